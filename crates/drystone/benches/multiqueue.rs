@@ -1,0 +1,39 @@
+//! Multiple queues beside EASY: what a simulated job costs, on an ordinary workload and where thousands wait.
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use drystone::engine::{Replay, Simulation};
+use drystone::generate::{Params, deep_queue_params, default_params, generate};
+use drystone::model::Span;
+use drystone::policy::PolicySpec;
+use std::hint::black_box;
+
+fn policies(c: &mut Criterion) {
+    let ordinary = Params { length: drystone::generate::Length::Jobs(20_000), ..default_params() };
+    let deep = Params { length: drystone::generate::Length::Span(Span(90 * Span::DAY.0)), ..deep_queue_params() };
+    for (name, params) in [("ordinary", ordinary), ("deep", deep)] {
+        let Ok(workload) = generate(&params) else { continue };
+        let mut group = c.benchmark_group(name);
+        group.throughput(Throughput::Elements(workload.len() as u64)).sample_size(10);
+        for text in [
+            "easy",
+            "multiqueue",
+            "multiqueue(predict=perfect)",
+            "multiqueue(delay=2500)",
+            "multiqueue(bounds=auto,queues=auto)",
+            "multiqueue(record=yes)",
+            "multiqueue(own=fig4)",
+        ] {
+            let Ok(spec) = text.parse::<PolicySpec>() else { continue };
+            group.bench_function(text, |b| {
+                b.iter(|| {
+                    let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), Replay::new(&workload));
+                    black_box(simulation.run(&mut ())).is_ok()
+                });
+            });
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, policies);
+criterion_main!(benches);

@@ -1,0 +1,127 @@
+//! Multiple queues against one on a log: the figures of `docs/multiqueue.md`.
+//!
+//! ```text
+//! cargo run --release -p drystone --example multiqueue_study -- LOG.swf.gz PROCS [--estimates] [--trace PREFIX] POLICY...
+//! ```
+//!
+//! The log is read as the paper reads it (`--estimates`: with the users' estimates). For each policy: the slowdown ratio R
+//! relative to EASY, overall and per class of run times, in how many batches of 1,000 submissions it is better and worse,
+//! mean slowdowns, jobs that start after their promise, the delay at its largest and at the end, and the time of the
+//! simulation beside that of EASY (the least of `REPEAT` runs each, taken in turn). `--trace` writes
+//! PREFIX-N-notes.csv (partitions, delay and borders over time, with `record=yes`), PREFIX-N-ratio.csv (R per batch) and
+//! PREFIX-N-weeks.csv (wait and slowdown per class and week) for the N-th policy.
+
+use drystone::engine::{Notes, Observer, Replay, Simulation};
+use drystone::log::clean::{Options, Study};
+use drystone::metrics::{BATCH, Collector, Config, JobRow, PromiseAudit, Scope, slowdown_ratios, weekly};
+use drystone::model::{Ended, Workload};
+use drystone::policy::{Gauge, PolicySpec};
+use std::error::Error;
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+const REPEAT: u32 = 5;
+const BASELINE: &str = "easy";
+
+struct Rows(Collector);
+
+impl Observer for Rows {
+    fn ended(&mut self, ended: &Ended<'_>) {
+        self.0.ended(ended);
+    }
+}
+
+struct Done {
+    rows: Vec<JobRow>,
+    late: u64,
+    notes: Notes,
+}
+
+fn run(workload: &Workload, spec: &PolicySpec) -> Result<Done, Box<dyn Error>> {
+    let config = Config { keep_jobs: true, ..Config::light() };
+    let rows = Rows(Collector::new(Scope::of(workload), config));
+    let mut observer = (rows, (PromiseAudit::default(), Notes::default()));
+    Simulation::new(workload.machine(), spec.scheduler(), Replay::new(workload)).run(&mut observer)?;
+    let (rows, (audit, notes)) = observer;
+    Ok(Done { rows: rows.0.finish().jobs.unwrap_or_default(), late: audit.kept().broken, notes })
+}
+
+fn time(workload: &Workload, spec: &PolicySpec) -> Result<Duration, Box<dyn Error>> {
+    let since = Instant::now();
+    Simulation::new(workload.machine(), spec.scheduler(), Replay::new(workload)).run(&mut ())?;
+    Ok(since.elapsed())
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".into(), |v| format!("{v:.3}"))
+}
+
+fn slowdown(rows: &[JobRow], class: Option<usize>) -> f64 {
+    let class_of = |row: &JobRow| [100, 1_000, 10_000].iter().filter(|&&b| row.ran.0 > b).count();
+    let of = |row: &&JobRow| row.ran.0 > 0 && class.is_none_or(|c| class_of(row) == c);
+    let n = rows.iter().filter(of).count();
+    rows.iter().filter(of).map(|r| 1.0 + r.wait().as_f64() / r.ran.as_f64()).sum::<f64>() / n as f64
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut args = std::env::args().skip(1);
+    let log = args.next().ok_or("a log is missing")?;
+    let procs = args.next().ok_or("the number of processors is missing")?.parse()?;
+    let mut study = Study::Lawson2002.options();
+    let (mut trace, mut policies) = (None, Vec::new());
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--estimates" => study = Options { overrun: Options::default().overrun, ..study },
+            "--trace" => trace = Some(args.next().ok_or("--trace needs a prefix")?),
+            policy => policies.push(policy.parse::<PolicySpec>()?),
+        }
+    }
+    let workload = drystone::log::load(&log, &Options { procs: Some(procs), ..study })?.workload;
+    let baseline: PolicySpec = BASELINE.parse()?;
+    let single = run(&workload, &baseline)?;
+    println!("{} jobs of {log} on {procs} processors", workload.len());
+    println!(
+        "{BASELINE}: slowdown {:.2}, class 4 {:.3}",
+        slowdown(&single.rows, None),
+        slowdown(&single.rows, Some(3))
+    );
+    for (n, policy) in policies.iter().enumerate() {
+        let done = run(&workload, policy)?;
+        let r = slowdown_ratios(&single.rows, &done.rows, BATCH)?;
+        let count = |sign: fn(f64) -> bool| r.batches.iter().flatten().filter(|&&b| sign(b)).count();
+        let delays = || done.notes.list.iter().filter(|n| n.gauge == Gauge::Delay).map(|n| n.value);
+        let (mut ours, mut theirs) = (Duration::MAX, Duration::MAX);
+        for _ in 0..REPEAT {
+            theirs = theirs.min(time(&workload, &baseline)?);
+            ours = ours.min(time(&workload, policy)?);
+        }
+        println!(
+            "{policy}: R {} [{}] better {} worse {} | slowdown {:.2}, class 4 {:.3} | late {} | D max {} end {} | {:.1} ms, {:.2} of {BASELINE}",
+            number(r.overall),
+            r.classes.map(number).join(" "),
+            count(|b| b > 0.0),
+            count(|b| b < 0.0),
+            slowdown(&done.rows, None),
+            slowdown(&done.rows, Some(3)),
+            done.late,
+            delays().max().map_or("-".into(), |d| d.to_string()),
+            delays().next_back().map_or("-".into(), |d| d.to_string()),
+            ours.as_secs_f64() * 1e3,
+            ours.as_secs_f64() / theirs.as_secs_f64(),
+        );
+        if let Some(prefix) = &trace {
+            done.notes.write_csv(std::fs::File::create(format!("{prefix}-{n}-notes.csv"))?)?;
+            let mut text = "batch,since,ratio\n".to_string();
+            for (i, ratio) in r.batches.iter().enumerate() {
+                writeln!(text, "{i},{},{}", done.rows[i * BATCH].submit.0, ratio.unwrap_or(0.0))?;
+            }
+            std::fs::write(format!("{prefix}-{n}-ratio.csv"), text)?;
+            let mut text = "week,class,jobs,wait,slowdown\n".to_string();
+            for w in weekly(&done.rows) {
+                writeln!(text, "{},{},{},{},{}", w.week, w.class + 1, w.jobs, number(w.wait), number(w.slowdown))?;
+            }
+            std::fs::write(format!("{prefix}-{n}-weeks.csv"), text)?;
+        }
+    }
+    Ok(())
+}

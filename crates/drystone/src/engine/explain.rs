@@ -1,0 +1,397 @@
+//! Why a job started when it did: its story under any policy, and what would have been with one thing changed.
+
+use super::{Observer, Replay, Scheduler, Simulation, SimulationError};
+use crate::model::{Ended, Job, JobId, Procs, Span, Time, Workload, WorkloadError};
+use crate::policy::{Moved, Why};
+use std::fmt;
+
+/// One thing that happened to a job.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Chapter {
+    /// It arrived, when so many jobs waited and ran.
+    Arrived {
+        /// Jobs waiting before it.
+        waiting: u32,
+        /// Jobs running.
+        running: u32,
+        /// Processors free.
+        free: Procs,
+    },
+    /// It was told where it is planned to start, and its latest start.
+    Promised {
+        /// Planned start.
+        start: Time,
+        /// Latest start.
+        latest: Time,
+        /// What happened at that instant: jobs that arrived and jobs that ended, this one left out.
+        when: Occasion,
+    },
+    /// The policy says why its plan changed, and promises a latest start.
+    Moved {
+        /// The change.
+        moved: Moved,
+        /// Latest start from now on.
+        latest: Option<Time>,
+    },
+    /// It displaced another job.
+    Displaced(Moved),
+    /// It started.
+    Started(Why),
+    /// It was taken off its processors.
+    Suspended,
+    /// It went on.
+    Resumed,
+    /// Its prediction changed.
+    Repredicted(Span),
+    /// It was withdrawn.
+    Cancelled,
+    /// It ended, after having run for so long.
+    Ended(Span),
+}
+
+/// What happened at an instant.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Occasion {
+    /// Jobs that arrived.
+    pub arrived: Vec<JobId>,
+    /// Jobs that ended.
+    pub ended: Vec<JobId>,
+}
+
+/// The story of one job: an observer of a simulation that writes down what happens to it.
+#[derive(Clone, Debug)]
+pub struct Biography {
+    id: JobId,
+    /// When, and what.
+    chapters: Vec<(Time, Chapter)>,
+    start: Option<Time>,
+    now: Time,
+    occasion: Occasion,
+    levels: (u32, u32, Procs),
+    here: bool,
+}
+
+impl Biography {
+    /// Nothing has happened yet on a machine of so many processors.
+    #[must_use]
+    pub fn new(id: JobId, procs: Procs) -> Biography {
+        Biography {
+            id,
+            chapters: Vec::new(),
+            start: None,
+            now: Time::MIN,
+            occasion: Occasion::default(),
+            levels: (0, 0, procs),
+            here: false,
+        }
+    }
+
+    /// What happened, in order.
+    #[must_use]
+    pub fn chapters(&self) -> &[(Time, Chapter)] {
+        &self.chapters
+    }
+
+    /// When it started; `None` if it never did.
+    #[must_use]
+    pub fn start(&self) -> Option<Time> {
+        self.start
+    }
+
+    fn write(&mut self, now: Time, id: JobId, chapter: Chapter) {
+        if id == self.id {
+            self.chapters.push((now, chapter));
+        }
+    }
+
+    /// Explains the promise that was made at this instant.
+    fn explain(&mut self, now: Time, moved: Moved) {
+        let promise = self.chapters.iter().position(|(at, chapter)| {
+            *at == now && matches!(chapter, Chapter::Promised { start, .. } if *start == moved.to)
+        });
+        match promise.map(|at| (at, self.chapters[at].1.clone())) {
+            Some((at, Chapter::Promised { latest, .. })) if moved.favour != Some(self.id) => {
+                self.chapters[at].1 = Chapter::Moved { moved, latest: Some(latest) };
+            }
+            Some((at, _)) => self.chapters.insert(at, (now, Chapter::Moved { moved, latest: None })),
+            None => self.chapters.push((now, Chapter::Moved { moved, latest: None })),
+        }
+    }
+
+    /// The occasion of this instant, begun anew where a new instant begins.
+    fn occasion(&mut self, now: Time) -> &mut Occasion {
+        if now != self.now {
+            self.now = now;
+            self.occasion = Occasion::default();
+        }
+        &mut self.occasion
+    }
+}
+
+impl Observer for Biography {
+    fn arrived(&mut self, now: Time, id: JobId) {
+        if id == self.id {
+            self.here = true;
+            let (waiting, running, free) = self.levels;
+            self.write(now, id, Chapter::Arrived { waiting, running, free });
+        } else if self.here {
+            self.occasion(now).arrived.push(id);
+        }
+    }
+
+    fn started(&mut self, now: Time, id: JobId, why: Why) {
+        if id == self.id {
+            self.start = Some(now);
+            self.write(now, id, Chapter::Started(why));
+        }
+    }
+
+    fn suspended(&mut self, now: Time, id: JobId) {
+        self.write(now, id, Chapter::Suspended);
+    }
+
+    fn resumed(&mut self, now: Time, id: JobId) {
+        self.write(now, id, Chapter::Resumed);
+    }
+
+    fn reserved(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
+        if id == self.id {
+            let when = self.occasion(now).clone();
+            self.write(now, id, Chapter::Promised { start, latest, when });
+        }
+    }
+
+    fn moved(&mut self, now: Time, moved: &Moved) {
+        if moved.job == self.id {
+            self.explain(now, *moved);
+        }
+        if moved.favour == Some(self.id) && moved.job != self.id {
+            self.chapters.push((now, Chapter::Displaced(*moved)));
+        }
+    }
+
+    fn repredicted(&mut self, now: Time, id: JobId, prediction: Span) {
+        self.write(now, id, Chapter::Repredicted(prediction));
+    }
+
+    fn cancelled(&mut self, now: Time, id: JobId) {
+        self.write(now, id, Chapter::Cancelled);
+    }
+
+    fn ended(&mut self, ended: &Ended<'_>) {
+        let now = ended.outcome.end;
+        if ended.id == self.id {
+            self.here = false;
+            self.write(now, ended.id, Chapter::Ended(ended.outcome.ran));
+        } else if self.here {
+            self.occasion(now).ended.push(ended.id);
+        }
+    }
+
+    fn settled(&mut self, _now: Time, levels: super::Levels) {
+        self.levels = (levels.waiting, levels.running, levels.free);
+    }
+}
+
+/// One thing changed about a job, to see what would have been.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WhatIf {
+    /// It had asked for this run time.
+    Estimate(Span),
+    /// It had asked for so many processors and run as long.
+    Procs(Procs),
+}
+
+impl WhatIf {
+    /// What is worth asking about a job: an estimate as long as it really ran and one half as long as it asked for, as far as
+    /// they are shorter and not too short; half its processors, and one.
+    #[must_use]
+    pub fn about(job: &Job, run: Span) -> Vec<WhatIf> {
+        let run = run.max(Span(1));
+        let mut all = Vec::new();
+        let half = Span(job.estimate.0 / 2);
+        if half > run {
+            all.push(WhatIf::Estimate(half));
+        }
+        if run < job.estimate {
+            all.push(WhatIf::Estimate(run));
+        }
+        if job.procs > 1 {
+            all.push(WhatIf::Procs(job.procs / 2));
+        }
+        if job.procs > 3 {
+            all.push(WhatIf::Procs(1));
+        }
+        all
+    }
+
+    /// The workload with this one change.
+    ///
+    /// # Errors
+    /// A change that is impossible on the machine.
+    pub fn apply(self, workload: &Workload, id: JobId) -> Result<Workload, WorkloadError> {
+        let (machine, mut jobs, truth, provenance) = workload.clone().into_parts();
+        if let Some(job) = jobs.get_mut(id.index()) {
+            match self {
+                WhatIf::Estimate(estimate) => job.estimate = estimate,
+                WhatIf::Procs(procs) => job.procs = procs,
+            }
+        }
+        Workload::new(machine, jobs, truth, provenance)
+    }
+}
+
+/// A job's story with what would have been. Prints as text for people, with the log's job numbers.
+#[derive(Clone, Debug)]
+pub struct Explanation<'a> {
+    workload: &'a Workload,
+    id: JobId,
+    story: Biography,
+    what_if: Vec<(WhatIf, Option<Time>)>,
+}
+
+/// A question that cannot be answered.
+#[derive(Debug, thiserror::Error)]
+pub enum ExplainError {
+    /// The simulation failed.
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
+    /// The change is impossible.
+    #[error(transparent)]
+    WhatIf(#[from] WorkloadError),
+}
+
+/// Simulates the workload and, once more each, with every change, under a fresh scheduler each time, and tells the story of
+/// one job.
+///
+/// # Errors
+/// A policy that breaks its contract, or an impossible change.
+pub fn explain<'a>(
+    workload: &'a Workload,
+    id: JobId,
+    scheduler: impl Fn() -> Scheduler,
+    what_if: &[WhatIf],
+) -> Result<Explanation<'a>, ExplainError> {
+    let simulate = |workload: &Workload| -> Result<Biography, SimulationError> {
+        let mut story = Biography::new(id, workload.machine().procs);
+        Simulation::new(workload.machine(), scheduler(), Replay::new(workload)).run(&mut story)?;
+        Ok(story)
+    };
+    let story = simulate(workload)?;
+    let mut answers = Vec::new();
+    for &change in what_if {
+        answers.push((change, simulate(&change.apply(workload, id)?)?.start));
+    }
+    Ok(Explanation { workload, id, story, what_if: answers })
+}
+
+impl Explanation<'_> {
+    /// What happened.
+    #[must_use]
+    pub fn story(&self) -> &Biography {
+        &self.story
+    }
+
+    /// When it would have started, with each change.
+    #[must_use]
+    pub fn what_if(&self) -> &[(WhatIf, Option<Time>)] {
+        &self.what_if
+    }
+
+    fn number(&self, id: JobId) -> i64 {
+        self.workload.truth().get(id.index()).map_or(i64::from(id.0), |truth| truth.number)
+    }
+
+    fn numbers(&self, ids: &[JobId]) -> String {
+        let mut list: Vec<String> = ids.iter().take(4).map(|&id| self.number(id).to_string()).collect();
+        if ids.len() > 4 {
+            list.push(format!("{} more", ids.len() - 4));
+        }
+        list.join(", ")
+    }
+
+    fn occasion(&self, when: &Occasion) -> String {
+        let said = |what: &str, ids: &[JobId]| (!ids.is_empty()).then(|| format!("{what} {}", self.numbers(ids)));
+        let parts: Vec<String> =
+            [said("arrival of", &when.arrived), said("end of", &when.ended)].into_iter().flatten().collect();
+        if parts.is_empty() { String::new() } else { format!(" (upon {})", parts.join(", ")) }
+    }
+
+    fn tell(&self, now: Time, chapter: &Chapter) -> String {
+        let submit = self.workload.job(self.id).submit;
+        match chapter {
+            Chapter::Arrived { waiting, running, free } => {
+                format!("arrives; {waiting} jobs wait, {running} run, {free} processors are free")
+            }
+            Chapter::Promised { start, latest, when } => {
+                format!("is planned to start at {start}{}{}", bound(*start, Some(*latest)), self.occasion(when))
+            }
+            Chapter::Moved { moved: Moved { favour: Some(by), from, to, price, .. }, .. } if *by == self.id => {
+                format!(
+                    "goes to {to} instead of {from}, where it would disturb nobody: that rearrangement costs {price:.1}"
+                )
+            }
+            Chapter::Moved { moved: Moved { favour, from, to, price, .. }, latest } => {
+                let by = to.0 - from.0;
+                let because = match favour {
+                    Some(other) => format!("in favour of job {}, at a price of {price:.1}", self.number(*other)),
+                    None if by > 0 => "because a prediction proved too short".to_string(),
+                    None => "into room that has come up".to_string(),
+                };
+                format!("is moved by {by:+} s from {from} to {to}{} {because}", bound(*to, *latest))
+            }
+            Chapter::Displaced(Moved { job, from, to, price, .. }) => {
+                format!("displaces job {} by {:+} s, at a price of {price:.1}", self.number(*job), to.0 - from.0)
+            }
+            Chapter::Started(why) => {
+                let how = match why {
+                    Why::Head => "as the first of its queue",
+                    Why::Backfilled => "ahead of others, whom it does not disturb",
+                    Why::Planned => "as planned",
+                };
+                format!("starts {how}, after {} s", now - submit)
+            }
+            Chapter::Suspended => "is suspended".to_string(),
+            Chapter::Resumed => "goes on".to_string(),
+            Chapter::Repredicted(span) => format!("is predicted to run for {span} s in total"),
+            Chapter::Cancelled => "is withdrawn".to_string(),
+            Chapter::Ended(ran) => format!("ends after running for {ran} s"),
+        }
+    }
+}
+
+fn bound(start: Time, latest: Option<Time>) -> String {
+    match latest {
+        Some(Time::MAX) => ", without a bound".to_string(),
+        Some(latest) if latest != start => format!(", at {latest} at the latest"),
+        _ => String::new(),
+    }
+}
+
+impl fmt::Display for Explanation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let job = self.workload.job(self.id);
+        let number = self.number(self.id);
+        let plural = |n: Procs| if n == 1 { "1 processor".to_string() } else { format!("{n} processors") };
+        writeln!(f, "job {number}: {} for up to {} s, submitted at {}", plural(job.procs), job.estimate, job.submit)?;
+        for (now, chapter) in self.story.chapters() {
+            writeln!(f, "{now:>12}  {}", self.tell(*now, chapter))?;
+        }
+        for (change, start) in &self.what_if {
+            let had = match *change {
+                WhatIf::Estimate(span) => format!("had it asked for {span} s"),
+                WhatIf::Procs(procs) => format!("had it asked for {}", plural(procs)),
+            };
+            match (start, self.story.start) {
+                (Some(new), Some(old)) if *new == old => writeln!(f, "{had}, it would have started at the same time")?,
+                (Some(new), Some(old)) if *new < old => {
+                    writeln!(f, "{had}, it would have started at {new}, {} s earlier", old - *new)?;
+                }
+                (Some(new), Some(old)) => writeln!(f, "{had}, it would have started at {new}, {} s later", *new - old)?,
+                (Some(new), None) => writeln!(f, "{had}, it would have started at {new}")?,
+                (None, _) => writeln!(f, "{had}, it would never have started")?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,14 @@
+//! The simulation engine: a scheduler at work, and the simulated machine that drives it.
+
+pub mod explain;
+mod notes;
+mod observer;
+mod session;
+mod simulation;
+mod source;
+
+pub use notes::{Note, Notes};
+pub use observer::{Levels, Observer, Schedule};
+pub use session::{Scheduler, Session, Violation};
+pub use simulation::{Simulation, SimulationError};
+pub use source::{Incoming, Replay, Source};

@@ -1,0 +1,52 @@
+//! What a policy says of itself over time.
+
+use super::Observer;
+use crate::model::Time;
+use crate::policy::Gauge;
+use std::io::{self, Write};
+
+/// From `at` on, `gauge` has this value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Note {
+    /// Since when.
+    pub at: Time,
+    /// Which quantity.
+    pub gauge: Gauge,
+    /// Its value.
+    pub value: i64,
+}
+
+/// Every note of a policy, in order of time.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Notes {
+    /// The notes.
+    pub list: Vec<Note>,
+}
+
+impl Notes {
+    /// Writes the notes as CSV with the columns `time,gauge,value`: a step function per gauge, ready to be plotted.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_csv(&self, mut to: impl Write) -> io::Result<()> {
+        writeln!(to, "time,gauge,value")?;
+        for note in &self.list {
+            writeln!(to, "{},{},{}", note.at.0, note.gauge, note.value)?;
+        }
+        Ok(())
+    }
+
+    /// The last value of a gauge.
+    #[must_use]
+    pub fn last(&self, gauge: Gauge) -> Option<i64> {
+        self.list.iter().rev().find(|n| n.gauge == gauge).map(|n| n.value)
+    }
+}
+
+impl Observer for Notes {
+    const ENDS: bool = false;
+
+    fn noted(&mut self, now: Time, gauge: Gauge, value: i64) {
+        self.list.push(Note { at: now, gauge, value });
+    }
+}

@@ -1,0 +1,179 @@
+//! Those who watch a simulation: metrics, recorders, tests.
+
+use crate::model::{Ended, JobId, Procs, Span, Time};
+use crate::policy::{Gauge, Moved, Why};
+
+/// The state of the machine between two instants.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Levels {
+    /// Free processors.
+    pub free: Procs,
+    /// Waiting jobs.
+    pub waiting: u32,
+    /// Processors that they need.
+    pub waiting_procs: u64,
+    /// Running jobs.
+    pub running: u32,
+    /// Suspended jobs.
+    pub suspended: u32,
+}
+
+/// Watches a simulation. Every method does nothing by default; what is not overridden costs nothing.
+pub trait Observer {
+    /// Whether [`Observer::ended`] does anything: what became of a job is put together only for those who look.
+    const ENDS: bool = true;
+
+    /// A job arrived.
+    #[inline]
+    fn arrived(&mut self, _now: Time, _id: JobId) {}
+
+    /// A job started.
+    #[inline]
+    fn started(&mut self, _now: Time, _id: JobId, _why: Why) {}
+
+    /// A job was suspended.
+    #[inline]
+    fn suspended(&mut self, _now: Time, _id: JobId) {}
+
+    /// A suspended job went on.
+    #[inline]
+    fn resumed(&mut self, _now: Time, _id: JobId) {}
+
+    /// A reservation was announced: planned start and latest start.
+    #[inline]
+    fn reserved(&mut self, _now: Time, _id: JobId, _start: Time, _latest: Time) {}
+
+    /// A policy explained a change of its plan.
+    #[inline]
+    fn moved(&mut self, _now: Time, _moved: &Moved) {}
+
+    /// The prediction of a running job was corrected.
+    #[inline]
+    fn repredicted(&mut self, _now: Time, _id: JobId, _prediction: Span) {}
+
+    /// A job was withdrawn before it started.
+    #[inline]
+    fn cancelled(&mut self, _now: Time, _id: JobId) {}
+
+    /// A job ended. Called in the order in which ends are handled: by time, then by id.
+    #[inline]
+    fn ended(&mut self, _ended: &Ended<'_>) {}
+
+    /// A quantity inside the policy has a new value.
+    #[inline]
+    fn noted(&mut self, _now: Time, _gauge: Gauge, _value: i64) {}
+
+    /// All events of an instant were handled and all actions carried out; these levels hold until the next instant.
+    #[inline]
+    fn settled(&mut self, _now: Time, _levels: Levels) {}
+}
+
+/// Nobody watches.
+impl Observer for () {
+    const ENDS: bool = false;
+}
+
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    const ENDS: bool = A::ENDS || B::ENDS;
+
+    fn arrived(&mut self, now: Time, id: JobId) {
+        self.0.arrived(now, id);
+        self.1.arrived(now, id);
+    }
+    fn started(&mut self, now: Time, id: JobId, why: Why) {
+        self.0.started(now, id, why);
+        self.1.started(now, id, why);
+    }
+    fn suspended(&mut self, now: Time, id: JobId) {
+        self.0.suspended(now, id);
+        self.1.suspended(now, id);
+    }
+    fn resumed(&mut self, now: Time, id: JobId) {
+        self.0.resumed(now, id);
+        self.1.resumed(now, id);
+    }
+    fn reserved(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
+        self.0.reserved(now, id, start, latest);
+        self.1.reserved(now, id, start, latest);
+    }
+    fn moved(&mut self, now: Time, moved: &Moved) {
+        self.0.moved(now, moved);
+        self.1.moved(now, moved);
+    }
+    fn repredicted(&mut self, now: Time, id: JobId, prediction: Span) {
+        self.0.repredicted(now, id, prediction);
+        self.1.repredicted(now, id, prediction);
+    }
+    fn cancelled(&mut self, now: Time, id: JobId) {
+        self.0.cancelled(now, id);
+        self.1.cancelled(now, id);
+    }
+    fn ended(&mut self, ended: &Ended<'_>) {
+        self.0.ended(ended);
+        self.1.ended(ended);
+    }
+    fn noted(&mut self, now: Time, gauge: Gauge, value: i64) {
+        self.0.noted(now, gauge, value);
+        self.1.noted(now, gauge, value);
+    }
+    fn settled(&mut self, now: Time, levels: Levels) {
+        self.0.settled(now, levels);
+        self.1.settled(now, levels);
+    }
+}
+
+/// Whoever watches can watch through a reference.
+impl<O: Observer> Observer for &mut O {
+    const ENDS: bool = O::ENDS;
+
+    fn arrived(&mut self, now: Time, id: JobId) {
+        (**self).arrived(now, id);
+    }
+    fn started(&mut self, now: Time, id: JobId, why: Why) {
+        (**self).started(now, id, why);
+    }
+    fn suspended(&mut self, now: Time, id: JobId) {
+        (**self).suspended(now, id);
+    }
+    fn resumed(&mut self, now: Time, id: JobId) {
+        (**self).resumed(now, id);
+    }
+    fn reserved(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
+        (**self).reserved(now, id, start, latest);
+    }
+    fn moved(&mut self, now: Time, moved: &Moved) {
+        (**self).moved(now, moved);
+    }
+    fn repredicted(&mut self, now: Time, id: JobId, prediction: Span) {
+        (**self).repredicted(now, id, prediction);
+    }
+    fn cancelled(&mut self, now: Time, id: JobId) {
+        (**self).cancelled(now, id);
+    }
+    fn ended(&mut self, ended: &Ended<'_>) {
+        (**self).ended(ended);
+    }
+    fn noted(&mut self, now: Time, gauge: Gauge, value: i64) {
+        (**self).noted(now, gauge, value);
+    }
+    fn settled(&mut self, now: Time, levels: Levels) {
+        (**self).settled(now, levels);
+    }
+}
+
+/// The schedule itself: start and end of every job, in order of arrival.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Schedule {
+    /// First start and end per job; `None` for a job that never ended.
+    pub spans: Vec<Option<(Time, Time)>>,
+}
+
+impl Observer for Schedule {
+    fn ended(&mut self, ended: &Ended<'_>) {
+        let at = ended.id.index();
+        if self.spans.len() <= at {
+            self.spans.resize(at + 1, None);
+        }
+        self.spans[at] = Some((ended.outcome.start, ended.outcome.end));
+    }
+}

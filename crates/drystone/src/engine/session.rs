@@ -1,0 +1,652 @@
+//! A scheduler at work: policy, predictions and the table of jobs, driven by events from outside.
+
+use crate::model::{Job, JobId, Machine, ProcSet, Procs, Span, Time};
+use crate::parts::predict::{Correction, Expired, Forecast, Propagation};
+use crate::policy::{Action, Actions, Entry, Event, Pass, Phase, Placement, Policy, SnapshotError, Table, View, Why};
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+/// A policy together with how it plans with run times and how often it is asked.
+pub struct Scheduler {
+    /// Decides.
+    pub policy: Box<dyn Policy>,
+    /// Predicts and corrects.
+    pub forecast: Forecast,
+    /// How many passes it makes at one instant.
+    pub pass: Pass,
+}
+
+/// A scheduler at work. It is as pure as its policy: time and events come in as arguments, actions come out, and the whole
+/// state can be saved and restored. The simulator drives it, and a live cluster can.
+///
+/// The session owns what every policy would otherwise repeat: the table of jobs, the account of free processors, the
+/// predictions and their corrections, and it refuses impossible actions.
+pub struct Session {
+    scheduler: Scheduler,
+    clairvoyant: bool,
+    corrects: bool,
+    propagation: Propagation,
+    actions: Actions,
+    /// When the policy wants to be woken, asked once after each decision.
+    wake: Option<Time>,
+    /// Whether it was woken since its last decision.
+    woken: bool,
+    s: State,
+}
+
+/// Everything that changes while the session works, except the policy's and the predictor's own state.
+#[derive(Clone, Serialize, Deserialize)]
+struct State {
+    machine: Machine,
+    now: Time,
+    /// Below 0 only within an instant, and only with [`Pass::Pyss`].
+    free: i64,
+    waiting: u32,
+    /// Processors that waiting jobs need.
+    waiting_procs: u64,
+    running: u32,
+    suspended: u32,
+    table: Table,
+    /// When predictions of running jobs expire; entries of jobs that ended or were predicted anew are stale.
+    alarms: BinaryHeap<Reverse<(Time, JobId)>>,
+    /// Processors of jobs that were started on named ones, running or suspended.
+    named: BTreeMap<JobId, ProcSet>,
+    /// Processors held by running jobs among them.
+    named_busy: ProcSet,
+    /// The later predictions of jobs whose prediction changed, from when on: what accuracy over a life needs.
+    changes: BTreeMap<JobId, Vec<(Time, Span)>>,
+    /// Jobs that wait or run, by user; kept only where history changes predictions already made.
+    of_user: BTreeMap<i32, Vec<JobId>>,
+}
+
+/// A policy asked for something impossible: a bug of the policy, never of the input.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("at {at}, job {job}: {problem}")]
+pub struct Violation {
+    /// When.
+    pub at: Time,
+    /// Which job.
+    pub job: JobId,
+    /// What was wrong.
+    pub problem: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    state: State,
+    policy: Vec<u8>,
+    predictor: Vec<u8>,
+}
+
+impl Session {
+    /// A session without jobs.
+    #[must_use]
+    pub fn new(machine: Machine, scheduler: Scheduler) -> Session {
+        let clairvoyant = scheduler.forecast.predictor.clairvoyant();
+        let propagation = scheduler.forecast.predictor.propagation();
+        let corrects = scheduler.forecast.correction != Correction::None;
+        let s = State {
+            machine,
+            now: Time::MIN,
+            free: i64::from(machine.procs),
+            waiting: 0,
+            waiting_procs: 0,
+            running: 0,
+            suspended: 0,
+            table: Table::default(),
+            alarms: BinaryHeap::new(),
+            named: BTreeMap::new(),
+            named_busy: ProcSet::new(),
+            changes: BTreeMap::new(),
+            of_user: BTreeMap::new(),
+        };
+        Session {
+            scheduler,
+            clairvoyant,
+            corrects,
+            propagation,
+            actions: Actions::default(),
+            wake: None,
+            woken: false,
+            s,
+        }
+    }
+
+    /// Whether [`Session::arrive`] must be given true run times.
+    #[must_use]
+    pub fn clairvoyant(&self) -> bool {
+        self.clairvoyant
+    }
+
+    /// How many passes the policy wants at one instant.
+    #[must_use]
+    pub fn pass(&self) -> Pass {
+        self.scheduler.pass
+    }
+
+    /// Free processors.
+    #[must_use]
+    pub fn free(&self) -> Procs {
+        self.s.free.max(0) as Procs
+    }
+
+    /// Number of waiting jobs.
+    #[must_use]
+    pub fn waiting(&self) -> u32 {
+        self.s.waiting
+    }
+
+    /// Processors that the waiting jobs need.
+    #[must_use]
+    pub fn waiting_procs(&self) -> u64 {
+        self.s.waiting_procs
+    }
+
+    /// Number of running jobs.
+    #[must_use]
+    pub fn running(&self) -> u32 {
+        self.s.running
+    }
+
+    /// Number of suspended jobs.
+    #[must_use]
+    pub fn suspended(&self) -> u32 {
+        self.s.suspended
+    }
+
+    /// The actions of the last decision, as they were carried out.
+    #[must_use]
+    pub fn actions(&self) -> &Actions {
+        &self.actions
+    }
+
+    /// What the policy sees.
+    #[must_use]
+    pub fn view(&self) -> View<'_> {
+        self.s.view()
+    }
+
+    /// Whether a pass can do anything: somebody waits to start or to go on, or the policy asked for it.
+    #[inline]
+    pub(crate) fn wants_pass(&self) -> bool {
+        self.s.waiting > 0 || self.s.suspended > 0 || self.woken
+    }
+
+    pub(crate) fn job(&self, id: JobId) -> &Job {
+        &self.s.table.jobs[id]
+    }
+
+    pub(crate) fn entry(&self, id: JobId) -> &Entry {
+        &self.s.table.entries[id]
+    }
+
+    /// A job that the table still holds.
+    pub(crate) fn known(&self, id: JobId) -> Option<&Entry> {
+        self.s.table.entries.get(id)
+    }
+
+    /// The predictions of a job that changed while it was here: from when on, and to what.
+    #[inline]
+    pub(crate) fn take_changes(&mut self, id: JobId) -> Option<Vec<(Time, Span)>> {
+        if self.s.changes.is_empty() { None } else { self.s.changes.remove(&id) }
+    }
+
+    /// A job arrives. `oracle` is its true run time where the session is [`Session::clairvoyant`].
+    #[inline]
+    pub fn arrive(&mut self, now: Time, job: &Job, oracle: Option<Span>) -> JobId {
+        self.s.now = now;
+        let id = self.s.table.entries.next_id();
+        let forecast = &mut self.scheduler.forecast;
+        let foreseen = forecast.predictor.predict(id, job, oracle);
+        let prediction = Span(foreseen.run.0.saturating_mul(i64::from(forecast.factor)));
+        self.s.table.jobs.push(job.clone());
+        self.s.table.entries.push(Entry {
+            prediction,
+            segment: Time::ZERO,
+            ran: Span::ZERO,
+            first_start: Time::ZERO,
+            first_prediction: prediction,
+            first_reservation: Time::MAX,
+            corrections: 0,
+            late_corrections: 0,
+            procs: job.procs,
+            suspensions: 0,
+            phase: Phase::Waiting,
+            learned: foreseen.learned,
+            as_head: false,
+        });
+        self.s.waiting += 1;
+        self.s.waiting_procs += u64::from(job.procs);
+        if self.propagation > Propagation::None {
+            self.s.of_user.entry(job.user).or_default().push(id);
+        }
+        self.observe(Event::Arrived(id));
+        id
+    }
+
+    /// A running job ends.
+    ///
+    /// # Panics
+    /// If the job does not run: a bug of the driver.
+    #[inline]
+    pub fn end(&mut self, now: Time, id: JobId) {
+        self.s.now = now;
+        let entry = &mut self.s.table.entries[id];
+        assert!(entry.phase == Phase::Running, "job {id} ends at {now} but does not run");
+        let predicted_end = entry.predicted_end();
+        entry.ran += now - entry.segment;
+        entry.phase = Phase::Done;
+        self.s.free += i64::from(entry.procs);
+        self.s.running -= 1;
+        self.scheduler.forecast.predictor.learn(id, &self.s.table.jobs[id], entry.ran, now);
+        self.s.unname(id);
+        self.observe(Event::Ended { job: id, predicted_end });
+        if self.propagation > Propagation::None {
+            self.propagate(id);
+        }
+    }
+
+    /// New history of a user: predictions of the user's other jobs are made anew. A running job's prediction is never less
+    /// than it has run already.
+    fn propagate(&mut self, ended: JobId) {
+        let user = self.s.table.jobs[ended].user;
+        let Some(mut jobs) = self.s.of_user.remove(&user) else { return };
+        jobs.retain(|&id| self.s.table.entries.get(id).is_some_and(|e| e.phase != Phase::Done));
+        for &id in &jobs {
+            let entry = &self.s.table.entries[id];
+            let least = match entry.phase {
+                Phase::Waiting => Span::ZERO,
+                Phase::Running if self.propagation == Propagation::Running && entry.corrections == 0 => {
+                    entry.ran + (self.s.now - entry.segment)
+                }
+                _ => continue,
+            };
+            let forecast = &mut self.scheduler.forecast;
+            let new = forecast.predictor.predict(id, &self.s.table.jobs[id], None);
+            let new = Span(new.run.0.saturating_mul(i64::from(forecast.factor))).max(least);
+            if new != entry.prediction {
+                self.repredict(id, new);
+            }
+        }
+        if !jobs.is_empty() {
+            self.s.of_user.insert(user, jobs);
+        }
+    }
+
+    /// A waiting or suspended job is withdrawn. Returns whether there was such a job.
+    pub fn cancel(&mut self, now: Time, id: JobId) -> bool {
+        self.s.now = now;
+        let Some(entry) = self.s.table.entries.get_mut(id) else {
+            return false;
+        };
+        match entry.phase {
+            Phase::Waiting => {
+                self.s.waiting -= 1;
+                self.s.waiting_procs -= u64::from(entry.procs);
+            }
+            Phase::Suspended => self.s.suspended -= 1,
+            Phase::Running | Phase::Done => return false,
+        }
+        entry.phase = Phase::Done;
+        self.s.named.remove(&id);
+        self.observe(Event::Cancelled(id));
+        true
+    }
+
+    /// The next time at which something happens without an event from outside: a prediction expires or the policy wakes.
+    #[inline]
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        let next = self.next_deadline();
+        (next < Time::MAX).then_some(next)
+    }
+
+    /// The same, [`Time::MAX`] for never.
+    #[inline]
+    pub(crate) fn next_deadline(&self) -> Time {
+        let wake = self.wake.unwrap_or(Time::MAX);
+        match self.s.alarms.peek() {
+            Some(&Reverse((time, _))) => wake.min(time),
+            None => wake,
+        }
+    }
+
+    /// The job whose prediction expires next, and when.
+    #[inline]
+    pub(crate) fn next_alarm(&self) -> Option<(Time, JobId)> {
+        self.s.alarms.peek().map(|&Reverse(next)| next)
+    }
+
+    /// Lets the first alarm due by `now` go off. Answers whether anything came of it: alarms of jobs that have ended or
+    /// were predicted anew in the meantime are stale.
+    pub(crate) fn expire_one(&mut self, now: Time) -> bool {
+        let Some(&Reverse((time, id))) = self.s.alarms.peek() else {
+            return false;
+        };
+        if time > now {
+            return false;
+        }
+        self.s.alarms.pop();
+        let Some(entry) = self.s.table.entries.get_mut(id) else {
+            return false;
+        };
+        if entry.phase != Phase::Running || entry.predicted_end() != time {
+            return false;
+        }
+        self.s.now = now;
+        let expired = Expired {
+            prediction: entry.prediction,
+            first: entry.first_prediction,
+            limit: Span(self.s.table.jobs[id].estimate.0.saturating_mul(i64::from(self.scheduler.forecast.factor))),
+            corrections: u32::from(entry.corrections),
+            late: u32::from(entry.late_corrections),
+        };
+        let new = self.scheduler.forecast.correction.correct(&expired);
+        entry.late_corrections = entry.late_corrections.saturating_add(u16::from(expired.prediction >= expired.limit));
+        entry.corrections = entry.corrections.saturating_add(1);
+        self.repredict(id, new);
+        true
+    }
+
+    /// Wakes the policy if it asked to be woken by now.
+    pub(crate) fn wake(&mut self, now: Time) -> bool {
+        if self.wake.is_none_or(|w| w > now) {
+            return false;
+        }
+        self.wake = None;
+        self.woken = true;
+        self.s.now = now;
+        self.observe(Event::Woken);
+        true
+    }
+
+    /// Lets everything happen that is due by `now` without an event from outside. Answers whether a decision is due.
+    pub fn expire(&mut self, now: Time) -> bool {
+        let mut any = false;
+        while self.s.alarms.peek().is_some_and(|&Reverse((time, _))| time <= now) {
+            any |= self.expire_one(now);
+        }
+        self.wake(now) || any
+    }
+
+    /// One scheduling pass. The actions are carried out in the table and can be read from [`Session::actions`]; whoever
+    /// drives the session carries them out on the machine.
+    ///
+    /// # Errors
+    /// A policy that starts a job that does not wait or does not fit, resumes one that is not suspended, names processors
+    /// that are taken, or asks to be woken in the past.
+    pub fn decide(&mut self, now: Time) -> Result<&Actions, Violation> {
+        self.decide_with(now, |_, _| {})?;
+        Ok(&self.actions)
+    }
+
+    /// As [`Session::decide`], and hands each action to `then` as soon as it is carried out in the table.
+    #[inline]
+    pub(crate) fn decide_with(
+        &mut self,
+        now: Time,
+        mut then: impl FnMut(&mut Session, Action),
+    ) -> Result<(), Violation> {
+        self.s.now = now;
+        self.woken = false;
+        self.actions.clear();
+        self.scheduler.policy.decide(&self.s.view(), &mut self.actions);
+        let mut at = 0;
+        while let Some(&action) = self.actions.list().get(at) {
+            self.carry_out(action)?;
+            then(self, action);
+            at += 1;
+        }
+        self.wake = self.scheduler.policy.next_wake();
+        if let Some(wake) = self.wake
+            && wake <= now
+        {
+            return Err(Violation {
+                at: now,
+                job: self.s.table.oldest,
+                problem: format!("asks to be woken at {wake}"),
+            });
+        }
+        Ok(())
+    }
+
+    /// The instant is over: whatever was started on processors that are given back later in it must have them by now.
+    pub(crate) fn settle(&self) -> Result<(), Violation> {
+        if self.s.free >= 0 {
+            return Ok(());
+        }
+        let problem = format!("{} processors more are in use than there are", -self.s.free);
+        Err(Violation { at: self.s.now, job: self.s.table.oldest, problem })
+    }
+
+    /// Drops the first alarm without a correction.
+    pub(crate) fn drop_alarm(&mut self) {
+        self.s.alarms.pop();
+    }
+
+    /// The whole state.
+    ///
+    /// # Errors
+    /// Where serde fails.
+    pub fn save(&self) -> Result<Vec<u8>, SnapshotError> {
+        let saved = Saved {
+            state: self.s.clone(),
+            policy: self.scheduler.policy.save()?,
+            predictor: self.scheduler.forecast.predictor.save()?,
+        };
+        Ok(postcard::to_stdvec(&saved)?)
+    }
+
+    /// Goes on from a saved state of a session with the same scheduler.
+    ///
+    /// # Errors
+    /// Bytes that are no such state.
+    pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        let saved: Saved = postcard::from_bytes(bytes)?;
+        self.scheduler.policy.load(&saved.policy)?;
+        self.scheduler.forecast.predictor.load(&saved.predictor)?;
+        self.s = saved.state;
+        self.actions.clear();
+        self.wake = self.scheduler.policy.next_wake();
+        Ok(())
+    }
+
+    /// Forgets jobs that are done, as far as no older one is still here. Answers the oldest that is, if it is another now.
+    #[inline]
+    pub(crate) fn forget_done(&mut self) -> Option<JobId> {
+        let first = self.s.table.oldest;
+        let mut oldest = first;
+        while self.s.table.entries.get(oldest).is_some_and(|e| e.phase == Phase::Done) {
+            oldest.0 += 1;
+        }
+        if oldest == first {
+            return None;
+        }
+        self.s.table.oldest = oldest;
+        self.s.table.entries.forget_before(oldest);
+        self.s.table.jobs.forget_before(oldest);
+        Some(oldest)
+    }
+
+    /// The oldest job that is not done.
+    pub(crate) fn oldest(&self) -> JobId {
+        self.s.table.oldest
+    }
+
+    #[inline(always)]
+    fn observe(&mut self, event: Event) {
+        self.scheduler.policy.observe(event, &self.s.view());
+    }
+
+    fn repredict(&mut self, id: JobId, new: Span) {
+        let now = self.s.now;
+        let entry = &mut self.s.table.entries[id];
+        let old = std::mem::replace(&mut entry.prediction, new);
+        if entry.phase == Phase::Running {
+            self.s.alarms.push(Reverse((entry.predicted_end(), id)));
+        }
+        self.s.changes.entry(id).or_default().push((now, new));
+        self.observe(Event::Repredicted { job: id, old });
+    }
+
+    #[inline]
+    fn carry_out(&mut self, action: Action) -> Result<(), Violation> {
+        // Nearly every action is the start of a waiting job that fits; the rest is checked out of line.
+        if let Action::Start { job, why, on: Placement::Any } = action
+            && let Some(entry) = self.s.table.entries.get_mut(job)
+            && entry.phase == Phase::Waiting
+            && i64::from(entry.procs) <= self.s.free
+        {
+            entry.phase = Phase::Running;
+            entry.segment = self.s.now;
+            entry.first_start = self.s.now;
+            entry.as_head = why == Why::Head;
+            let (procs, end) = (entry.procs, entry.predicted_end());
+            self.s.waiting -= 1;
+            self.s.waiting_procs -= u64::from(procs);
+            self.run(job, procs, end);
+            return Ok(());
+        }
+        self.carry_out_any(action)
+    }
+
+    fn carry_out_any(&mut self, action: Action) -> Result<(), Violation> {
+        let now = self.s.now;
+        let job = match action {
+            Action::Start { job, .. }
+            | Action::Suspend(job)
+            | Action::Resume(job)
+            | Action::Kill(job)
+            | Action::Reserve { job, .. }
+            | Action::Repredict { job, .. } => job,
+            Action::Note { .. } => return Ok(()),
+        };
+        let refuse = |problem: String| Err(Violation { at: now, job, problem });
+        let free = self.s.free;
+        let Some(entry) = self.s.table.entries.get_mut(job) else {
+            return refuse("is not known".into());
+        };
+        let procs = entry.procs;
+        match action {
+            Action::Start { on, why, .. } => {
+                if entry.phase != Phase::Waiting {
+                    return refuse(format!("cannot start: it is {:?}", entry.phase));
+                }
+                if i64::from(procs) > free && self.scheduler.pass != Pass::Pyss {
+                    return refuse(format!("cannot start on {procs} processors: {free} are free"));
+                }
+                entry.phase = Phase::Running;
+                entry.segment = now;
+                entry.first_start = now;
+                entry.as_head = why == Why::Head;
+                let end = entry.predicted_end();
+                self.s.waiting -= 1;
+                self.s.waiting_procs -= u64::from(procs);
+                self.run(job, procs, end);
+                if let Placement::Set(index) = on {
+                    return self.name(job, procs, index);
+                }
+            }
+            Action::Resume(_) => {
+                if entry.phase != Phase::Suspended {
+                    return refuse(format!("cannot be resumed: it is {:?}", entry.phase));
+                }
+                if i64::from(procs) > free {
+                    return refuse(format!("cannot be resumed on {procs} processors: {free} are free"));
+                }
+                entry.phase = Phase::Running;
+                entry.segment = now;
+                let end = entry.predicted_end();
+                self.s.suspended -= 1;
+                self.run(job, procs, end);
+                if let Some(set) = self.s.named.get(&job) {
+                    if !set.is_disjoint(&self.s.named_busy) {
+                        return refuse(format!("cannot be resumed: some of its processors {set} are taken"));
+                    }
+                    self.s.named_busy = self.s.named_busy.union(set);
+                }
+            }
+            Action::Suspend(_) => {
+                if entry.phase != Phase::Running {
+                    return refuse(format!("cannot be suspended: it is {:?}", entry.phase));
+                }
+                entry.phase = Phase::Suspended;
+                entry.ran += now - entry.segment;
+                entry.suspensions += 1;
+                self.s.free += i64::from(procs);
+                self.s.running -= 1;
+                self.s.suspended += 1;
+                if let Some(set) = self.s.named.get(&job) {
+                    self.s.named_busy = self.s.named_busy.difference(set);
+                }
+            }
+            Action::Kill(_) => {
+                if entry.phase != Phase::Running {
+                    return refuse(format!("cannot be killed: it is {:?}", entry.phase));
+                }
+                // The machine confirms by ending the job.
+            }
+            Action::Reserve { start, .. } => {
+                if entry.phase != Phase::Waiting {
+                    return refuse(format!("cannot be given a reservation: it is {:?}", entry.phase));
+                }
+                if entry.first_reservation == Time::MAX {
+                    entry.first_reservation = start;
+                }
+            }
+            Action::Repredict { prediction, .. } => {
+                if entry.phase == Phase::Done || prediction < Span::ZERO {
+                    return refuse(format!("cannot be predicted to run for {prediction} s: it is {:?}", entry.phase));
+                }
+                self.repredict(job, prediction);
+            }
+            Action::Note { .. } => {}
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn run(&mut self, job: JobId, procs: Procs, predicted_end: Time) {
+        self.s.free -= i64::from(procs);
+        self.s.running += 1;
+        if self.corrects {
+            self.s.alarms.push(Reverse((predicted_end, job)));
+        }
+    }
+
+    fn name(&mut self, job: JobId, procs: Procs, index: u32) -> Result<(), Violation> {
+        let refuse = |problem: String| Err(Violation { at: self.s.now, job, problem });
+        let Some(set) = self.actions.set(index) else {
+            return refuse("starts on a set of processors that was not given".into());
+        };
+        if set.len() != procs {
+            return refuse(format!("needs {procs} processors but is placed on {}: {set}", set.len()));
+        }
+        if set.ranges().last().is_some_and(|r| r.end > self.s.machine.procs) {
+            return refuse(format!("is placed on {set}, beyond the machine of {}", self.s.machine.procs));
+        }
+        if !set.is_disjoint(&self.s.named_busy) {
+            return refuse(format!("is placed on {set}, some of which are taken"));
+        }
+        self.s.named_busy = self.s.named_busy.union(set);
+        self.s.named.insert(job, set.clone());
+        Ok(())
+    }
+}
+
+impl State {
+    #[inline]
+    fn view(&self) -> View<'_> {
+        View { now: self.now, machine: self.machine, free: self.free.max(0) as Procs, table: &self.table }
+    }
+
+    #[inline]
+    fn unname(&mut self, id: JobId) {
+        if !self.named.is_empty()
+            && let Some(set) = self.named.remove(&id)
+        {
+            self.named_busy = self.named_busy.difference(&set);
+        }
+    }
+}

@@ -1,0 +1,463 @@
+//! The loop: a simulated machine that runs jobs as long as they really take, and asks the scheduler at every event.
+
+use super::observer::{Levels, Observer};
+use super::session::{Scheduler, Session, Violation};
+use super::source::{Incoming, Source};
+use crate::model::{Ended, JobId, Machine, Outcome, Span, Time, Truth, Window};
+use crate::policy::{Action, Pass, Phase, SnapshotError};
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A simulation of one scheduler on one stream of arrivals.
+///
+/// Events of one instant are handled in a fixed order: ends (by id), expiries of predictions and wake-ups, arrivals and
+/// cancellations in the order of the source. Then the policy makes one pass, or one after each of them ([`Pass`]).
+pub struct Simulation<S> {
+    source: S,
+    session: Session,
+    s: State,
+}
+
+/// What only the simulated machine knows.
+#[derive(Clone, Serialize, Deserialize)]
+struct State {
+    truth: Window<Truth>,
+    /// Ends of running jobs: see [`End`]. Ends of jobs that were suspended or cut short
+    /// since are stale.
+    ends: BinaryHeap<Reverse<End>>,
+    /// Starts so far, where ends of the same time come in the order of the starts.
+    starts: Option<u32>,
+    /// Whether there may be stale ends.
+    stale: bool,
+    /// Whether a job has ended or was withdrawn in this step.
+    gone: bool,
+    /// When the source has something again; [`Time::MAX`] for never.
+    next_arrival: Time,
+    now: Time,
+}
+
+/// When a job ends: time, rank among ends of the same time, and job, in this order, as one number that compares fast.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct End(i128);
+
+impl End {
+    fn new(time: Time, rank: u32, job: JobId) -> End {
+        End(i128::from(time.0) << 64 | i128::from(rank) << 32 | i128::from(job.0))
+    }
+
+    fn time(self) -> Time {
+        Time((self.0 >> 64) as i64)
+    }
+
+    fn job(self) -> JobId {
+        JobId(self.0 as u32)
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    state: State,
+    session: Vec<u8>,
+    position: u64,
+}
+
+/// Why a simulation stopped before its end.
+#[derive(Debug, thiserror::Error)]
+pub enum SimulationError {
+    /// The policy asked for something impossible.
+    #[error("the policy broke its contract {0}")]
+    Violation(#[from] Violation),
+    /// Nothing will ever happen again, but jobs are left.
+    #[error("the policy leaves {waiting} waiting and {suspended} suspended jobs for ever; the first is {first}")]
+    Starved {
+        /// Jobs that never started.
+        waiting: u32,
+        /// Jobs that were never resumed.
+        suspended: u32,
+        /// One of them.
+        first: JobId,
+    },
+    /// The source went back in time.
+    #[error("an arrival at {next} comes after the present, {now}: a source must be in order of time")]
+    Disorder {
+        /// The present.
+        now: Time,
+        /// The arrival.
+        next: Time,
+    },
+}
+
+impl<S: Source> Simulation<S> {
+    /// A machine without jobs at the beginning of a stream of arrivals.
+    #[must_use]
+    pub fn new(machine: Machine, scheduler: Scheduler, source: S) -> Simulation<S> {
+        let next_arrival = source.peek().unwrap_or(Time::MAX);
+        let starts = (scheduler.pass == Pass::Pyss).then_some(0);
+        Simulation {
+            source,
+            session: Session::new(machine, scheduler),
+            s: State {
+                truth: Window::default(),
+                ends: BinaryHeap::new(),
+                starts,
+                stale: false,
+                gone: false,
+                next_arrival,
+                now: Time::MIN,
+            },
+        }
+    }
+
+    /// The present: the instant that was handled last.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.s.now
+    }
+
+    /// The scheduler at work.
+    #[must_use]
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Runs until every job has ended.
+    ///
+    /// # Errors
+    /// See [`SimulationError`]; all of them are bugs of a policy or a source.
+    pub fn run(&mut self, observer: &mut impl Observer) -> Result<(), SimulationError> {
+        while self.step(observer)? {}
+        Ok(())
+    }
+
+    /// Handles one instant with everything that happens in it (with [`Pass::Event`]: one event). `false` at the end.
+    ///
+    /// # Errors
+    /// See [`SimulationError`].
+    #[inline]
+    pub fn step(&mut self, observer: &mut impl Observer) -> Result<bool, SimulationError> {
+        let end = self.next_end();
+        let deadline = self.session.next_deadline();
+        let arrival = self.s.next_arrival;
+        let now = end.min(arrival).min(deadline);
+        if end.min(arrival) == Time::MAX && (deadline == Time::MAX || self.idle()) {
+            return self.finish();
+        }
+        if now != self.s.now {
+            self.advance(now)?;
+        }
+        let decide = match self.session.pass() {
+            Pass::Instant => self.whole_instant(now, end, deadline, arrival, observer),
+            Pass::Event => self.one_event(now, end, arrival, observer),
+            Pass::Pyss => self.one_pyss_event(now, end, arrival, observer),
+        };
+        if decide && self.session.wants_pass() {
+            self.decide(now, observer)?;
+        }
+        if self.s.gone {
+            self.forget_done();
+        }
+        let levels = Levels {
+            free: self.session.free(),
+            waiting: self.session.waiting(),
+            waiting_procs: self.session.waiting_procs(),
+            running: self.session.running(),
+            suspended: self.session.suspended(),
+        };
+        observer.settled(now, levels);
+        Ok(true)
+    }
+
+    /// The whole state between two instants; observers save their own.
+    ///
+    /// # Errors
+    /// Where serde fails.
+    pub fn save(&self) -> Result<Vec<u8>, SnapshotError> {
+        let saved = Saved { state: self.s.clone(), session: self.session.save()?, position: self.source.position() };
+        Ok(postcard::to_stdvec(&saved)?)
+    }
+
+    /// Goes on from a saved state of a simulation with the same scheduler and source; the results are then the same as
+    /// without the interruption.
+    ///
+    /// # Errors
+    /// Bytes that are no such state.
+    pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        let saved: Saved = postcard::from_bytes(bytes)?;
+        self.session.load(&saved.session)?;
+        self.source.seek(saved.position);
+        self.s = saved.state;
+        Ok(())
+    }
+
+    #[inline]
+    fn advance(&mut self, now: Time) -> Result<(), SimulationError> {
+        if now < self.s.now {
+            return Err(SimulationError::Disorder { now: self.s.now, next: now });
+        }
+        self.session.settle()?;
+        self.s.now = now;
+        Ok(())
+    }
+
+    /// Nobody is here: what is left are wake-ups of a policy that waits for more.
+    fn idle(&self) -> bool {
+        self.session.waiting() == 0 && self.session.suspended() == 0
+    }
+
+    fn finish(&self) -> Result<bool, SimulationError> {
+        if self.idle() {
+            return Ok(false);
+        }
+        Err(SimulationError::Starved {
+            waiting: self.session.waiting(),
+            suspended: self.session.suspended(),
+            first: self.session.oldest(),
+        })
+    }
+
+    /// When the next job ends; [`Time::MAX`] for never.
+    #[inline]
+    fn next_end(&mut self) -> Time {
+        if self.s.stale {
+            self.drop_stale_ends();
+        }
+        self.s.ends.peek().map_or(Time::MAX, |Reverse(end)| end.time())
+    }
+
+    #[cold]
+    fn drop_stale_ends(&mut self) {
+        while let Some(Reverse(end)) = self.s.ends.peek() {
+            let (end, id) = (end.time(), end.job());
+            if self.s.end_of(&self.session, id) == Some(end) {
+                return;
+            }
+            self.s.ends.pop();
+        }
+        self.s.stale = false;
+    }
+
+    #[inline]
+    fn whole_instant(
+        &mut self,
+        now: Time,
+        end: Time,
+        deadline: Time,
+        arrival: Time,
+        observer: &mut impl Observer,
+    ) -> bool {
+        let mut decide = false;
+        if end == now {
+            decide = true;
+            loop {
+                self.end_one(now, observer);
+                if self.next_end() != now {
+                    break;
+                }
+            }
+        }
+        if deadline <= now {
+            decide |= self.session.expire(now);
+        }
+        if arrival == now {
+            while self.s.next_arrival == now {
+                decide |= self.receive(now, observer);
+            }
+        }
+        decide
+    }
+
+    fn one_event(&mut self, now: Time, end: Time, arrival: Time, observer: &mut impl Observer) -> bool {
+        if end == now {
+            self.end_one(now, observer);
+            return true;
+        }
+        if self.session.next_alarm().is_some_and(|(time, _)| time <= now) {
+            return self.session.expire_one(now);
+        }
+        if arrival == now {
+            return self.receive(now, observer);
+        }
+        self.session.wake(now)
+    }
+
+    fn one_pyss_event(&mut self, now: Time, end: Time, arrival: Time, observer: &mut impl Observer) -> bool {
+        if let Some((_, id)) = self.session.next_alarm().filter(|&(time, _)| time <= now) {
+            // A job that ends at this very second is not corrected.
+            if self.s.end_of(&self.session, id) == Some(now) {
+                self.session.drop_alarm();
+            } else {
+                self.session.expire_one(now);
+            }
+            return false;
+        }
+        if arrival == now {
+            return self.receive(now, observer);
+        }
+        if end == now {
+            self.end_one(now, observer);
+            return true;
+        }
+        self.session.wake(now)
+    }
+
+    #[inline]
+    fn end_one<O: Observer>(&mut self, now: Time, observer: &mut O) {
+        let Some(Reverse(next)) = self.s.ends.pop() else { return };
+        let id = next.job();
+        self.session.end(now, id);
+        debug_assert_eq!(self.session.entry(id).ran, self.s.truth[id].run, "run time received is the run time due");
+        if O::ENDS {
+            self.report(now, id, observer);
+        }
+        self.s.gone = true;
+    }
+
+    #[inline]
+    fn report(&mut self, now: Time, id: JobId, observer: &mut impl Observer) {
+        let changes = self.session.take_changes(id);
+        let truth = &self.s.truth[id];
+        let (entry, job) = (self.session.entry(id), self.session.job(id));
+        let changes = changes.as_deref().unwrap_or(&[]);
+        let outcome = Outcome {
+            start: entry.first_start,
+            end: now,
+            ran: entry.ran,
+            suspensions: entry.suspensions,
+            first_reservation: match entry.first_reservation {
+                Time::MAX if entry.as_head && entry.first_start > job.submit => Some(entry.first_start),
+                Time::MAX => None,
+                time => Some(time),
+            },
+            first_prediction: entry.first_prediction,
+            learned: entry.learned,
+            corrections: u32::from(entry.corrections),
+            accuracy: Some(life_accuracy(job.submit, now, entry.first_prediction, changes, truth.run)),
+        };
+        observer.ended(&Ended { id, job, truth, outcome: &outcome });
+    }
+
+    #[inline]
+    fn forget_done(&mut self) {
+        self.s.gone = false;
+        if let Some(oldest) = self.session.forget_done() {
+            self.s.truth.forget_before(oldest);
+        }
+    }
+
+    #[inline]
+    fn receive(&mut self, now: Time, observer: &mut impl Observer) -> bool {
+        let decide = self.take(now, observer);
+        self.s.next_arrival = self.source.peek().unwrap_or(Time::MAX);
+        decide
+    }
+
+    #[inline]
+    fn take(&mut self, now: Time, observer: &mut impl Observer) -> bool {
+        match self.source.next() {
+            Some(Incoming::Submit(job, truth)) => {
+                let oracle = self.session.clairvoyant().then_some(truth.run);
+                self.s.truth.push(truth.clone());
+                let id = self.session.arrive(now, job, oracle);
+                observer.arrived(now, id);
+                true
+            }
+            Some(Incoming::Cancel(id)) => {
+                let was_here = self.session.cancel(now, id);
+                if was_here {
+                    self.s.gone = true;
+                    observer.cancelled(now, id);
+                    self.session.take_changes(id);
+                } else {
+                    self.s.cut(&self.session, now, id);
+                }
+                was_here
+            }
+            None => false,
+        }
+    }
+
+    #[inline]
+    fn decide(&mut self, now: Time, observer: &mut impl Observer) -> Result<(), Violation> {
+        let s = &mut self.s;
+        self.session.decide_with(now, |session, action| match action {
+            Action::Start { job, why, .. } => {
+                s.push_end(now + s.truth[job].run, job);
+                observer.started(now, job, why);
+            }
+            Action::Resume(job) => {
+                if let Some(end) = s.end_of(session, job) {
+                    s.push_end(end, job);
+                }
+                observer.resumed(now, job);
+            }
+            Action::Suspend(job) => {
+                s.stale = true;
+                observer.suspended(now, job);
+            }
+            Action::Kill(job) => s.cut(session, now, job),
+            Action::Reserve { job, start, latest } => observer.reserved(now, job, start, latest),
+            Action::Repredict { job, prediction } => observer.repredicted(now, job, prediction),
+            Action::Note { gauge, value } => observer.noted(now, gauge, value),
+        })?;
+        for moved in self.session.actions().moves() {
+            observer.moved(now, moved);
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    /// When a running job ends if it goes on running.
+    fn end_of(&self, session: &Session, id: JobId) -> Option<Time> {
+        let entry = session.known(id).filter(|e| e.phase == Phase::Running)?;
+        Some(entry.segment + (self.truth[id].run - entry.ran))
+    }
+
+    /// Lets a running job end now: what it has received is all it will get.
+    fn cut(&mut self, session: &Session, now: Time, id: JobId) {
+        let Some(entry) = session.known(id).filter(|e| e.phase == Phase::Running) else { return };
+        self.truth[id].run = entry.ran + (now - entry.segment);
+        self.stale = true;
+        self.push_end(now, id);
+    }
+
+    #[inline]
+    fn push_end(&mut self, end: Time, job: JobId) {
+        let rank = match &mut self.starts {
+            None => 0,
+            Some(starts) => {
+                *starts += 1;
+                *starts
+            }
+        };
+        self.ends.push(Reverse(End::new(end, rank, job)));
+    }
+}
+
+/// Accuracy of a job's predictions over its life, each weighted by the time it was in force (Tsafrir et al. 2007,
+/// section 3.3). A job that ends when it arrives counts with the prediction in force then.
+fn life_accuracy(submit: Time, end: Time, first: Span, changes: &[(Time, Span)], run: Span) -> f64 {
+    let last = changes.last().map_or(first, |c| c.1);
+    if end <= submit {
+        return accuracy(last, run);
+    }
+    if changes.is_empty() {
+        return accuracy(first, run);
+    }
+    let (mut since, mut prediction, mut sum) = (submit, first, 0.0);
+    for &(at, next) in changes {
+        sum += accuracy(prediction, run) * (at - since).as_f64();
+        (since, prediction) = (at, next);
+    }
+    sum += accuracy(prediction, run) * (end - since).as_f64();
+    sum / (end - submit).as_f64()
+}
+
+/// 1 if right, else the smaller over the larger of prediction and run time.
+fn accuracy(prediction: Span, run: Span) -> f64 {
+    if prediction == run {
+        return 1.0;
+    }
+    prediction.min(run).as_f64() / prediction.max(run).as_f64()
+}

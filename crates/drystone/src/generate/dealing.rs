@@ -1,0 +1,94 @@
+//! Deals campaigns to users, and so jobs to arrivals.
+//!
+//! Each user gets as many jobs as arrivals: whole campaigns as far as they go, the last one cut (its rest goes to the next
+//! user: two people of one project). A user's campaigns are more alike than other people's, since people have a machine's
+//! worth of habits: campaigns are dealt in the order in which they were cut, but each moved by a random part of the list.
+//! Then every user works through the own campaigns in random order, one after the other, session by session.
+
+use super::Habits;
+use super::campaigns::Campaigns;
+use super::random::Stream;
+
+/// What each arrival brings.
+pub(super) struct Dealt {
+    /// The job.
+    pub(super) job: Vec<u32>,
+    /// Its campaign.
+    pub(super) campaign: Vec<u32>,
+}
+
+/// Part of a campaign: jobs of one user.
+#[derive(Clone, Copy)]
+struct Piece {
+    campaign: u32,
+    /// Position of its first job in the order of the campaigns.
+    start: u32,
+    jobs: u32,
+}
+
+/// Deals the jobs of all campaigns to arrivals whose users are given (0 … `users` − 1).
+///
+/// Cost: O(n log n).
+pub(super) fn deal(campaigns: &Campaigns, user_of: &[u32], users: u32, habits: &Habits, stream: &mut Stream) -> Dealt {
+    let mut wanted = vec![0_u32; users as usize];
+    for &user in user_of {
+        wanted[user as usize] += 1;
+    }
+    let mut hands = hands(campaigns, &wanted, habits, stream);
+    let mut dealt = Dealt { job: Vec::with_capacity(user_of.len()), campaign: Vec::with_capacity(user_of.len()) };
+    for &user in user_of {
+        let hand = &mut hands[user as usize];
+        // A user has as many jobs as arrivals, so that the hand is never empty here.
+        let Some(piece) = hand.last_mut() else {
+            continue;
+        };
+        dealt.job.push(campaigns.order[piece.start as usize]);
+        dealt.campaign.push(piece.campaign);
+        piece.start += 1;
+        piece.jobs -= 1;
+        if piece.jobs == 0 {
+            hand.pop();
+        }
+    }
+    dealt
+}
+
+/// The pieces of each user, in random order; user u's add up to `wanted[u]` jobs.
+fn hands(campaigns: &Campaigns, wanted: &[u32], habits: &Habits, stream: &mut Stream) -> Vec<Vec<Piece>> {
+    let mut pieces = moved(campaigns, habits.variety, stream).into_iter();
+    let mut rest: Option<Piece> = None;
+    let mut users: Vec<usize> = (0..wanted.len()).collect();
+    stream.shuffle(&mut users);
+    let mut hands = vec![Vec::new(); wanted.len()];
+    for user in users {
+        let mut open = wanted[user];
+        while open > 0 {
+            let Some(piece) = rest.take().or_else(|| pieces.next()) else {
+                break;
+            };
+            let jobs = piece.jobs.min(open);
+            hands[user].push(Piece { jobs, ..piece });
+            open -= jobs;
+            if jobs < piece.jobs {
+                rest = Some(Piece { campaign: piece.campaign, start: piece.start + jobs, jobs: piece.jobs - jobs });
+            }
+        }
+        stream.shuffle(&mut hands[user]);
+    }
+    hands
+}
+
+/// All campaigns as pieces, each moved by at most the part `variety` of the list, which is taken as a ring.
+fn moved(campaigns: &Campaigns, variety: f64, stream: &mut Stream) -> Vec<Piece> {
+    let count = campaigns.len();
+    let mut keyed: Vec<(f64, Piece)> = (0..count)
+        .map(|c| {
+            let start = campaigns.starts[c];
+            let piece = Piece { campaign: c as u32, start, jobs: campaigns.starts[c + 1] - start };
+            let place = c as f64 / count as f64 + variety * stream.unit();
+            (place - libm::floor(place), piece)
+        })
+        .collect();
+    keyed.sort_by(|a, b| a.0.total_cmp(&b.0));
+    keyed.into_iter().map(|(_, piece)| piece).collect()
+}

@@ -1,0 +1,75 @@
+//! Who submits when: users and their sessions. Our own model; arrivals themselves are those of [`super::arrivals`].
+//!
+//! A few users submit most jobs: the activity of the r-th falls as a power of r. People submit in sessions, a few jobs
+//! within minutes of each other, sometimes very many. The arrivals are gone through in order of time; each is taken by the
+//! session that has been due the longest (its user has thought long enough since the last job) or, where none is due,
+//! starts a new one. A session that finds no arrival in time ends: its user went home.
+
+use super::Habits;
+use super::random::Stream;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Draws users by activity.
+struct Activity {
+    /// Running sums of the users' weights.
+    sums: Vec<f64>,
+}
+
+impl Activity {
+    fn new(users: u32, exponent: f64) -> Activity {
+        let mut sum = 0.0;
+        let sums = (1..=users)
+            .map(|rank| {
+                sum += libm::pow(f64::from(rank), -exponent);
+                sum
+            })
+            .collect();
+        Activity { sums }
+    }
+
+    fn draw(&self, stream: &mut Stream) -> u32 {
+        let last = self.sums.len() - 1;
+        let target = stream.unit() * self.sums[last];
+        self.sums[..last].partition_point(|&s| s <= target) as u32
+    }
+}
+
+/// A session that waits for its next arrival. Ordered by when it is due, then by user.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Session {
+    /// When its user has thought long enough, in seconds.
+    due: u64,
+    user: u32,
+    /// Jobs still to come.
+    left: u32,
+}
+
+/// The user, 0 … `users` − 1, of each arrival; `times` in seconds, ascending.
+pub(super) fn assign(times: impl Iterator<Item = f64>, users: u32, habits: &Habits, stream: &mut Stream) -> Vec<u32> {
+    let think_log = libm::log(habits.think_time);
+    let activity = Activity::new(users, habits.activity);
+    let mut waiting: BinaryHeap<Reverse<Session>> = BinaryHeap::new();
+    times
+        .map(|time| {
+            let now = time as u64;
+            while waiting.peek().is_some_and(|Reverse(s)| s.due.saturating_add(u64::from(habits.patience)) < now) {
+                waiting.pop();
+            }
+            let is_due = |Reverse(s): &Reverse<Session>| s.due <= now;
+            let resumed = match waiting.peek() {
+                Some(session) if is_due(session) => waiting.pop(),
+                _ => None,
+            };
+            let (user, left) = match resumed {
+                Some(Reverse(session)) => (session.user, session.left),
+                None => (activity.draw(stream), stream.heavy(habits.session_tail, habits.longest_session)),
+            };
+            if left > 1 {
+                let think = libm::exp(think_log + habits.think_scatter * stream.normal());
+                waiting.push(Reverse(Session { due: now + think.min(1e9) as u64, user, left: left - 1 }));
+            }
+            user
+        })
+        .collect()
+}

@@ -1,0 +1,181 @@
+//! The account of a cleaning: which rule touched how many records, and which.
+
+use crate::log::swf::{Decimal, Field, Malformed};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::io::{self, Write};
+
+/// What a rule does to a record.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Effect {
+    /// The record does not become a job.
+    Dropped,
+    /// A value was changed: clipped, rounded, moved.
+    Changed,
+    /// A missing value was guessed.
+    Guessed,
+    /// Nothing was done; it is worth knowing.
+    Noted,
+}
+
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Effect::Dropped => "dropped",
+            Effect::Changed => "changed",
+            Effect::Guessed => "guessed",
+            Effect::Noted => "noted",
+        })
+    }
+}
+
+macro_rules! rules {
+    ($($(#[$doc:meta])* $rule:ident = $name:literal, $effect:ident, $meaning:literal;)+) => {
+        /// A rule of cleaning.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Rule { $(#[doc = $meaning] $rule,)+ }
+
+        impl Rule {
+            /// Every rule, in the order in which they apply.
+            pub const ALL: &'static [Rule] = &[$(Rule::$rule,)+];
+
+            /// Its name.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Rule::$rule => $name,)+ }
+            }
+
+            /// What it does.
+            #[must_use]
+            pub fn effect(self) -> Effect {
+                match self { $(Rule::$rule => Effect::$effect,)+ }
+            }
+
+            /// What it says, in words.
+            #[must_use]
+            pub fn meaning(self) -> &'static str {
+                match self { $(Rule::$rule => $meaning,)+ }
+            }
+        }
+    };
+}
+
+rules! {
+    MalformedLine = "malformed-line", Dropped, "The line is not a record.";
+    PartialExecution = "partial-execution", Dropped, "A part of a job whose whole is the record before.";
+    RoundedTime = "rounded-time", Changed, "A submit, run time or estimate had a fraction and was rounded to whole seconds.";
+    NegativeSubmit = "negative-submit", Dropped, "The submit is negative.";
+    NegativeRun = "negative-run", Dropped, "The run time is negative or unknown.";
+    NegativeRunZeroed = "negative-run-zeroed", Changed, "The run time was negative or unknown and became 0.";
+    ZeroRun = "zero-run", Dropped, "The run time is 0.";
+    NoProcessors = "no-processors", Dropped, "No positive processor count in the chosen fields.";
+    OtherSizeField = "other-size-field", Guessed, "The preferred size field is missing and the other one was taken.";
+    TooWide = "too-wide", Dropped, "More processors than the machine has.";
+    NoEstimate = "no-estimate", Dropped, "The estimate is missing.";
+    GuessedEstimate = "guessed-estimate", Guessed, "The estimate is missing and was guessed.";
+    RunsOn = "runs-on", Noted, "The job outlives its estimate and keeps its run time.";
+    Killed = "killed", Changed, "The job outlives its estimate and its run time was cut there.";
+    RaisedEstimate = "raised-estimate", Changed, "The job outlives its estimate, which was raised to the run time.";
+    ExactEstimate = "exact-estimate", Changed, "The estimate was replaced by the run time.";
+    IdOutOfRange = "id-out-of-range", Changed, "An attribute is beyond 32 bits and became unknown.";
+    RepeatedNumber = "repeated-number", Noted, "The job number was used before.";
+    DroppedNumber = "dropped-number", Dropped, "The job number was used before.";
+    OutOfOrder = "out-of-order", Changed, "The submit is before that of a record further up; jobs were sorted by submit.";
+    NotTaken = "not-taken", Dropped, "The job comes after the first so many that were asked for.";
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// One record that a rule touched.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Entry {
+    /// The rule.
+    pub rule: Rule,
+    /// The record's line.
+    pub line: u64,
+    /// The log's number of the job.
+    pub number: i64,
+    /// The field that mattered.
+    pub field: Field,
+    /// What stood there.
+    pub before: Decimal,
+    /// What it became; `None` where the record was dropped or nothing was changed.
+    pub after: Option<i64>,
+}
+
+/// The account of a cleaning.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Audit {
+    /// Records read.
+    pub records: u64,
+    /// Jobs made of them.
+    pub jobs: u64,
+    /// How many records each rule touched, in the order of [`Rule::ALL`].
+    counts: Vec<u64>,
+    /// Each record touched, where the options asked for it, in the order of the log; sorting and taking come last.
+    pub entries: Vec<Entry>,
+    /// The malformed lines, where reading was lenient: the first 100,000 of them.
+    pub malformed: Vec<Malformed>,
+}
+
+impl Audit {
+    /// How many records `rule` touched.
+    #[must_use]
+    pub fn count(&self, rule: Rule) -> u64 {
+        self.counts.get(rule as usize).copied().unwrap_or(0)
+    }
+
+    /// The rules that touched any record, and how many, in the order in which they apply.
+    pub fn counts(&self) -> impl Iterator<Item = (Rule, u64)> + '_ {
+        Rule::ALL.iter().map(|rule| (*rule, self.count(*rule))).filter(|(_, count)| *count > 0)
+    }
+
+    /// How many records were dropped, by whatever rule.
+    #[must_use]
+    pub fn dropped(&self) -> u64 {
+        self.counts().filter(|(rule, _)| rule.effect() == Effect::Dropped).map(|(_, count)| count).sum()
+    }
+
+    pub(super) fn add(&mut self, rule: Rule, count: u64) {
+        if self.counts.is_empty() {
+            self.counts = vec![0; Rule::ALL.len()];
+        }
+        self.counts[rule as usize] += count;
+    }
+
+    /// Writes the list as CSV: `rule,effect,line,job,field,before,after,note`.
+    ///
+    /// # Errors
+    /// Writing failed.
+    pub fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "rule,effect,line,job,field,before,after,note")?;
+        for Malformed { line, column, expected, found } in &self.malformed {
+            let rule = Rule::MalformedLine;
+            let note = format!("column {column}: expected {expected}, found {found}").replace('"', "\"\"");
+            writeln!(out, "{rule},{},{line},,,,,\"{note}\"", rule.effect())?;
+        }
+        for entry in &self.entries {
+            let Entry { rule, line, number, field, before, after } = entry;
+            let after = after.map_or(String::new(), |a| a.to_string());
+            writeln!(out, "{rule},{},{line},{number},{},{before},{after},", rule.effect(), field.number(),)?;
+        }
+        Ok(())
+    }
+}
+
+/// The account for people: one line for each rule that touched any record.
+impl fmt::Display for Audit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} records, {} jobs", self.records, self.jobs)?;
+        for (rule, count) in self.counts() {
+            write!(f, "\n{count:>10} {:<8} {rule:<20} {}", rule.effect(), rule.meaning())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,392 @@
+//! Turns records into jobs, rule by rule.
+
+use super::audit::{Audit, Entry, Rule};
+use super::options::{Duplicates, Keep, MissingEstimate, NegativeRun, Options, Overrun, SizeField, TooWide};
+use crate::log::LogError;
+use crate::log::swf::{Decimal, Field, Header, Malformed, Record};
+use crate::log::transform;
+use crate::model::{Job, Machine, Procs, Provenance, Span, Status, Time, Truth, UNKNOWN, Workload};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// Turns records into jobs as the options say, and keeps account.
+///
+/// Rules apply to a record in the order of [`Rule::ALL`]; the first that drops it is the one that counts it.
+pub struct Cleaner {
+    options: Options,
+    machine: Machine,
+    name: Arc<str>,
+    provenance: Provenance,
+    jobs: Vec<Job>,
+    truth: Vec<Truth>,
+    lines: Vec<u64>,
+    records: Vec<Record>,
+    audit: Audit,
+    /// Number of the last record, dropped or not.
+    last_number: Option<i64>,
+    /// The largest number of a job so far.
+    largest_number: i64,
+    /// All numbers of jobs so far; empty as long as each is larger than those before it.
+    numbers: HashSet<i64>,
+    latest_submit: i64,
+}
+
+impl Cleaner {
+    /// Settles the size of the machine and starts. `name` stands in messages, `title` in the workload's provenance.
+    ///
+    /// # Errors
+    /// The size of the machine is unknown or impossible.
+    pub fn new(header: &Header, options: Options, name: impl Into<Arc<str>>, title: &str) -> Result<Cleaner, LogError> {
+        let name = name.into();
+        let procs = machine_size(header, &options, &name)?;
+        let provenance = Provenance {
+            name: title.to_string(),
+            settings: options.settings(procs),
+            unix_start: header.unix_start(),
+            utc_offset: header.utc_offset().and_then(|s| i32::try_from(s).ok()),
+            time_zone: header.time_zone(),
+        };
+        Ok(Cleaner {
+            options,
+            machine: Machine { procs },
+            name,
+            provenance,
+            jobs: Vec::new(),
+            truth: Vec::new(),
+            lines: Vec::new(),
+            records: Vec::new(),
+            audit: Audit::default(),
+            last_number: None,
+            largest_number: i64::MIN,
+            numbers: HashSet::new(),
+            latest_submit: i64::MIN,
+        })
+    }
+
+    /// Takes one record.
+    ///
+    /// # Errors
+    /// The record breaks a rule that the options made an error.
+    pub fn push(&mut self, record: &Record) -> Result<(), LogError> {
+        self.audit.records += 1;
+        let previous = self.last_number.replace(record.number);
+        if matches!(record.status, 2..=4) && previous == Some(record.number) {
+            self.drop(Rule::PartialExecution, record, Field::Status);
+            return Ok(());
+        }
+        let Some(run) = self.run(record) else {
+            return Ok(());
+        };
+        let Some(procs) = self.procs(record)? else {
+            return Ok(());
+        };
+        let Some((estimate, run)) = self.estimate(record, run) else {
+            return Ok(());
+        };
+        if !self.is_new(record)? {
+            return Ok(());
+        }
+        let submit = record.submit.round();
+        for field in [Field::Submit, Field::Run, Field::RequestedTime] {
+            let value = record.get(field);
+            if !value.is_whole() {
+                self.change(Rule::RoundedTime, record, field, value.round());
+            }
+        }
+        if submit < self.latest_submit {
+            self.change(Rule::OutOfOrder, record, Field::Submit, submit);
+        }
+        self.latest_submit = self.latest_submit.max(submit);
+        let job = Job {
+            submit: Time(submit),
+            estimate: Span(estimate),
+            procs,
+            user: self.attribute(record, Field::User),
+            group: self.attribute(record, Field::Group),
+            executable: self.attribute(record, Field::Executable),
+            queue: self.attribute(record, Field::Queue),
+            partition: self.attribute(record, Field::Partition),
+            memory_kb: memory(record),
+        };
+        self.jobs.push(job);
+        self.truth.push(Truth { run: Span(run), number: record.number, status: Status::from_swf(record.status) });
+        if self.options.list {
+            self.lines.push(record.line);
+        }
+        if self.options.records {
+            self.records.push(*record);
+        }
+        Ok(())
+    }
+
+    /// Accounts for malformed lines that the reader skipped: how many, and those it kept.
+    pub fn malformed(&mut self, count: u64, kept: &[Malformed]) {
+        if count > 0 {
+            self.audit.add(Rule::MalformedLine, count);
+            self.audit.malformed.extend_from_slice(kept);
+        }
+    }
+
+    /// Puts the jobs in order, takes as many as were asked for, scales and shifts them.
+    ///
+    /// The records, where the options kept them, are in the order of the jobs.
+    ///
+    /// # Errors
+    /// No record became a job, or the jobs form no workload.
+    pub fn finish(mut self) -> Result<(Workload, Audit, Option<Vec<Record>>), LogError> {
+        self.sort();
+        self.take();
+        self.audit.jobs = self.jobs.len() as u64;
+        if self.jobs.is_empty() {
+            let dropped: Vec<String> = self.audit.counts().map(|(rule, count)| format!("{rule} {count}")).collect();
+            return Err(LogError::NothingLeft {
+                file: self.name,
+                records: self.audit.records,
+                dropped: dropped.join(", "),
+            });
+        }
+        let Options { load, shift, records, .. } = self.options;
+        if let Some(load) = load {
+            for job in &mut self.jobs {
+                job.submit = load.divide(job.submit);
+            }
+        }
+        let mut workload = Workload::new(self.machine, self.jobs, self.truth, self.provenance)
+            .map_err(|source| LogError::Workload { file: self.name.clone(), source })?;
+        if shift {
+            workload = transform::shifted_to_zero(workload)
+                .map_err(|source| LogError::Workload { file: self.name, source })?;
+        }
+        Ok((workload, self.audit, records.then_some(self.records)))
+    }
+
+    /// The run time in whole seconds; `None` where the record is dropped for its times.
+    fn run(&mut self, record: &Record) -> Option<i64> {
+        if record.submit.round() < 0 && self.options.negative_submit == Keep::Drop {
+            self.drop(Rule::NegativeSubmit, record, Field::Submit);
+            return None;
+        }
+        match record.run.round() {
+            ..0 => match self.options.negative_run {
+                NegativeRun::Drop => {
+                    self.drop(Rule::NegativeRun, record, Field::Run);
+                    None
+                }
+                NegativeRun::Zero => {
+                    self.change(Rule::NegativeRunZeroed, record, Field::Run, 0);
+                    Some(0)
+                }
+            },
+            0 if self.options.zero_run == Keep::Drop => {
+                self.drop(Rule::ZeroRun, record, Field::Run);
+                None
+            }
+            run => Some(run),
+        }
+    }
+
+    /// The size; `None` where the record is dropped for it.
+    fn procs(&mut self, record: &Record) -> Result<Option<Procs>, LogError> {
+        let Record { allocated, requested, .. } = *record;
+        let (first, second) = match self.options.size {
+            SizeField::Requested | SizeField::RequestedOnly => (Field::Requested, Field::Allocated),
+            SizeField::Allocated | SizeField::AllocatedOnly => (Field::Allocated, Field::Requested),
+            SizeField::Larger if allocated > requested => (Field::Allocated, Field::Requested),
+            SizeField::Larger => (Field::Requested, Field::Allocated),
+            SizeField::Smaller if allocated < requested && allocated > 0 => (Field::Allocated, Field::Requested),
+            SizeField::Smaller => (Field::Requested, Field::Allocated),
+        };
+        let alone = matches!(self.options.size, SizeField::RequestedOnly | SizeField::AllocatedOnly);
+        let mut size = record.get(first).digits();
+        if size <= 0 {
+            size = record.get(second).digits();
+            if alone || size <= 0 {
+                self.drop(Rule::NoProcessors, record, first);
+                return Ok(None);
+            }
+            self.touch(Rule::OtherSizeField, record, first, Some(size));
+        }
+        let machine = i64::from(self.machine.procs);
+        let widest = match self.options.too_wide {
+            TooWide::DropEither => size.max(allocated).max(requested),
+            _ => size,
+        };
+        if widest > machine {
+            if self.options.too_wide == TooWide::Error {
+                return Err(LogError::TooWide {
+                    file: self.name.clone(),
+                    line: record.line,
+                    number: record.number,
+                    procs: widest,
+                    machine: self.machine.procs,
+                });
+            }
+            let field = if widest == allocated { Field::Allocated } else { Field::Requested };
+            self.drop(Rule::TooWide, record, field);
+            return Ok(None);
+        }
+        // `widest <= machine`, which is a `u32`.
+        Ok(Procs::try_from(size).ok())
+    }
+
+    /// The estimate and the run time that the overrun rule makes of it; `None` where the record is dropped.
+    fn estimate(&mut self, record: &Record, run: i64) -> Option<(i64, i64)> {
+        let mut estimate = record.requested_time.round();
+        if estimate <= 0 {
+            estimate = match self.options.missing_estimate {
+                MissingEstimate::Run => run,
+                MissingEstimate::RunMin1 => run.max(1),
+                MissingEstimate::Seconds(span) => span.0,
+                MissingEstimate::Drop => {
+                    self.drop(Rule::NoEstimate, record, Field::RequestedTime);
+                    return None;
+                }
+            };
+            self.touch(Rule::GuessedEstimate, record, Field::RequestedTime, Some(estimate));
+        }
+        match self.options.overrun {
+            Overrun::Exact => {
+                if estimate != run {
+                    self.change(Rule::ExactEstimate, record, Field::RequestedTime, run);
+                }
+                Some((run, run))
+            }
+            _ if run <= estimate => Some((estimate, run)),
+            Overrun::RunOn => {
+                self.touch(Rule::RunsOn, record, Field::Run, None);
+                Some((estimate, run))
+            }
+            Overrun::Kill => {
+                self.change(Rule::Killed, record, Field::Run, estimate);
+                Some((estimate, estimate))
+            }
+            Overrun::Raise => {
+                self.change(Rule::RaisedEstimate, record, Field::RequestedTime, run);
+                Some((run, run))
+            }
+        }
+    }
+
+    /// Whether the record is to become a job as far as its number goes. Unknown numbers (−1) are not compared.
+    fn is_new(&mut self, record: &Record) -> Result<bool, LogError> {
+        let number = record.number;
+        if number > self.largest_number {
+            // Numbers in ascending order, as in nearly all logs, cost nothing.
+            self.largest_number = number;
+            if !self.numbers.is_empty() {
+                self.numbers.insert(number);
+            }
+            return Ok(true);
+        }
+        if self.numbers.is_empty() {
+            self.numbers.extend(self.truth.iter().map(|t| t.number));
+        }
+        if self.numbers.insert(number) || number == i64::from(UNKNOWN) {
+            return Ok(true);
+        }
+        match self.options.duplicates {
+            Duplicates::Keep => {
+                self.touch(Rule::RepeatedNumber, record, Field::Number, None);
+                Ok(true)
+            }
+            Duplicates::Drop => {
+                self.drop(Rule::DroppedNumber, record, Field::Number);
+                Ok(false)
+            }
+            Duplicates::Error => Err(LogError::Duplicate { file: self.name.clone(), line: record.line, number }),
+        }
+    }
+
+    fn attribute(&mut self, record: &Record, field: Field) -> i32 {
+        i32::try_from(record.get(field).digits()).unwrap_or_else(|_| {
+            self.change(Rule::IdOutOfRange, record, field, i64::from(UNKNOWN));
+            UNKNOWN
+        })
+    }
+
+    /// Puts jobs and all that goes with them in order of submit, stably.
+    fn sort(&mut self) {
+        if self.jobs.is_sorted_by_key(|job| job.submit) {
+            return;
+        }
+        let mut order: Vec<usize> = (0..self.jobs.len()).collect();
+        order.sort_by_key(|i| self.jobs[*i].submit);
+        self.jobs = order.iter().map(|i| self.jobs[*i].clone()).collect();
+        self.truth = order.iter().map(|i| self.truth[*i].clone()).collect();
+        if self.options.list {
+            self.lines = order.iter().map(|i| self.lines[*i]).collect();
+        }
+        if self.options.records {
+            self.records = order.iter().map(|i| self.records[*i]).collect();
+        }
+    }
+
+    /// Leaves only the first jobs, where the options say how many.
+    fn take(&mut self) {
+        let kept = self.options.take.unwrap_or(usize::MAX).min(self.jobs.len());
+        let rest = self.jobs.len() - kept;
+        if rest == 0 {
+            return;
+        }
+        self.audit.add(Rule::NotTaken, rest as u64);
+        if self.options.list {
+            for index in kept..self.jobs.len() {
+                self.audit.entries.push(Entry {
+                    rule: Rule::NotTaken,
+                    line: self.lines[index],
+                    number: self.truth[index].number,
+                    field: Field::Submit,
+                    before: Decimal::from(self.jobs[index].submit.0),
+                    after: None,
+                });
+            }
+        }
+        self.jobs.truncate(kept);
+        self.truth.truncate(kept);
+        self.records.truncate(kept);
+    }
+
+    fn drop(&mut self, rule: Rule, record: &Record, field: Field) {
+        self.touch(rule, record, field, None);
+    }
+
+    fn change(&mut self, rule: Rule, record: &Record, field: Field, after: i64) {
+        self.touch(rule, record, field, Some(after));
+    }
+
+    fn touch(&mut self, rule: Rule, record: &Record, field: Field, after: Option<i64>) {
+        self.audit.add(rule, 1);
+        if self.options.list {
+            self.audit.entries.push(Entry {
+                rule,
+                line: record.line,
+                number: record.number,
+                field,
+                before: record.get(field),
+                after,
+            });
+        }
+    }
+}
+
+/// The size that the options, the study or the header give the machine, in this order.
+fn machine_size(header: &Header, options: &Options, name: &Arc<str>) -> Result<Procs, LogError> {
+    let study = options.study.and_then(|study| study.procs(header));
+    let given = options.procs.or(study).map(i64::from);
+    // Headers say −1 or 0 where the size is unknown.
+    let stated = [header.max_procs(), header.max_nodes()].into_iter().flatten().find(|procs| *procs > 0);
+    let procs = given.or(stated).ok_or_else(|| LogError::NoMachine { file: name.clone() })?;
+    Procs::try_from(procs)
+        .ok()
+        .filter(|procs| *procs > 0)
+        .ok_or_else(|| LogError::BadMachine { file: name.clone(), procs })
+}
+
+/// Requested memory, else used memory, in kilobytes per processor.
+fn memory(record: &Record) -> i64 {
+    [record.requested_memory, record.used_memory]
+        .into_iter()
+        .map(Decimal::round)
+        .find(|kb| *kb > 0)
+        .unwrap_or(i64::from(UNKNOWN))
+}

@@ -1,0 +1,287 @@
+//! How a log's records become jobs: every choice by name.
+
+use super::study::Study;
+use crate::log::transform::Factor;
+use crate::model::{Procs, Setting, Span};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// A text that is no option.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{option} cannot be `{given}`; expected {expected}")]
+pub struct OptionError {
+    /// Which option.
+    pub option: &'static str,
+    /// What was given.
+    pub given: String,
+    /// What is possible.
+    pub expected: String,
+}
+
+/// An enum of named choices with one text form for the command line, for files and for people.
+macro_rules! choices {
+    ($(#[$doc:meta])* $type:ident, $option:literal { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub enum $type { $($(#[$vdoc])* $variant,)+ }
+
+        impl $type {
+            /// Every choice, in the order of the documentation.
+            pub const ALL: &'static [$type] = &[$($type::$variant,)+];
+
+            /// Its text form.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $($type::$variant => $text,)+ }
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        impl FromStr for $type {
+            type Err = OptionError;
+            fn from_str(text: &str) -> Result<$type, OptionError> {
+                Self::ALL.iter().copied().find(|c| c.name() == text).ok_or_else(|| OptionError {
+                    option: $option,
+                    given: text.to_string(),
+                    expected: Self::ALL.iter().map(|c| c.name()).collect::<Vec<_>>().join(", "),
+                })
+            }
+        }
+
+        impl TryFrom<String> for $type {
+            type Error = OptionError;
+            fn try_from(text: String) -> Result<$type, OptionError> {
+                text.parse()
+            }
+        }
+
+        impl From<$type> for String {
+            fn from(choice: $type) -> String {
+                choice.name().to_string()
+            }
+        }
+    };
+}
+choices! {
+    /// Which field gives a job's size.
+    SizeField, "size" {
+        /// Requested processors (field 8), else allocated ones (field 5).
+        #[default]
+        Requested = "requested",
+        /// Allocated processors (field 5), else requested ones (field 8).
+        Allocated = "allocated",
+        /// Requested processors (field 8) only.
+        RequestedOnly = "requested-only",
+        /// Allocated processors (field 5) only.
+        AllocatedOnly = "allocated-only",
+        /// The larger of the two.
+        Larger = "larger",
+        /// The smaller of the two, of those that are positive.
+        Smaller = "smaller",
+    }
+}
+
+choices! {
+    /// What happens to a job that outlives its estimate.
+    Overrun, "overrun" {
+        /// It keeps its logged run time, as logs show.
+        #[default]
+        RunOn = "run-on",
+        /// Its run time is cut at its estimate.
+        Kill = "kill",
+        /// Its estimate is raised to its run time.
+        Raise = "raise",
+        /// Every job's estimate is its run time: the "accurate estimates" of papers.
+        Exact = "exact",
+    }
+}
+
+choices! {
+    /// What becomes of records of a certain kind.
+    Keep, "this option" {
+        /// They become jobs.
+        #[default]
+        Keep = "keep",
+        /// They are dropped.
+        Drop = "drop",
+    }
+}
+
+choices! {
+    /// What becomes of a record with a negative run time.
+    NegativeRun, "negative-run" {
+        /// It is dropped.
+        #[default]
+        Drop = "drop",
+        /// Its run time becomes 0.
+        Zero = "zero",
+    }
+}
+
+choices! {
+    /// What becomes of a job wider than the machine.
+    TooWide, "too-wide" {
+        /// It is dropped.
+        #[default]
+        Drop = "drop",
+        /// It is dropped, and so is a record whose other size field (5 or 8) exceeds the machine.
+        DropEither = "drop-either",
+        /// It is an error.
+        Error = "error",
+    }
+}
+
+choices! {
+    /// What becomes of a record whose job number was used before.
+    Duplicates, "duplicates" {
+        /// It becomes a job of its own; it is counted.
+        #[default]
+        Keep = "keep",
+        /// It is dropped.
+        Drop = "drop",
+        /// It is an error.
+        Error = "error",
+    }
+}
+
+/// What stands for a missing estimate (field 9 not positive).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum MissingEstimate {
+    /// `run`: the run time.
+    #[default]
+    Run,
+    /// `run-min-1`: the run time, at least one second.
+    RunMin1,
+    /// `drop`: nothing; the record is dropped.
+    Drop,
+    /// A number of seconds.
+    Seconds(Span),
+}
+
+impl fmt::Display for MissingEstimate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MissingEstimate::Run => f.pad("run"),
+            MissingEstimate::RunMin1 => f.pad("run-min-1"),
+            MissingEstimate::Drop => f.pad("drop"),
+            MissingEstimate::Seconds(span) => fmt::Display::fmt(&span.0, f),
+        }
+    }
+}
+
+impl FromStr for MissingEstimate {
+    type Err = OptionError;
+    fn from_str(text: &str) -> Result<MissingEstimate, OptionError> {
+        match text {
+            "run" => Ok(MissingEstimate::Run),
+            "run-min-1" => Ok(MissingEstimate::RunMin1),
+            "drop" => Ok(MissingEstimate::Drop),
+            _ => match text.parse() {
+                Ok(seconds) if (1..=crate::model::TIME_LIMIT).contains(&seconds) => {
+                    Ok(MissingEstimate::Seconds(Span(seconds)))
+                }
+                _ => Err(OptionError {
+                    option: "missing-estimate",
+                    given: text.to_string(),
+                    expected: "run, run-min-1, drop, or a positive number of seconds".to_string(),
+                }),
+            },
+        }
+    }
+}
+
+impl TryFrom<String> for MissingEstimate {
+    type Error = OptionError;
+    fn try_from(text: String) -> Result<MissingEstimate, OptionError> {
+        text.parse()
+    }
+}
+
+impl From<MissingEstimate> for String {
+    fn from(choice: MissingEstimate) -> String {
+        choice.to_string()
+    }
+}
+
+/// How a log's records become jobs. [`Options::default`] is Drystone's own way; [`Study::options`] are those of papers.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Options {
+    /// The study whose choices the others were set to before any was changed. It still gives the machine's size for the
+    /// logs where the study used another than the header's.
+    pub study: Option<Study>,
+    /// Size of the machine; else the study's, else the header's `MaxProcs`, else its `MaxNodes`.
+    pub procs: Option<Procs>,
+    /// Which field gives a job's size.
+    pub size: SizeField,
+    /// What stands for a missing estimate.
+    pub missing_estimate: MissingEstimate,
+    /// Whether records with run time 0 become jobs.
+    pub zero_run: Keep,
+    /// What becomes of records with a negative run time.
+    pub negative_run: NegativeRun,
+    /// Whether records with a negative submit become jobs.
+    pub negative_submit: Keep,
+    /// What becomes of jobs wider than the machine.
+    pub too_wide: TooWide,
+    /// What becomes of records that repeat a job number.
+    pub duplicates: Duplicates,
+    /// What happens to a job that outlives its estimate.
+    pub overrun: Overrun,
+    /// Only the first so many jobs, in order of arrival.
+    pub take: Option<usize>,
+    /// Submit times are divided by this.
+    pub load: Option<Factor>,
+    /// Whether times are shifted so that the first submit is 0.
+    pub shift: bool,
+    /// Whether malformed lines are skipped and counted instead of being errors.
+    pub lenient: bool,
+    /// Whether each record dropped or changed is listed in the audit, not only counted.
+    pub list: bool,
+    /// Whether the original records are kept beside the workload, to write it as a log again.
+    pub records: bool,
+}
+
+impl Options {
+    /// The choices as settings, for people and for provenance. `procs` is the size of machine that was settled on.
+    #[must_use]
+    pub fn settings(&self, procs: Procs) -> Vec<Setting> {
+        let mut settings = Vec::new();
+        let mut add = |name: &str, value: String| {
+            settings.push(Setting { name: name.to_string(), value });
+        };
+        if let Some(study) = self.study {
+            add("as", study.to_string());
+        }
+        add("procs", procs.to_string());
+        add("size", self.size.to_string());
+        add("missing-estimate", self.missing_estimate.to_string());
+        add("zero-run", self.zero_run.to_string());
+        add("negative-run", self.negative_run.to_string());
+        add("negative-submit", self.negative_submit.to_string());
+        add("too-wide", self.too_wide.to_string());
+        add("duplicates", self.duplicates.to_string());
+        add("overrun", self.overrun.to_string());
+        if self.lenient {
+            add("lenient", "true".to_string());
+        }
+        if let Some(take) = self.take {
+            add("take", take.to_string());
+        }
+        if let Some(load) = &self.load {
+            add("load", load.to_string());
+        }
+        if self.shift {
+            add("shift", "true".to_string());
+        }
+        settings
+    }
+}

@@ -1,0 +1,165 @@
+//! What can go wrong with a log, said so that a person can mend it.
+
+use super::swf::Malformed;
+use crate::model::WorkloadError;
+use std::io;
+use std::sync::Arc;
+
+/// Why a log could not be read, cleaned, transformed or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LogError {
+    /// The file could not be opened.
+    #[error("{file}: cannot be opened: {source}")]
+    Open {
+        /// The path as given.
+        file: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// Reading stopped before the end.
+    #[error("{file}:{line}: reading failed after this line: {source}")]
+    Read {
+        /// The log's name.
+        file: Arc<str>,
+        /// The last line that was read whole; 0 before the first.
+        line: u64,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The compressed file ends too soon.
+    #[error(
+        "{file}:{line}: the compressed data ends too soon (read up to this line); \
+         the file is truncated: fetch it again"
+    )]
+    Truncated {
+        /// The log's name.
+        file: Arc<str>,
+        /// The last line that was read whole; 0 before the first.
+        line: u64,
+    },
+    /// The compressed data is damaged.
+    #[error("{file}:{line}: the compressed data is damaged after this line ({source}); fetch it again")]
+    Damaged {
+        /// The log's name.
+        file: Arc<str>,
+        /// The last line that was read whole; 0 before the first.
+        line: u64,
+        /// The decoder's reason.
+        source: io::Error,
+    },
+    /// A compression that this build or this program cannot undo.
+    #[error("{file}: the data is compressed with {format}, which {why}")]
+    Compression {
+        /// The log's name.
+        file: Arc<str>,
+        /// The format's name.
+        format: &'static str,
+        /// Why it cannot be read, and what to do.
+        why: &'static str,
+    },
+    /// A line that is not a record.
+    #[error("{file}:{malformed}; mend the line, or read leniently (--lenient) to skip and count such lines")]
+    Malformed {
+        /// The log's name.
+        file: Arc<str>,
+        /// Where and what.
+        malformed: Malformed,
+    },
+    /// A line too long to be text of a log.
+    #[error("{file}:{line}: the line is longer than {limit} bytes; this is not a log in Standard Workload Format")]
+    LongLine {
+        /// The log's name.
+        file: Arc<str>,
+        /// The line's number, from 1.
+        line: u64,
+        /// The longest line allowed.
+        limit: usize,
+    },
+    /// No record at all.
+    #[error("{file}: no record in {lines} lines; expected a log in Standard Workload Format, 18 numbers a line")]
+    Empty {
+        /// The log's name.
+        file: Arc<str>,
+        /// How many lines there were.
+        lines: u64,
+    },
+    /// Every record was dropped in cleaning.
+    #[error("{file}: none of {records} records became a job ({dropped}); choose other cleaning options")]
+    NothingLeft {
+        /// The log's name.
+        file: Arc<str>,
+        /// How many records there were.
+        records: u64,
+        /// Which rules dropped how many.
+        dropped: String,
+    },
+    /// The machine's size is unknown.
+    #[error(
+        "{file}: the header gives neither MaxProcs nor MaxNodes, so the machine's size is unknown; \
+         give it (--procs N)"
+    )]
+    NoMachine {
+        /// The log's name.
+        file: Arc<str>,
+    },
+    /// A machine of no processors, or of more than can be counted.
+    #[error("{file}: a machine of {procs} processors is not possible; expected 1 to {max}", max = u32::MAX)]
+    BadMachine {
+        /// The log's name.
+        file: Arc<str>,
+        /// The size given.
+        procs: i64,
+    },
+    /// A job wider than the machine, where that is an error by choice.
+    #[error(
+        "{file}:{line}: job {number} needs {procs} processors of a machine of {machine}; \
+         give the machine's true size (--procs N), or drop such jobs"
+    )]
+    TooWide {
+        /// The log's name.
+        file: Arc<str>,
+        /// The record's line.
+        line: u64,
+        /// The log's number of the job.
+        number: i64,
+        /// Processors needed.
+        procs: i64,
+        /// Processors there are.
+        machine: u32,
+    },
+    /// A job number used twice, where that is an error by choice.
+    #[error("{file}:{line}: job number {number} was used before; keep or drop repeated numbers, or mend the log")]
+    Duplicate {
+        /// The log's name.
+        file: Arc<str>,
+        /// The second record's line.
+        line: u64,
+        /// The number.
+        number: i64,
+    },
+    /// Jobs that form no workload.
+    #[error("{file}: {source}")]
+    Workload {
+        /// The log's name.
+        file: Arc<str>,
+        /// What is wrong with them.
+        source: WorkloadError,
+    },
+    /// A calendar month was asked of a log that does not know its calendar.
+    #[error("{name}: months need the header's {missing}; slice by seconds instead, or add it to the header")]
+    NoCalendar {
+        /// The workload's name.
+        name: String,
+        /// What is missing or wrong.
+        missing: String,
+    },
+    /// Writing failed.
+    #[error("{file}: cannot be written: {source}")]
+    Write {
+        /// The file's name.
+        file: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+}

@@ -1,0 +1,68 @@
+//! From a file to a workload in one step.
+
+use super::LogError;
+use super::clean::{Audit, Cleaner, Options};
+use super::source::{self, Source};
+use super::swf::{Header, Reader, Record};
+use crate::model::Workload;
+use std::path::Path;
+
+/// A log, read and cleaned.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The jobs.
+    pub workload: Workload,
+    /// The account of the cleaning.
+    pub audit: Audit,
+    /// The log's comments and header fields.
+    pub header: Header,
+    /// The original record of each job, in the order of the jobs; `None` unless [`Options::records`] asked for them.
+    pub records: Option<Vec<Record>>,
+}
+
+/// Reads and cleans a log: a file in Standard Workload Format, compressed with gzip or zstd or not at all, or `-` for the
+/// standard input.
+///
+/// # Errors
+/// The file cannot be read, is damaged, is no log, holds no job, or breaks a rule that the options made an error.
+///
+/// Cost: one pass; memory for the jobs, and for the records where the options keep them.
+pub fn load(path: impl AsRef<Path>, options: &Options) -> Result<Loaded, LogError> {
+    let path = path.as_ref();
+    load_from(source::open(path)?, &title(path), options)
+}
+
+/// Reads and cleans a log from an opened source. `title` becomes the workload's name.
+///
+/// # Errors
+/// As for [`load`].
+pub fn load_from(source: Source, title: &str, options: &Options) -> Result<Loaded, LogError> {
+    let Source { bytes, name } = source;
+    let mut reader = Reader::new(bytes, name)?.lenient(options.lenient);
+    // The first record comes first, so that a file that is no log at all is called that, and not a log without MaxProcs.
+    let first = reader.read()?;
+    let Some(first) = first else {
+        return Err(LogError::Empty { file: reader.name().clone(), lines: reader.lines() });
+    };
+    let mut cleaner = Cleaner::new(reader.header(), options.clone(), reader.name().clone(), title)?;
+    cleaner.push(&first)?;
+    while let Some(record) = reader.read()? {
+        cleaner.push(&record)?;
+    }
+    let (count, kept) = reader.malformed();
+    cleaner.malformed(count, kept);
+    let (header, _) = reader.into_header();
+    let (workload, audit, records) = cleaner.finish()?;
+    Ok(Loaded { workload, audit, header, records })
+}
+
+/// The file's name without its directory and without `.swf`, `.gz`, `.zst`.
+#[must_use]
+pub fn title(path: &Path) -> String {
+    if path.as_os_str() == source::STDIN {
+        return "standard input".to_string();
+    }
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
+    name.strip_suffix(".swf").unwrap_or(name).to_string()
+}

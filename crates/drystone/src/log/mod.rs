@@ -1,0 +1,20 @@
+//! Logs: the Standard Workload Format, read and written, cleaned with an audit, transformed.
+//!
+//! - [`swf`]: records and headers, streaming reader and writer.
+//! - [`clean`]: from records to a workload; every record dropped, changed or guessed is counted by a named rule.
+//! - [`describe`]: what a person wants to know of a workload.
+//! - [`transform`]: other loads, pieces of a log, months.
+//! - [`transient`]: how a workload changes from batch to batch.
+//! - [`load`]: all of it in one step.
+
+pub mod clean;
+pub mod describe;
+mod error;
+mod load;
+pub mod source;
+pub mod swf;
+pub mod transform;
+pub mod transient;
+
+pub use error::LogError;
+pub use load::{Loaded, load, load_from, title};

@@ -1,0 +1,113 @@
+//! Where a log comes from: a file or the standard input, compressed or not.
+
+use super::LogError;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The path that means the standard input.
+pub const STDIN: &str = "-";
+
+/// An opened log: its bytes, decompressed, and its name for messages.
+pub struct Source {
+    /// The bytes.
+    pub bytes: Box<dyn Read>,
+    /// The path, or `standard input`.
+    pub name: Arc<str>,
+}
+
+/// Opens a log; `-` is the standard input. What its first bytes show to be gzip or zstd is decompressed, whatever its name.
+///
+/// # Errors
+/// It cannot be opened or read, or is compressed with something else, or with what this build leaves out.
+pub fn open(path: &Path) -> Result<Source, LogError> {
+    if path.as_os_str() == STDIN {
+        return decompress(Box::new(io::stdin()), "standard input".into());
+    }
+    let file = File::open(path).map_err(|source| LogError::Open { file: path.display().to_string(), source })?;
+    decompress(Box::new(file), path.display().to_string().into())
+}
+
+/// Looks at the first bytes of `input` and decompresses what they show to be gzip or zstd.
+///
+/// # Errors
+/// It cannot be read, or is compressed with something else, or with what this build leaves out.
+pub fn decompress(mut input: Box<dyn Read>, name: Arc<str>) -> Result<Source, LogError> {
+    let mut magic = [0; 6];
+    let mut known = 0;
+    while known < magic.len() {
+        match input.read(&mut magic[known..]) {
+            Ok(0) => break,
+            Ok(more) => known += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(source) => {
+                return Err(LogError::Read { file: name, line: 0, source });
+            }
+        }
+    }
+    let start = &magic[..known];
+    let whole: Box<dyn Read> = Box::new(io::Cursor::new(start.to_vec()).chain(input));
+    let unknown = |format| {
+        Err(LogError::Compression {
+            file: name.clone(),
+            format,
+            why: "cannot be read here; decompress it first, or use gzip or zstd",
+        })
+    };
+    let bytes = match start {
+        [0x1f, 0x8b, ..] => gzip(whole, &name)?,
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => zstd(whole, &name)?,
+        [b'B', b'Z', b'h', ..] => return unknown("bzip2"),
+        [0xfd, b'7', b'z', b'X', b'Z', 0] => return unknown("xz"),
+        [b'P', b'K', 3, 4, ..] => return unknown("zip"),
+        _ => whole,
+    };
+    Ok(Source { bytes, name })
+}
+
+#[cfg(feature = "gzip")]
+fn gzip(input: Box<dyn Read>, _: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
+    // Several members in a row are one file, as for gzip itself.
+    Ok(Box::new(flate2::read::MultiGzDecoder::new(input)))
+}
+
+#[cfg(not(feature = "gzip"))]
+fn gzip(_: Box<dyn Read>, name: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
+    Err(LogError::Compression {
+        file: name.clone(),
+        format: "gzip",
+        why: "this build leaves out; build with the feature `gzip`, or decompress it first",
+    })
+}
+
+#[cfg(feature = "zstd")]
+fn zstd(input: Box<dyn Read>, name: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
+    match zstd::Decoder::new(input) {
+        Ok(decoder) => Ok(Box::new(Unpacked(decoder))),
+        Err(source) => Err(LogError::Read { file: name.clone(), line: 0, source }),
+    }
+}
+
+/// Calls damage what zstd reports as some other error, so that it can be told from errors of the system.
+#[cfg(feature = "zstd")]
+struct Unpacked<R>(R);
+
+#[cfg(feature = "zstd")]
+impl<R: Read> Read for Unpacked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(|error| match error.kind() {
+            io::ErrorKind::Other if error.raw_os_error().is_none() => io::Error::new(io::ErrorKind::InvalidData, error),
+            _ => error,
+        })
+    }
+}
+
+#[cfg(not(feature = "zstd"))]
+fn zstd(_: Box<dyn Read>, name: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
+    Err(LogError::Compression {
+        file: name.clone(),
+        format: "zstd",
+        why: "this build leaves out; build with the feature `zstd`, or decompress it first",
+    })
+}

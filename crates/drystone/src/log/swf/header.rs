@@ -1,0 +1,359 @@
+//! The comments of a log, verbatim, and the header fields among them.
+
+use std::borrow::Cow;
+
+/// The fields of the standard, to tell them from comments that happen to hold a colon.
+const KEYS: [&str; 27] = [
+    "Version",
+    "Computer",
+    "Installation",
+    "Acknowledge",
+    "Information",
+    "Conversion",
+    "MaxJobs",
+    "MaxRecords",
+    "Preemption",
+    "UnixStartTime",
+    "TimeZone",
+    "TimeZoneString",
+    "StartTime",
+    "EndTime",
+    "MaxNodes",
+    "MaxProcs",
+    "MaxRuntime",
+    "MaxMemory",
+    "AllowOveruse",
+    "MaxQueues",
+    "Queues",
+    "Queue",
+    "MaxPartitions",
+    "Partitions",
+    "Partition",
+    "Note",
+    "Copyright",
+];
+
+/// One comment line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Comment {
+    /// The line verbatim, from its semicolon (and any blanks before it) on, without its line end.
+    pub text: Vec<u8>,
+    /// How many records stand before it: 0 in the header.
+    pub after: u64,
+}
+
+/// Whether and how jobs were preempted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Preemption {
+    /// Jobs run to completion.
+    No,
+    /// Jobs may be preempted.
+    Yes,
+    /// Jobs may be split, with a record for the whole and one for each part.
+    Double,
+    /// Gang scheduling or time slicing; no information in the records.
+    TimeSlicing,
+}
+
+/// The comments of a log in order, with typed access to the header fields of the standard's version 2.2.
+///
+/// A field is a comment of the form `; Key: value`; keys are compared without regard to case. Comment lines indented
+/// under a field continue its value. A field that is missing or unreadable is `None`.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Header {
+    comments: Vec<Comment>,
+}
+
+impl Header {
+    /// A header without comments.
+    #[must_use]
+    pub fn new() -> Header {
+        Header::default()
+    }
+
+    /// All comments, verbatim and in order, those between records included.
+    #[must_use]
+    pub fn comments(&self) -> &[Comment] {
+        &self.comments
+    }
+
+    /// Adds a field at the end of the header (before any comment between records). Line ends in `value` become blanks.
+    pub fn push(&mut self, key: &str, value: &str) {
+        let value = value.replace(['\n', '\r'], " ");
+        self.insert(format!("; {key}: {value}"));
+    }
+
+    /// Sets a field: the first one of that key is replaced where it stands, otherwise it is added.
+    pub fn set(&mut self, key: &str, value: &str) {
+        let place = self.lines().find(|(_, k, _)| k.eq_ignore_ascii_case(key)).map(|(i, _, _)| i);
+        match place {
+            Some(index) => {
+                let value = value.replace(['\n', '\r'], " ");
+                self.comments[index].text = format!("; {key}: {value}").into_bytes();
+            }
+            None => self.push(key, value),
+        }
+    }
+
+    fn insert(&mut self, text: String) {
+        let place = self.comments.partition_point(|c| c.after == 0);
+        self.comments.insert(place, Comment { text: text.into_bytes(), after: 0 });
+    }
+
+    pub(super) fn push_line(&mut self, text: Vec<u8>, after: u64) {
+        self.comments.push(Comment { text, after });
+    }
+
+    /// Every field: key and value, continuation lines joined with line ends. Also keys that the standard does not know.
+    pub fn fields(&self) -> impl Iterator<Item = (String, String)> + '_ {
+        self.lines().map(|(index, key, value)| {
+            let mut value = value;
+            for comment in &self.comments[index + 1..] {
+                let text = String::from_utf8_lossy(&comment.text);
+                if key_and_value(&text).is_some() {
+                    break;
+                }
+                match continuation(&text) {
+                    Some(more) => {
+                        value.push('\n');
+                        value.push_str(more);
+                    }
+                    None => break,
+                }
+            }
+            (key, value)
+        })
+    }
+
+    /// Comments that hold a field: index, key, value of that line.
+    fn lines(&self) -> impl Iterator<Item = (usize, String, String)> + '_ {
+        self.comments.iter().enumerate().filter_map(|(index, comment)| {
+            let text: Cow<'_, str> = String::from_utf8_lossy(&comment.text);
+            let (key, value) = key_and_value(&text)?;
+            Some((index, key.to_string(), value.to_string()))
+        })
+    }
+
+    /// The value of the first field of that key.
+    #[must_use]
+    pub fn text(&self, key: &str) -> Option<String> {
+        self.fields().find(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, value)| value)
+    }
+
+    /// The values of all fields of that key.
+    #[must_use]
+    pub fn texts(&self, key: &str) -> Vec<String> {
+        self.fields().filter(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, value)| value).collect()
+    }
+
+    /// The whole number that the field's value begins with: `338 (batch partition; 512 total)` is 338.
+    #[must_use]
+    pub fn number(&self, key: &str) -> Option<i64> {
+        let text = self.text(key)?;
+        let end = text
+            .char_indices()
+            .find(|(i, c)| !(c.is_ascii_digit() || (*i == 0 && matches!(c, '-' | '+'))))
+            .map_or(text.len(), |(i, _)| i);
+        text[..end].parse().ok()
+    }
+
+    /// `Version`: of the standard, e.g. `2.2`.
+    #[must_use]
+    pub fn version(&self) -> Option<String> {
+        self.text("Version")
+    }
+
+    /// `Computer`: brand and model.
+    #[must_use]
+    pub fn computer(&self) -> Option<String> {
+        self.text("Computer")
+    }
+
+    /// `Installation`: site and machine.
+    #[must_use]
+    pub fn installation(&self) -> Option<String> {
+        self.text("Installation")
+    }
+
+    /// `Acknowledge`: the people to thank, of every such line.
+    #[must_use]
+    pub fn acknowledge(&self) -> Vec<String> {
+        self.texts("Acknowledge")
+    }
+
+    /// `Information`: where to read more, of every such line.
+    #[must_use]
+    pub fn information(&self) -> Vec<String> {
+        self.texts("Information")
+    }
+
+    /// `Conversion`: who brought the log into this format, and when.
+    #[must_use]
+    pub fn conversion(&self) -> Option<String> {
+        self.text("Conversion")
+    }
+
+    /// `MaxJobs`: how many jobs the log has.
+    #[must_use]
+    pub fn max_jobs(&self) -> Option<i64> {
+        self.number("MaxJobs")
+    }
+
+    /// `MaxRecords`: how many records the log has.
+    #[must_use]
+    pub fn max_records(&self) -> Option<i64> {
+        self.number("MaxRecords")
+    }
+
+    /// `Preemption`.
+    #[must_use]
+    pub fn preemption(&self) -> Option<Preemption> {
+        let text = self.text("Preemption")?;
+        let word = text.split_whitespace().next()?;
+        [
+            ("no", Preemption::No),
+            ("yes", Preemption::Yes),
+            ("double", Preemption::Double),
+            ("ts", Preemption::TimeSlicing),
+        ]
+        .into_iter()
+        .find(|(name, _)| word.eq_ignore_ascii_case(name))
+        .map(|(_, preemption)| preemption)
+    }
+
+    /// `UnixStartTime`: the log's time 0 in seconds since 1970 UTC.
+    #[must_use]
+    pub fn unix_start(&self) -> Option<i64> {
+        self.number("UnixStartTime")
+    }
+
+    /// `TimeZone`: seconds to add to UTC for local standard time. Obsolete in the standard, but what old logs have.
+    #[must_use]
+    pub fn utc_offset(&self) -> Option<i64> {
+        self.number("TimeZone")
+    }
+
+    /// `TimeZoneString`: the time zone's name, e.g. `Europe/Stockholm`.
+    #[must_use]
+    pub fn time_zone(&self) -> Option<String> {
+        self.text("TimeZoneString").filter(|name| !name.is_empty())
+    }
+
+    /// `StartTime`: the log's time 0, for people.
+    #[must_use]
+    pub fn start_time(&self) -> Option<String> {
+        self.text("StartTime")
+    }
+
+    /// `EndTime`: the last time in the log, for people.
+    #[must_use]
+    pub fn end_time(&self) -> Option<String> {
+        self.text("EndTime")
+    }
+
+    /// `MaxNodes`: how many nodes the machine has.
+    #[must_use]
+    pub fn max_nodes(&self) -> Option<i64> {
+        self.number("MaxNodes")
+    }
+
+    /// `MaxProcs`: how many processors the machine has.
+    #[must_use]
+    pub fn max_procs(&self) -> Option<i64> {
+        self.number("MaxProcs")
+    }
+
+    /// `MaxRuntime`: the longest run time allowed, in seconds.
+    #[must_use]
+    pub fn max_runtime(&self) -> Option<i64> {
+        self.number("MaxRuntime")
+    }
+
+    /// `MaxMemory`: the most memory allowed, in kilobytes.
+    #[must_use]
+    pub fn max_memory(&self) -> Option<i64> {
+        self.number("MaxMemory")
+    }
+
+    /// `AllowOveruse`: whether a job may use more than it requested.
+    #[must_use]
+    pub fn allow_overuse(&self) -> Option<bool> {
+        let text = self.text("AllowOveruse")?;
+        match text.split_whitespace().next()? {
+            word if word.eq_ignore_ascii_case("true") || word.eq_ignore_ascii_case("yes") => Some(true),
+            word if word.eq_ignore_ascii_case("false") || word.eq_ignore_ascii_case("no") => Some(false),
+            _ => None,
+        }
+    }
+
+    /// `MaxQueues`: how many queues there are.
+    #[must_use]
+    pub fn max_queues(&self) -> Option<i64> {
+        self.number("MaxQueues")
+    }
+
+    /// `Queues`: about the system of queues.
+    #[must_use]
+    pub fn queues_text(&self) -> Option<String> {
+        self.text("Queues")
+    }
+
+    /// `Queue`: number and name of each queue, in order.
+    #[must_use]
+    pub fn queues(&self) -> Vec<(i64, String)> {
+        self.numbered("Queue")
+    }
+
+    /// `MaxPartitions`: how many partitions there are.
+    #[must_use]
+    pub fn max_partitions(&self) -> Option<i64> {
+        self.number("MaxPartitions")
+    }
+
+    /// `Partitions`: about the system of partitions.
+    #[must_use]
+    pub fn partitions_text(&self) -> Option<String> {
+        self.text("Partitions")
+    }
+
+    /// `Partition`: number and name of each partition, in order.
+    #[must_use]
+    pub fn partitions(&self) -> Vec<(i64, String)> {
+        self.numbered("Partition")
+    }
+
+    /// `Note`: all notes.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        self.texts("Note")
+    }
+
+    fn numbered(&self, key: &str) -> Vec<(i64, String)> {
+        self.texts(key)
+            .iter()
+            .filter_map(|text| {
+                let (number, name) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+                Some((number.parse().ok()?, name.trim().to_string()))
+            })
+            .collect()
+    }
+}
+
+/// Splits `; Key: value`. A key of the standard may be indented; any other must follow the semicolon closely, for a
+/// line further in continues the one above (`;      http://…`).
+fn key_and_value(comment: &str) -> Option<(&str, &str)> {
+    let text = comment.trim_start().strip_prefix(';')?;
+    let indented = text.trim_start();
+    let indent = text.len() - indented.len();
+    let (key, value) = indented.split_once(':')?;
+    let known = KEYS.iter().any(|k| k.eq_ignore_ascii_case(key));
+    let plain = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric());
+    (known || (plain && indent <= 1 && !value.starts_with("//"))).then(|| (key, value.trim()))
+}
+
+/// The text of an indented comment that is no field of its own.
+fn continuation(comment: &str) -> Option<&str> {
+    let text = comment.trim_start().strip_prefix(';')?;
+    let indented = text.trim_start();
+    (text.len() - indented.len() > 1 && !indented.is_empty()).then(|| indented.trim_end())
+}

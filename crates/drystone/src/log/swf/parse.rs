@@ -1,0 +1,127 @@
+//! From the bytes of one line to a record, carefully: any blanks, any length, and a good word on what is wrong.
+
+use super::decimal::{Decimal, MAX_DECIMALS};
+use super::record::{FIELDS, Field, Record};
+use crate::model::TIME_LIMIT;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How many bytes of a wrong line are shown.
+const SHOWN: usize = 24;
+
+/// A line that is not a record: where, what was expected, what was found.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Malformed {
+    /// The line, from 1.
+    pub line: u64,
+    /// The column in bytes, from 1.
+    pub column: u64,
+    /// What should stand there.
+    pub expected: String,
+    /// What stands there.
+    pub found: String,
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: expected {}, found {}", self.line, self.column, self.expected, self.found)
+    }
+}
+
+/// Reads the record of one line, given without its line end.
+///
+/// # Errors
+/// The first thing wrong with it.
+pub(super) fn careful(text: &[u8], line: u64) -> Result<Record, Malformed> {
+    let wrong =
+        |column: usize, expected: String, found: String| Malformed { line, column: column as u64 + 1, expected, found };
+    let mut values = [Decimal::UNKNOWN; FIELDS];
+    let mut at = 0;
+    for field in Field::ALL {
+        at = skip_blanks(text, at);
+        let end = at + text[at..].iter().take_while(|b| !is_blank(**b)).count();
+        let word = &text[at..end];
+        if word.is_empty() {
+            return Err(wrong(at, format!("{FIELDS} fields"), format!("the end of the line after {}", field.index())));
+        }
+        let value = number(word, field).map_err(|problem| {
+            wrong(
+                at,
+                match problem {
+                    Problem::NotANumber if field.is_decimal() => format!("a number for {field}"),
+                    Problem::NotANumber => format!("a whole number for {field}"),
+                    Problem::TooLong => format!("a number of at most 64 bits for {field}"),
+                    Problem::TooFar => format!("a time within ±{TIME_LIMIT} s for {field}"),
+                },
+                shown(word),
+            )
+        })?;
+        values[field.index()] = value;
+        at = end;
+    }
+    at = skip_blanks(text, at);
+    if at < text.len() {
+        return Err(wrong(at, format!("the end of the line after {FIELDS} fields"), shown(&text[at..])));
+    }
+    Ok(Record::from_values(&values, line))
+}
+
+pub(super) enum Problem {
+    NotANumber,
+    TooLong,
+    TooFar,
+}
+
+/// Reads `-?[0-9]+(\.[0-9]+)?`, the fraction only where the field may have one.
+pub(super) fn number(word: &[u8], field: Field) -> Result<Decimal, Problem> {
+    let (negative, unsigned) = match word {
+        [b'-', rest @ ..] => (true, rest),
+        _ => (false, word),
+    };
+    let (whole, fraction) = match unsigned.iter().position(|b| *b == b'.') {
+        Some(point) if field.is_decimal() => (&unsigned[..point], Some(&unsigned[point + 1..])),
+        _ => (unsigned, None),
+    };
+    let all_digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    if !all_digits(whole) || fraction.is_some_and(|f| !all_digits(f)) {
+        return Err(Problem::NotANumber);
+    }
+    // Downwards, because −2⁶³ has no positive counterpart.
+    let push = |value: i64, digit: &u8| value.checked_mul(10)?.checked_sub(i64::from(*digit - b'0'));
+    let signed = |value: i64| {
+        if negative { Some(value) } else { value.checked_neg() }
+    };
+    let mut value = whole.iter().try_fold(0, push).ok_or(Problem::TooLong)?;
+    let mut places = 0;
+    // A fraction is kept as far as it fits; what is cut off is below 10⁻⁹ or below the float's own precision.
+    for digit in fraction.unwrap_or_default().iter().take(usize::from(MAX_DECIMALS)) {
+        match push(value, digit).filter(|longer| signed(*longer).is_some()) {
+            Some(longer) => value = longer,
+            None => break,
+        }
+        places += 1;
+    }
+    let value = signed(value).ok_or(Problem::TooLong)?;
+    let decimal = Decimal::new(value, places).ok_or(Problem::TooLong)?;
+    if field.is_time() && decimal.round().unsigned_abs() > TIME_LIMIT.unsigned_abs() {
+        return Err(Problem::TooFar);
+    }
+    Ok(decimal)
+}
+
+/// What parts fields; a carriage return stands before the line end.
+#[inline]
+pub(super) fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r')
+}
+
+pub(super) fn skip_blanks(text: &[u8], from: usize) -> usize {
+    from + text[from..].iter().take_while(|b| is_blank(**b)).count()
+}
+
+/// A piece of a line for people: printable, and not long.
+fn shown(bytes: &[u8]) -> String {
+    let piece = &bytes[..bytes.len().min(SHOWN)];
+    let rest = if bytes.len() > SHOWN { "…" } else { "" };
+    format!("`{}{rest}`", piece.escape_ascii())
+}

@@ -1,0 +1,269 @@
+//! Reads a log record by record.
+
+use super::header::Header;
+use super::parse::{self, Malformed};
+use super::quick;
+use super::record::Record;
+use crate::log::LogError;
+use std::io::{self, Read};
+use std::sync::Arc;
+
+/// Size of the buffer, and with it the longest line: a log is read with few system calls and stays in the cache.
+const BUFFER: usize = 256 * 1024;
+
+/// Malformed lines kept for people; all of them are counted.
+const MALFORMED_KEPT: usize = 100_000;
+
+/// A streaming reader of Standard Workload Format. It buffers for itself: give it the bare file.
+///
+/// One byte loop, no allocation per field or record. Lines end with LF or CR LF, the last one may end with the file;
+/// fields are parted by spaces or tabs; blank lines are skipped; comments are kept wherever they stand, see [`Header`].
+///
+/// ```
+/// use drystone::log::swf::Reader;
+/// let log = "; MaxProcs: 128\n1 0 10 3600 64 -1 -1 64 7200 -1 1 5 1 -1 0 -1 -1 -1\n";
+/// let mut reader = Reader::new(log.as_bytes(), "small.swf")?;
+/// assert_eq!(reader.header().max_procs(), Some(128));
+/// let record = reader.read()?.expect("one record");
+/// assert_eq!((record.requested, record.run.round()), (64, 3600));
+/// assert_eq!(reader.read()?, None);
+/// # Ok::<(), drystone::log::LogError>(())
+/// ```
+pub struct Reader<R> {
+    input: R,
+    name: Arc<str>,
+    buffer: Vec<u8>,
+    /// The next byte to read.
+    start: usize,
+    /// Behind the last line end in the buffer.
+    whole: usize,
+    /// Behind the last byte in the buffer.
+    filled: usize,
+    ended: bool,
+    /// Lines read.
+    line: u64,
+    /// Records read.
+    records: u64,
+    header: Header,
+    lenient: bool,
+    careful: bool,
+    malformed: Vec<Malformed>,
+    malformed_count: u64,
+}
+
+impl<R: Read> Reader<R> {
+    /// Starts to read: takes in the header, up to the first line that is not a comment. `name` stands in messages.
+    ///
+    /// # Errors
+    /// Reading failed, or the first line is too long to be text.
+    pub fn new(input: R, name: impl Into<Arc<str>>) -> Result<Reader<R>, LogError> {
+        let mut reader = Reader {
+            input,
+            name: name.into(),
+            // One byte more for the line end that the last line may lack.
+            buffer: vec![0; BUFFER + 1],
+            start: 0,
+            whole: 0,
+            filled: 0,
+            ended: false,
+            line: 0,
+            records: 0,
+            header: Header::new(),
+            lenient: false,
+            careful: false,
+            malformed: Vec::new(),
+            malformed_count: 0,
+        };
+        while (reader.start < reader.whole || reader.refill()?) && reader.take_comment() {}
+        Ok(reader)
+    }
+
+    /// Skips and counts malformed lines instead of failing.
+    #[must_use]
+    pub fn lenient(mut self, lenient: bool) -> Reader<R> {
+        self.lenient = lenient;
+        self
+    }
+
+    /// Reads every line by the careful way that otherwise is left to unusual lines. The result is the same; this is for
+    /// comparisons.
+    #[must_use]
+    pub fn careful(mut self, careful: bool) -> Reader<R> {
+        self.careful = careful;
+        self
+    }
+
+    /// The comments read so far: before the first [`Reader::read`] the whole header, later also comments further down.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The name that stands in messages.
+    #[must_use]
+    pub fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// How many lines have been read, comments and blank lines included.
+    #[must_use]
+    pub fn lines(&self) -> u64 {
+        self.line
+    }
+
+    /// How many records have been read.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// How many malformed lines were skipped, and the first 100,000 of them.
+    #[must_use]
+    pub fn malformed(&self) -> (u64, &[Malformed]) {
+        (self.malformed_count, &self.malformed)
+    }
+
+    /// Gives up the reader for its header and what is known of malformed lines.
+    #[must_use]
+    pub fn into_header(self) -> (Header, Vec<Malformed>) {
+        (self.header, self.malformed)
+    }
+
+    /// The next record; `None` at the end.
+    ///
+    /// # Errors
+    /// Reading failed, or the line is malformed (unless lenient). After an error of a line, reading goes on with the next.
+    #[inline]
+    pub fn read(&mut self) -> Result<Option<Record>, LogError> {
+        loop {
+            if self.start == self.whole && !self.refill()? {
+                return Ok(None);
+            }
+            if !self.careful
+                && let Some((record, used)) = quick::record(&self.buffer[self.start..self.whole], self.line + 1)
+            {
+                self.start += used;
+                self.line += 1;
+                self.records += 1;
+                return Ok(Some(record));
+            }
+            if let Some(record) = self.unusual()? {
+                return Ok(Some(record));
+            }
+        }
+    }
+
+    /// Reads a line by the careful way; `None` where it holds no record.
+    #[cold]
+    fn unusual(&mut self) -> Result<Option<Record>, LogError> {
+        if self.take_comment() {
+            return Ok(None);
+        }
+        let (text, used) = self.next_line();
+        let parsed = parse::careful(text, self.line + 1);
+        self.start += used;
+        self.line += 1;
+        match parsed {
+            Ok(record) => {
+                self.records += 1;
+                Ok(Some(record))
+            }
+            Err(malformed) if self.lenient => {
+                self.malformed_count += 1;
+                if self.malformed.len() < MALFORMED_KEPT {
+                    self.malformed.push(malformed);
+                }
+                Ok(None)
+            }
+            Err(malformed) => Err(LogError::Malformed { file: self.name.clone(), malformed }),
+        }
+    }
+
+    /// Takes in the next line if it is a comment or blank.
+    fn take_comment(&mut self) -> bool {
+        let (text, used) = self.next_line();
+        match text.get(parse::skip_blanks(text, 0)) {
+            None => {}
+            Some(b';') => {
+                let text = text.to_vec();
+                self.header.push_line(text, self.records);
+            }
+            Some(_) => return false,
+        }
+        self.start += used;
+        self.line += 1;
+        true
+    }
+
+    /// The next line without its end, and its length with it. There is one: `start < whole`.
+    fn next_line(&self) -> (&[u8], usize) {
+        let rest = &self.buffer[self.start..self.whole];
+        let end = rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
+        // All carriage returns before the line feed, or a comment would lose one each time it is rewritten.
+        let returns = rest[..end].iter().rev().take_while(|b| **b == b'\r').count();
+        (&rest[..end - returns], rest.len().min(end + 1))
+    }
+
+    /// Gets at least one more whole line into the buffer; `false` at the end of the input.
+    #[cold]
+    fn refill(&mut self) -> Result<bool, LogError> {
+        if self.ended {
+            return Ok(false);
+        }
+        self.buffer.copy_within(self.start..self.filled, 0);
+        self.filled -= self.start;
+        self.start = 0;
+        self.whole = 0;
+        loop {
+            if self.filled == BUFFER {
+                return Err(LogError::LongLine { file: self.name.clone(), line: self.line + 1, limit: BUFFER });
+            }
+            let more = match self.input.read(&mut self.buffer[self.filled..BUFFER]) {
+                Ok(more) => more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(self.failed(error)),
+            };
+            let new = self.filled..self.filled + more;
+            self.filled = new.end;
+            if self.line == 0 && self.start == 0 && self.filled >= 3 {
+                // A byte order mark, which some editors put before UTF-8, is no part of the text.
+                if self.buffer.starts_with(b"\xef\xbb\xbf") {
+                    self.start = 3;
+                }
+            }
+            if more == 0 {
+                self.ended = true;
+                if self.start == self.filled {
+                    self.whole = self.start;
+                    return Ok(false);
+                }
+                self.buffer[self.filled] = b'\n';
+                self.filled += 1;
+                self.whole = self.filled;
+                return Ok(true);
+            }
+            if let Some(last) = self.buffer[new.clone()].iter().rposition(|b| *b == b'\n') {
+                self.whole = new.start + last + 1;
+                return Ok(true);
+            }
+        }
+    }
+
+    fn failed(&mut self, source: io::Error) -> LogError {
+        self.ended = true;
+        let (file, line) = (self.name.clone(), self.line);
+        match source.kind() {
+            io::ErrorKind::UnexpectedEof => LogError::Truncated { file, line },
+            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => LogError::Damaged { file, line, source },
+            _ => LogError::Read { file, line, source },
+        }
+    }
+}
+
+impl<R: Read> Iterator for Reader<R> {
+    type Item = Result<Record, LogError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.read().transpose()
+    }
+}

@@ -1,0 +1,113 @@
+//! Load factors as exact decimal numbers.
+
+use crate::log::clean::OptionError;
+use crate::model::Time;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// A load factor: a positive decimal number, kept exactly. 1.1 is 10 % more load.
+///
+/// ```
+/// use drystone::log::transform::Factor;
+/// use drystone::model::Time;
+/// let factor: Factor = "1.1".parse()?;
+/// assert_eq!(factor.divide(Time(11)), Time(10)); // 11/1.1 is exactly 10, though not in binary fractions
+/// # Ok::<(), drystone::log::clean::OptionError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Factor {
+    /// The factor is `digits / 10^decimals`.
+    digits: u64,
+    decimals: u32,
+}
+
+impl Factor {
+    /// `⌊time / factor⌋`, exactly.
+    ///
+    /// Kettimuthu et al. (2005) scale load so: submit times shrink, run times stay.
+    #[must_use]
+    pub fn divide(self, time: Time) -> Time {
+        let scaled = i128::from(time.0) * 10i128.pow(self.decimals);
+        let quotient = scaled.div_euclid(i128::from(self.digits));
+        Time(i64::try_from(quotient).unwrap_or(if quotient < 0 { i64::MIN + 1 } else { i64::MAX }))
+    }
+
+    /// The nearest float.
+    #[must_use]
+    pub fn as_f64(self) -> f64 {
+        self.digits as f64 / 10f64.powi(self.decimals as i32)
+    }
+}
+
+impl FromStr for Factor {
+    type Err = OptionError;
+
+    fn from_str(text: &str) -> Result<Factor, OptionError> {
+        let wrong = || OptionError {
+            option: "load",
+            given: text.to_string(),
+            expected: "a positive decimal number with at most 9 decimals, such as 1.1".to_string(),
+        };
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let fraction = fraction.trim_end_matches('0');
+        let digits = format!("{whole}{fraction}");
+        if whole.is_empty() || fraction.len() > 9 || !digits.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(wrong());
+        }
+        match digits.parse() {
+            Ok(digits) if digits > 0 => Ok(Factor { digits, decimals: fraction.len() as u32 }),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+impl fmt::Display for Factor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let power = 10u64.pow(self.decimals);
+        let (whole, fraction) = (self.digits / power, self.digits % power);
+        let width = self.decimals as usize;
+        match self.decimals {
+            0 => f.pad(&whole.to_string()),
+            _ => f.pad(&format!("{whole}.{fraction:0width$}")),
+        }
+    }
+}
+
+impl TryFrom<String> for Factor {
+    type Error = OptionError;
+    fn try_from(text: String) -> Result<Factor, OptionError> {
+        text.parse()
+    }
+}
+
+impl From<Factor> for String {
+    fn from(factor: Factor) -> String {
+        factor.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_exact_and_prints_back() {
+        for (text, printed) in [("1.1", "1.1"), ("2", "2"), ("0.50", "0.5"), ("10.050", "10.05"), ("03", "3")] {
+            let factor: Factor = text.parse().expect(text);
+            assert_eq!(factor.to_string(), printed);
+        }
+        let f: Factor = "1.2".parse().expect("1.2");
+        assert_eq!(f.divide(Time(599_850)), Time(499_875));
+        assert_eq!(f.divide(Time(7)), Time(5));
+        assert_eq!(f.divide(Time(-1)), Time(-1), "rounds down, not towards zero");
+    }
+
+    #[test]
+    fn refuses_what_is_no_factor() {
+        for text in ["", ".", ".5", "0", "0.0", "-1", "+1", "1e3", "1.0000000001", "nan", "1.2.3", " 1"] {
+            assert!(text.parse::<Factor>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Changed workloads: more or less load, a piece of a log, months apart. Each change is recorded in the provenance.
+
+mod factor;
+mod slice;
+mod talby;
+
+pub use factor::Factor;
+pub use slice::{calendar, months, piece, submitted};
+pub use talby::talby1999_months;
+
+use crate::model::{Setting, Span, Time, Workload, WorkloadError};
+
+/// Scales the load: divides every submit time by `factor`, rounding down.
+///
+/// # Errors
+/// A factor so small that times grow beyond ±2⁴⁰ s.
+pub fn scale_load(workload: Workload, factor: Factor) -> Result<Workload, WorkloadError> {
+    let (machine, mut jobs, truth, mut provenance) = workload.into_parts();
+    for job in &mut jobs {
+        job.submit = factor.divide(job.submit);
+    }
+    provenance.settings.push(Setting { name: "load".to_string(), value: factor.to_string() });
+    Workload::new(machine, jobs, truth, provenance)
+}
+
+/// Shifts all times so that the first submit is 0. The provenance's `unix_start` moves along. Records no setting.
+///
+/// # Errors
+/// Times beyond ±2⁴⁰ s after the shift.
+pub(crate) fn shifted_to_zero(workload: Workload) -> Result<Workload, WorkloadError> {
+    let (machine, mut jobs, truth, mut provenance) = workload.into_parts();
+    let by: Span = jobs.first().map_or(Span::ZERO, |job| job.submit - Time::ZERO);
+    for job in &mut jobs {
+        job.submit = job.submit - by;
+    }
+    provenance.unix_start = provenance.unix_start.map(|start| start.saturating_add(by.0));
+    Workload::new(machine, jobs, truth, provenance)
+}

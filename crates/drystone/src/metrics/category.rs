@@ -1,0 +1,178 @@
+//! Schemes that sort jobs into categories.
+
+use super::calendar::Calendar;
+use super::measures::UnknownWord;
+use crate::model::{Ended, Procs, Span, UNKNOWN};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// A way to sort jobs into categories. Run times are run times received, never estimates.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scheme {
+    /// 16 classes of Kettimuthu et al. 2005: run up to 10 min, 1 h, 8 h, more × 1, 2–8, 9–32, more processors.
+    Sixteen,
+    /// 4 classes of the load study of Kettimuthu et al. 2005: run up to 1 h or more × up to 8 processors or more.
+    Four,
+    /// 4 classes of Lawson & Smirni 2002: run up to 100, 1,000, 10,000 s, more.
+    Lawson,
+    /// 5 × 5 classes of run time × width after figure 12 of Chiang & Vasupongayya 2008. Their text gives the borders 1 h and
+    /// 8 h, 8 and 32 processors; the figure's other borders are not in it, and 10 min, 4 h, 1 and 64 are our choice.
+    Chiang,
+    /// One category per user.
+    User,
+    /// One category per group.
+    Group,
+    /// One category per queue.
+    Queue,
+    /// Calendar month of the submit; see [`Calendar`].
+    Month,
+    /// Week of the submit, counted from the first submit.
+    Week,
+    /// Well (estimate ≤ 2 × run) or badly estimated (Kettimuthu et al. 2005).
+    Estimate,
+}
+
+/// Borders of the classes of [`Scheme::Sixteen`], inclusive.
+const RUN_16: [i64; 3] = [600, 3_600, 28_800];
+const PROCS_16: [Procs; 3] = [1, 8, 32];
+/// Borders of [`Scheme::Lawson`], inclusive.
+const RUN_LAWSON: [i64; 3] = [100, 1_000, 10_000];
+/// Borders of [`Scheme::Chiang`], inclusive.
+const RUN_CHIANG: [i64; 4] = [600, 3_600, 14_400, 28_800];
+const PROCS_CHIANG: [Procs; 4] = [1, 8, 32, 64];
+
+/// The first class whose border is not below the value.
+fn class<T: PartialOrd>(value: T, borders: &[T]) -> i64 {
+    borders.iter().take_while(|&b| value > *b).count() as i64
+}
+
+/// Lawson's class of a run time, 0 to 3.
+pub(super) fn lawson_class(run: Span) -> usize {
+    class(run.0, &RUN_LAWSON) as usize
+}
+
+impl Scheme {
+    /// All schemes.
+    pub const ALL: [Scheme; 10] = [
+        Scheme::Sixteen,
+        Scheme::Four,
+        Scheme::Lawson,
+        Scheme::Chiang,
+        Scheme::User,
+        Scheme::Group,
+        Scheme::Queue,
+        Scheme::Month,
+        Scheme::Week,
+        Scheme::Estimate,
+    ];
+
+    /// The word for it in files and on command lines.
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        match self {
+            Scheme::Sixteen => "sixteen",
+            Scheme::Four => "four",
+            Scheme::Lawson => "lawson",
+            Scheme::Chiang => "chiang",
+            Scheme::User => "user",
+            Scheme::Group => "group",
+            Scheme::Queue => "queue",
+            Scheme::Month => "month",
+            Scheme::Week => "week",
+            Scheme::Estimate => "estimate",
+        }
+    }
+
+    /// What people call it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Scheme::Sixteen => "run time × processors, 16 classes",
+            Scheme::Four => "run time × processors, 4 classes",
+            Scheme::Lawson => "run time, 4 classes",
+            Scheme::Chiang => "run time × processors, 25 classes",
+            Scheme::User => "user",
+            Scheme::Group => "group",
+            Scheme::Queue => "queue",
+            Scheme::Month => "month of submit",
+            Scheme::Week => "week of submit",
+            Scheme::Estimate => "quality of the estimate",
+        }
+    }
+
+    /// Number of categories where it is fixed; their keys are 0, 1, …
+    #[must_use]
+    pub fn fixed(self) -> Option<usize> {
+        match self {
+            Scheme::Sixteen => Some(16),
+            Scheme::Four | Scheme::Lawson => Some(4),
+            Scheme::Chiang => Some(25),
+            Scheme::Estimate => Some(2),
+            Scheme::User | Scheme::Group | Scheme::Queue | Scheme::Month | Scheme::Week => None,
+        }
+    }
+
+    /// The key of a job's category. Categories are listed in ascending order of their keys.
+    #[must_use]
+    pub fn key(self, ended: &Ended<'_>, calendar: &Calendar) -> i64 {
+        let (job, run) = (ended.job, ended.outcome.ran);
+        match self {
+            Scheme::Sixteen => class(run.0, &RUN_16) * 4 + class(job.procs, &PROCS_16),
+            Scheme::Four => class(run.0, &[3_600]) * 2 + class(job.procs, &[8]),
+            Scheme::Lawson => class(run.0, &RUN_LAWSON),
+            Scheme::Chiang => class(run.0, &RUN_CHIANG) * 5 + class(job.procs, &PROCS_CHIANG),
+            Scheme::User => i64::from(job.user),
+            Scheme::Group => i64::from(job.group),
+            Scheme::Queue => i64::from(job.queue),
+            Scheme::Month => calendar.month(job.submit),
+            Scheme::Week => calendar.week(job.submit),
+            Scheme::Estimate => i64::from(job.estimate.0 > run.0.saturating_mul(2)),
+        }
+    }
+
+    /// What people call the category with this key.
+    #[must_use]
+    pub fn category_name(self, key: i64, calendar: &Calendar) -> String {
+        const LENGTHS: [&str; 4] = ["very short", "short", "long", "very long"];
+        const WIDTHS: [&str; 4] = ["sequential", "narrow", "wide", "very wide"];
+        const RUNS: [&str; 5] = ["≤10 min", "≤1 h", "≤4 h", "≤8 h", ">8 h"];
+        const SIZES: [&str; 5] = ["1", "2–8", "9–32", "33–64", ">64"];
+        let pair = |first: &[&str], second: &[&str], glue: &str| {
+            let width = second.len();
+            let key = usize::try_from(key).ok()?;
+            Some(format!("{}{glue}{}", first.get(key / width)?, second[key % width]))
+        };
+        let fixed = match self {
+            Scheme::Sixteen => pair(&LENGTHS, &WIDTHS, " "),
+            Scheme::Four => pair(&["short", "long"], &["narrow", "wide"], " "),
+            Scheme::Lawson => pair(&["short", "medium", "long", "extra long"], &[""], ""),
+            Scheme::Chiang => pair(&RUNS, &SIZES, " × "),
+            Scheme::Estimate => pair(&["well", "badly"], &["estimated"], " "),
+            Scheme::Month => Some(calendar.month_name(key)),
+            Scheme::Week => Some(format!("week {}", key + 1)),
+            Scheme::User | Scheme::Group | Scheme::Queue if key == i64::from(UNKNOWN) => Some("unknown".to_string()),
+            Scheme::User | Scheme::Group | Scheme::Queue => Some(format!("{} {key}", self.id())),
+        };
+        fixed.unwrap_or_else(|| key.to_string())
+    }
+}
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.id())
+    }
+}
+
+impl FromStr for Scheme {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        Scheme::ALL.into_iter().find(|s| s.id() == word).ok_or_else(|| UnknownWord {
+            what: "category scheme",
+            word: word.to_string(),
+            expected: Scheme::ALL.map(Scheme::id).join(", "),
+        })
+    }
+}

@@ -1,0 +1,372 @@
+//! Measures a simulation while it runs.
+
+use super::calendar::Calendar;
+use super::category::Scheme;
+use super::excess::Excess;
+use super::fairness::Users;
+use super::keyed::Keyed;
+use super::machine::{MachineMeter, QueueMeter};
+use super::measures::{self, MEASURES, Measure};
+use super::predictability::Promises;
+use super::report::{Categorised, Category, JobRow, Measures, Report, Suspensions, Week, WorstCase};
+use super::selection::{Selection, Selector};
+use super::summary::Distribution;
+use crate::engine::{Levels, Observer};
+use crate::model::{Ended, JobId, Machine, Procs, Provenance, Span, Time, Workload};
+
+/// What to measure.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Config {
+    /// Which jobs count.
+    pub selection: Selection,
+    /// Whether to find medians and percentiles, which keep up to 8 MB per measure and, at the end, cost as much again as
+    /// everything else.
+    pub percentiles: bool,
+    /// Sort the measures by these schemes.
+    pub categories: Vec<Scheme>,
+    /// Whether to find medians and percentiles in every category, too.
+    pub category_percentiles: bool,
+    /// Report waits beyond these thresholds.
+    pub excessive: Vec<Span>,
+    /// Whether to report on predictions and reservations.
+    pub predictability: bool,
+    /// Whether to report how evenly slowdowns are spread.
+    pub fairness: bool,
+    /// Whether to keep the sums per week that comparisons draw from.
+    pub weeks: bool,
+    /// Whether to keep a row per job: about 120 bytes each.
+    pub keep_jobs: bool,
+}
+
+impl Config {
+    /// Means, deviations and extremes of all measures, the use of the machine, and the sums per week. No memory per job.
+    #[must_use]
+    pub fn light() -> Config {
+        Config {
+            selection: Selection::All,
+            percentiles: false,
+            categories: Vec::new(),
+            category_percentiles: false,
+            excessive: Vec::new(),
+            predictability: false,
+            fairness: false,
+            weeks: true,
+            keep_jobs: false,
+        }
+    }
+
+    /// Everything but job rows; categories by 16 classes, months and the quality of estimates.
+    #[must_use]
+    pub fn full() -> Config {
+        Config {
+            percentiles: true,
+            categories: vec![Scheme::Sixteen, Scheme::Month, Scheme::Estimate],
+            category_percentiles: true,
+            predictability: true,
+            fairness: true,
+            ..Config::light()
+        }
+    }
+}
+
+impl Default for Config {
+    /// [`Config::light`] with percentiles, predictability and fairness.
+    fn default() -> Self {
+        Config { percentiles: true, predictability: true, fairness: true, ..Config::light() }
+    }
+}
+
+/// What a collector must know before the first job ends.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    /// The machine.
+    pub machine: Machine,
+    /// Number of jobs that will be simulated.
+    pub jobs: u64,
+    /// First and last submit; both 0 without jobs.
+    pub submits: (Time, Time),
+    /// Tells weeks and months.
+    pub calendar: Calendar,
+}
+
+impl Scope {
+    /// The scope of a simulation of a number of jobs submitted between two times; `provenance` tells the calendar.
+    #[must_use]
+    pub fn new(machine: Machine, jobs: u64, submits: (Time, Time), provenance: &Provenance) -> Scope {
+        Scope { machine, jobs, submits, calendar: Calendar::new(submits.0, provenance) }
+    }
+
+    /// The scope of a simulation of a whole workload.
+    #[must_use]
+    pub fn of(workload: &Workload) -> Scope {
+        Scope::new(
+            workload.machine(),
+            workload.len() as u64,
+            workload.submits().unwrap_or_default(),
+            &workload.provenance,
+        )
+    }
+}
+
+/// Measures a simulation job by job and instant by instant, without keeping jobs unless asked to.
+///
+/// Call [`ended`](Collector::ended) once per job in the order in which terminations are handled,
+/// [`instant`](Collector::instant) after the decisions of every instant if the queue is of interest, and
+/// [`finish`](Collector::finish) at the end.
+#[derive(Clone, Debug)]
+pub struct Collector {
+    config: Config,
+    calendar: Calendar,
+    selector: Selector,
+    machine: MachineMeter,
+    queue: QueueMeter,
+    overall: Group,
+    worst: Worst,
+    suspensions: Suspensions,
+    promises: Option<Promises>,
+    excessive: Vec<Excess>,
+    users: Option<Users>,
+    schemes: Vec<(Scheme, Groups)>,
+    weeks: Option<Weeks>,
+    rows: Option<Vec<JobRow>>,
+}
+
+impl Collector {
+    /// A collector for one simulation.
+    #[must_use]
+    pub fn new(scope: Scope, config: Config) -> Collector {
+        let procs = scope.machine.procs;
+        // Room for the rows at once, unless somebody announces more jobs than there will ever be.
+        let room = usize::try_from(scope.jobs.min(1 << 24)).unwrap_or(0);
+        Collector {
+            selector: Selector::new(config.selection, scope.jobs, scope.submits),
+            machine: MachineMeter::new(procs, scope.submits.0),
+            queue: QueueMeter::new(procs, scope.submits.1),
+            overall: Group::new(config.percentiles),
+            worst: Worst::default(),
+            suspensions: Suspensions::default(),
+            promises: config.predictability.then(|| Promises::new(config.percentiles)),
+            excessive: config.excessive.iter().copied().map(Excess::new).collect(),
+            users: config.fairness.then(Users::default),
+            schemes: config.categories.iter().map(|&scheme| (scheme, Groups::default())).collect(),
+            weeks: config.weeks.then(Weeks::default),
+            rows: config.keep_jobs.then(|| Vec::with_capacity(room)),
+            calendar: scope.calendar,
+            config,
+        }
+    }
+
+    /// Takes a job that has ended.
+    #[inline]
+    pub fn ended(&mut self, ended: &Ended<'_>) {
+        let counted = self.selector.keeps(ended);
+        self.machine.take(ended, self.selector.period());
+        if let Some(rows) = &mut self.rows {
+            rows.push(JobRow::new(ended, counted));
+        }
+        if counted {
+            self.count(ended);
+        }
+    }
+
+    fn count(&mut self, ended: &Ended<'_>) {
+        let values = measures::all(ended);
+        self.overall.take(&values);
+        self.worst.take(ended, &values);
+        let suspensions = ended.outcome.suspensions;
+        if suspensions > 0 {
+            self.suspensions.total += u64::from(suspensions);
+            self.suspensions.jobs += 1;
+            self.suspensions.max = self.suspensions.max.max(suspensions);
+        }
+        if let Some(weeks) = &mut self.weeks {
+            weeks.take(self.calendar.week(ended.job.submit), &values);
+        }
+        for excess in &mut self.excessive {
+            excess.take(ended.wait());
+        }
+        if let Some(promises) = &mut self.promises {
+            promises.take(ended);
+        }
+        if let Some(users) = &mut self.users {
+            users.take(ended.job.user, values[Measure::BoundedSlowdown as usize]);
+        }
+        for (scheme, groups) in &mut self.schemes {
+            let key = scheme.key(ended, &self.calendar);
+            groups.at(key, || Group::new(self.config.category_percentiles)).take(&values);
+        }
+    }
+
+    /// Takes the state after the decisions of an instant: free processors, waiting jobs, and the processors they ask for.
+    /// Instants come in order of time. Cost: a few nanoseconds.
+    #[inline]
+    pub fn instant(&mut self, now: Time, free: Procs, waiting_jobs: u64, waiting_procs: u64) {
+        self.queue.instant(now, free, waiting_jobs, Some(waiting_procs));
+    }
+
+    /// The report on everything taken. Cost: O(n) for n kept values, O(n log n) with job rows.
+    #[must_use]
+    pub fn finish(self) -> Report {
+        let trimmed = self.selector.trimmed();
+        let measures = self.overall.finish();
+        let rows = self.rows.map(|mut rows| {
+            rows.sort_unstable_by_key(|row| row.id);
+            rows
+        });
+        let calendar = &self.calendar;
+        let categorised = |(scheme, groups): (Scheme, Groups)| Categorised {
+            scheme,
+            categories: groups
+                .into_sorted()
+                .map(|(key, group)| Category {
+                    key,
+                    name: scheme.category_name(key, calendar),
+                    measures: group.finish(),
+                })
+                .collect(),
+        };
+        Report {
+            selection: self.config.selection,
+            trimmed,
+            worst: self.worst.finish(),
+            machine: self.machine.finish(self.selector.period()),
+            queue: self.queue.finish(),
+            suspensions: Suspensions {
+                mean: (trimmed.kept > 0).then(|| self.suspensions.total as f64 / trimmed.kept as f64),
+                ..self.suspensions
+            },
+            predictability: self.promises.map(Promises::finish),
+            excessive: self.excessive.into_iter().map(Excess::finish).collect(),
+            fairness: self.users.map(|users| users.finish(&measures.bounded_slowdown, rows.as_deref())),
+            categories: self.schemes.into_iter().map(categorised).collect(),
+            weeks: self.weeks.map_or_else(Vec::new, Weeks::into_sorted),
+            measures,
+            jobs: rows,
+        }
+    }
+}
+
+/// Measures ended jobs and the levels between instants.
+impl Observer for Collector {
+    #[inline]
+    fn ended(&mut self, ended: &Ended<'_>) {
+        Collector::ended(self, ended);
+    }
+
+    #[inline]
+    fn settled(&mut self, now: Time, levels: Levels) {
+        self.queue.instant(now, levels.free, u64::from(levels.waiting), Some(levels.waiting_procs));
+    }
+}
+
+/// The worst job by each measure.
+#[derive(Clone, Debug)]
+struct Worst {
+    values: [f64; MEASURES],
+    jobs: [(JobId, i64); MEASURES],
+}
+
+impl Default for Worst {
+    fn default() -> Self {
+        Worst { values: [f64::NEG_INFINITY; MEASURES], jobs: [(JobId(0), 0); MEASURES] }
+    }
+}
+
+impl Worst {
+    #[inline]
+    fn take(&mut self, ended: &Ended<'_>, values: &[f64; MEASURES]) {
+        // Records get rare: one test for all of them. An undefined slowdown is not larger than anything.
+        let record = values.iter().zip(&self.values).fold(false, |any, (value, worst)| any | (value > worst));
+        if record {
+            for (i, &value) in values.iter().enumerate() {
+                if value > self.values[i] {
+                    self.values[i] = value;
+                    self.jobs[i] = (ended.id, ended.truth.number);
+                }
+            }
+        }
+    }
+
+    fn finish(self) -> Vec<WorstCase> {
+        let all = Measure::ALL.into_iter().zip(self.values).zip(self.jobs);
+        all.filter(|((_, value), _)| value.is_finite())
+            .map(|((measure, value), (id, number))| WorstCase { measure, value, id, number })
+            .collect()
+    }
+}
+
+/// Jobs whose measures wait to be taken together.
+const BLOCK: usize = 64;
+
+/// The distributions of all measures over a group of jobs.
+#[derive(Clone, Debug)]
+struct Group {
+    distributions: [Distribution; MEASURES],
+    /// The measures of the last jobs, `size` of each.
+    columns: [[f64; BLOCK]; MEASURES],
+    size: usize,
+}
+
+impl Group {
+    fn new(percentiles: bool) -> Group {
+        Group {
+            distributions: std::array::from_fn(|_| Distribution::new(percentiles)),
+            columns: [[0.0; BLOCK]; MEASURES],
+            size: 0,
+        }
+    }
+
+    #[inline]
+    fn take(&mut self, values: &[f64; MEASURES]) {
+        if self.size == BLOCK {
+            self.fold();
+        }
+        for (column, &value) in self.columns.iter_mut().zip(values) {
+            column[self.size] = value;
+        }
+        self.size += 1;
+    }
+
+    #[inline(never)]
+    fn fold(&mut self) {
+        for (distribution, column) in self.distributions.iter_mut().zip(&self.columns) {
+            distribution.extend(&column[..self.size]);
+        }
+        self.size = 0;
+    }
+
+    fn finish(mut self) -> Measures {
+        self.fold();
+        Measures::from_array(self.distributions.map(Distribution::finish))
+    }
+}
+
+/// The groups of one scheme.
+type Groups = Keyed<Group>;
+
+/// Sums per week.
+#[derive(Clone, Debug, Default)]
+struct Weeks(Keyed<Week>);
+
+impl Weeks {
+    #[inline]
+    fn take(&mut self, week: i64, values: &[f64; MEASURES]) {
+        let fresh = || Week { week, jobs: 0, slowdown_jobs: 0, sums: [0.0; MEASURES] };
+        let sums = self.0.at(week, fresh);
+        let mut values = *values;
+        let slowdown = &mut values[Measure::Slowdown as usize];
+        sums.jobs += 1;
+        if slowdown.is_nan() {
+            *slowdown = 0.0;
+        } else {
+            sums.slowdown_jobs += 1;
+        }
+        for (sum, value) in sums.sums.iter_mut().zip(values) {
+            *sum += value;
+        }
+    }
+
+    fn into_sorted(self) -> Vec<Week> {
+        self.0.into_sorted().map(|(_, week)| week).collect()
+    }
+}

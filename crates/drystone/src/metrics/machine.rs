@@ -1,0 +1,223 @@
+//! How the machine and the queue were used.
+
+use crate::model::{Ended, Procs, Span, Time};
+use serde::{Deserialize, Serialize};
+
+/// The use of the machine by all simulated jobs, counted or not.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct MachineUse {
+    /// Processors of the machine.
+    pub procs: Procs,
+    /// First submit.
+    pub first_submit: Time,
+    /// Last end; the first submit without jobs.
+    pub last_end: Time,
+    /// Last end − first submit.
+    pub makespan: Span,
+    /// Processor-seconds of work done: Σ processors × run time received.
+    pub work: f64,
+    /// Work / (processors × makespan); `None` where the makespan is 0.
+    pub utilisation: Option<f64>,
+    /// Beginning of the period of the selection. Without trimming the first submit; with Tsafrir's rule the last skipped
+    /// termination; with a window its beginning.
+    pub period_from: Time,
+    /// End of that period: the last submit, or the end of the window.
+    pub period_until: Time,
+    /// Share of processor-seconds used in that period; `None` where it is empty. The run time of a job that was suspended
+    /// counts as spread evenly between its first start and its end.
+    pub period_utilisation: Option<f64>,
+    /// Jobs ended per hour of the makespan; `None` where that is 0.
+    pub throughput_per_hour: Option<f64>,
+}
+
+/// Adds up [`MachineUse`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MachineMeter {
+    procs: Procs,
+    first_submit: Time,
+    last_end: Time,
+    jobs: u64,
+    work: u128,
+    period_work: f64,
+}
+
+impl MachineMeter {
+    pub(super) fn new(procs: Procs, first_submit: Time) -> MachineMeter {
+        MachineMeter { procs, first_submit, last_end: first_submit, jobs: 0, work: 0, period_work: 0.0 }
+    }
+
+    /// Counts a job that ended; `period` is the period of the selection as known by now.
+    #[inline]
+    pub(super) fn take(&mut self, ended: &Ended<'_>, period: (Time, Time)) {
+        let (outcome, procs) = (ended.outcome, ended.job.procs);
+        self.jobs += 1;
+        self.last_end = self.last_end.max(outcome.end);
+        self.work += u128::from(procs) * u128::from(outcome.ran.0.max(0) as u64);
+        let (from, until) = (outcome.start.max(period.0), outcome.end.min(period.1));
+        if until > from {
+            let inside = until - from;
+            let whole = outcome.end - outcome.start;
+            let share = if outcome.ran == whole {
+                inside.as_f64()
+            } else {
+                inside.as_f64() * (outcome.ran.as_f64() / whole.as_f64())
+            };
+            self.period_work += f64::from(procs) * share;
+        }
+    }
+
+    pub(super) fn finish(self, period: (Time, Time)) -> MachineUse {
+        let makespan = self.last_end - self.first_submit;
+        let work = self.work as f64;
+        let capacity = |span: Span| f64::from(self.procs) * span.as_f64();
+        let share = |work: f64, span: Span| (capacity(span) > 0.0).then(|| work / capacity(span));
+        MachineUse {
+            procs: self.procs,
+            first_submit: self.first_submit,
+            last_end: self.last_end,
+            makespan,
+            work,
+            utilisation: share(work, makespan),
+            period_from: period.0,
+            period_until: period.1,
+            period_utilisation: share(self.period_work, Span(period.1.0.saturating_sub(period.0.0))),
+            throughput_per_hour: (makespan > Span::ZERO)
+                .then(|| self.jobs as f64 * Span::HOUR.as_f64() / makespan.as_f64()),
+        }
+    }
+}
+
+/// The queue and the free processors over time.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct QueueUse {
+    /// From the first to the last instant.
+    pub whole: QueueStats,
+    /// From the first instant to the last submit, without the time in which the machine runs empty.
+    pub arriving: QueueStats,
+}
+
+/// Time-weighted averages over a span; `None` where it is 0. Backlog and loss of capacity are also `None` where the collector
+/// was not told how many processors waiting jobs ask for.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct QueueStats {
+    /// The span, in seconds.
+    pub span: Span,
+    /// Mean number of waiting jobs.
+    pub mean_waiting_jobs: Option<f64>,
+    /// Most jobs that waited at once after an instant's decisions.
+    pub max_waiting_jobs: u64,
+    /// Mean backlog: processors that waiting jobs ask for.
+    pub mean_waiting_procs: Option<f64>,
+    /// Largest backlog.
+    pub max_waiting_procs: Option<u64>,
+    /// Mean share of processors in use; time in which suspended jobs are saved or restored included.
+    pub mean_used: Option<f64>,
+    /// Loss of capacity: share of processor-seconds that were free although jobs waited that could have filled them,
+    /// Σ min(free, processors that waiting jobs ask for) · Δt / (processors × span) (Zhang, Franke, Moreira &
+    /// Sivasubramaniam 2001).
+    pub loss_of_capacity: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Integrals {
+    seconds: i64,
+    jobs: u128,
+    waiting: u128,
+    free: u128,
+    lost: u128,
+    max_jobs: u64,
+    max_waiting: u64,
+}
+
+impl Integrals {
+    fn finish(&self, procs: Procs, backlog_known: bool) -> QueueStats {
+        let seconds = self.seconds as f64;
+        let mean = |integral: u128| (self.seconds > 0).then(|| integral as f64 / seconds);
+        let share = |integral| Some(mean(integral)? / f64::from(procs));
+        QueueStats {
+            span: Span(self.seconds),
+            mean_waiting_jobs: mean(self.jobs),
+            max_waiting_jobs: self.max_jobs,
+            mean_waiting_procs: mean(self.waiting).filter(|_| backlog_known),
+            max_waiting_procs: backlog_known.then_some(self.max_waiting),
+            mean_used: share(self.free).map(|free| 1.0 - free),
+            loss_of_capacity: share(self.lost).filter(|_| backlog_known),
+        }
+    }
+}
+
+/// Integrates the state of the queue from instant to instant.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QueueMeter {
+    procs: Procs,
+    last_submit: Time,
+    /// When the state below came about; `None` before the first instant.
+    since: Option<Time>,
+    free: Procs,
+    jobs: u64,
+    waiting: u64,
+    /// Whether every instant told the backlog.
+    backlog_known: bool,
+    whole: Integrals,
+    /// The integrals up to the last submit, once it has passed.
+    arriving: Option<Integrals>,
+}
+
+impl QueueMeter {
+    pub(super) fn new(procs: Procs, last_submit: Time) -> QueueMeter {
+        QueueMeter {
+            procs,
+            last_submit,
+            since: None,
+            free: 0,
+            jobs: 0,
+            waiting: 0,
+            backlog_known: true,
+            whole: Integrals::default(),
+            arriving: None,
+        }
+    }
+
+    /// The state after the decisions of an instant. Instants come in order of time.
+    #[inline]
+    pub(super) fn instant(&mut self, now: Time, free: Procs, jobs: u64, waiting: Option<u64>) {
+        if let Some(since) = self.since {
+            if now > self.last_submit && self.arriving.is_none() {
+                // The last submit was an instant itself, so that nothing changed since it.
+                let edge = self.last_submit.max(since);
+                self.pass(edge - since);
+                self.arriving = Some(self.whole);
+                self.pass(now - edge);
+            } else {
+                self.pass(now - since);
+            }
+        }
+        self.backlog_known &= waiting.is_some();
+        let waiting = waiting.unwrap_or(0);
+        self.since = Some(now);
+        (self.free, self.jobs, self.waiting) = (free, jobs, waiting);
+        self.whole.max_jobs = self.whole.max_jobs.max(jobs);
+        self.whole.max_waiting = self.whole.max_waiting.max(waiting);
+    }
+
+    /// Lets time pass in the present state.
+    fn pass(&mut self, span: Span) {
+        // Products of 64-bit numbers, so that no 128-bit multiplication is needed.
+        let seconds = span.0.max(0) as u64;
+        let over = |level: u64| u128::from(level) * u128::from(seconds);
+        let sums = &mut self.whole;
+        sums.seconds += seconds as i64;
+        sums.jobs += over(self.jobs);
+        sums.waiting += over(self.waiting);
+        sums.free += over(u64::from(self.free));
+        sums.lost += over(u64::from(self.free).min(self.waiting));
+    }
+
+    pub(super) fn finish(self) -> Option<QueueUse> {
+        self.since?;
+        Some(QueueUse {
+            whole: self.whole.finish(self.procs, self.backlog_known),
+            arriving: self.arriving.unwrap_or(self.whole).finish(self.procs, self.backlog_known),
+        })
+    }
+}

@@ -1,0 +1,177 @@
+//! The measures of a single job, one function each.
+//!
+//! Throughout, `wait` is the time between submit and end in which the job was not running (for jobs never suspended: start
+//! − submit) and `run` the run time received. All formulas are in seconds.
+
+use crate::model::{Ended, Span};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// Wait: time not running between submit and end.
+#[must_use]
+pub fn wait(wait: Span) -> f64 {
+    wait.as_f64()
+}
+
+/// Response (turnaround): wait + run.
+#[must_use]
+pub fn response(wait: Span, run: Span) -> f64 {
+    (wait + run).as_f64()
+}
+
+/// Slowdown (wait + run) / run = 1 + wait / run (Lawson & Smirni 2002).
+///
+/// `None` for a run time of 0, for which it is undefined: summaries leave such jobs out and count them as excluded.
+#[must_use]
+pub fn slowdown(wait: Span, run: Span) -> Option<f64> {
+    (run > Span::ZERO).then(|| 1.0 + wait.as_f64() / run.as_f64())
+}
+
+/// Bounded slowdown with a threshold of 10 s: max(1, (wait + run) / max(10, run)) (Tsafrir et al. 2007).
+#[must_use]
+pub fn bounded_slowdown(wait: Span, run: Span) -> f64 {
+    ((wait + run).as_f64() / run.as_f64().max(10.0)).max(1.0)
+}
+
+/// Bounded slowdown in the form of Kettimuthu et al. 2005: (wait + max(run, 10)) / max(run, 10). Never below 1.
+#[must_use]
+pub fn bounded_slowdown_kettimuthu(wait: Span, run: Span) -> f64 {
+    floored_slowdown(wait, run, 10.0)
+}
+
+/// Bounded slowdown with run times raised to at least 60 s: (wait + r) / r with r = max(60, run) (Chiang &
+/// Vasupongayya 2008).
+#[must_use]
+pub fn bounded_slowdown_chiang(wait: Span, run: Span) -> f64 {
+    floored_slowdown(wait, run, 60.0)
+}
+
+fn floored_slowdown(wait: Span, run: Span, floor: f64) -> f64 {
+    let run = run.as_f64().max(floor);
+    (wait.as_f64() + run) / run
+}
+
+/// Accuracy of a prediction: the smaller of prediction and run time divided by the larger; 1 is perfect
+/// (Tsafrir et al. 2007, section 3.3). A prediction of 0 for a run time of 0 is perfect.
+#[must_use]
+pub fn accuracy(prediction: Span, run: Span) -> f64 {
+    if prediction == run { 1.0 } else { prediction.min(run).as_f64() / prediction.max(run).as_f64() }
+}
+
+/// Wait in excess of a threshold: max(0, wait − threshold) (Chiang & Vasupongayya 2008).
+#[must_use]
+pub fn excessive_wait(wait: Span, threshold: Span) -> Span {
+    Span(wait.0.saturating_sub(threshold.0)).max(Span::ZERO)
+}
+
+/// Slowdown ratio R = (s1 − sm) / min(s1, sm) of mean slowdowns under a single queue (s1) and under multiple queues (sm):
+/// positive where multiple queues are better (Lawson & Smirni 2002). `None` where the smaller is not positive.
+#[must_use]
+pub fn slowdown_ratio(single: f64, multiple: f64) -> Option<f64> {
+    let least = single.min(multiple);
+    (least > 0.0).then(|| (single - multiple) / least)
+}
+
+/// The measures that every report summarises.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// [`wait`], in seconds.
+    Wait,
+    /// [`response`], in seconds.
+    Response,
+    /// [`slowdown`].
+    Slowdown,
+    /// [`bounded_slowdown`].
+    BoundedSlowdown,
+    /// [`bounded_slowdown_kettimuthu`].
+    BoundedSlowdownKettimuthu,
+    /// [`bounded_slowdown_chiang`].
+    BoundedSlowdownChiang,
+}
+
+/// Number of measures.
+pub(super) const MEASURES: usize = Measure::ALL.len();
+
+impl Measure {
+    /// All of them, in the order in which they are reported.
+    pub const ALL: [Measure; 6] = [
+        Measure::Wait,
+        Measure::Response,
+        Measure::Slowdown,
+        Measure::BoundedSlowdown,
+        Measure::BoundedSlowdownKettimuthu,
+        Measure::BoundedSlowdownChiang,
+    ];
+
+    /// What people call it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Measure::Wait => "wait",
+            Measure::Response => "response",
+            Measure::Slowdown => "slowdown",
+            Measure::BoundedSlowdown => "bounded slowdown",
+            Measure::BoundedSlowdownKettimuthu => "bounded slowdown (Kettimuthu)",
+            Measure::BoundedSlowdownChiang => "bounded slowdown (Chiang)",
+        }
+    }
+
+    /// The word for it in files and on command lines.
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        match self {
+            Measure::Wait => "wait",
+            Measure::Response => "response",
+            Measure::Slowdown => "slowdown",
+            Measure::BoundedSlowdown => "bounded_slowdown",
+            Measure::BoundedSlowdownKettimuthu => "bounded_slowdown_kettimuthu",
+            Measure::BoundedSlowdownChiang => "bounded_slowdown_chiang",
+        }
+    }
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.id())
+    }
+}
+
+/// A word that names none of the things it should name.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("unknown {what} '{word}', expected {expected}")]
+pub struct UnknownWord {
+    /// What was to be named, e.g. `measure`.
+    pub what: &'static str,
+    /// The word given.
+    pub word: String,
+    /// The words or forms there are.
+    pub expected: String,
+}
+
+impl FromStr for Measure {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        Measure::ALL.into_iter().find(|m| m.id() == word).ok_or_else(|| UnknownWord {
+            what: "measure",
+            word: word.to_string(),
+            expected: Measure::ALL.map(Measure::id).join(", "),
+        })
+    }
+}
+
+/// All measures of one job, in the order of [`Measure::ALL`]; an undefined slowdown is NaN.
+#[inline]
+pub(super) fn all(ended: &Ended<'_>) -> [f64; MEASURES] {
+    let (time, run) = (ended.wait(), ended.outcome.ran);
+    [
+        wait(time),
+        response(time, run),
+        slowdown(time, run).unwrap_or(f64::NAN),
+        bounded_slowdown(time, run),
+        bounded_slowdown_kettimuthu(time, run),
+        bounded_slowdown_chiang(time, run),
+    ]
+}

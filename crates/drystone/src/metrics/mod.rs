@@ -1,0 +1,42 @@
+//! Metrics of a simulated schedule, by category, with trimming, and comparisons that know noise from improvement.
+//!
+//! A [`Collector`] watches a simulation and makes a [`Report`]; [`compare`] sets several reports against a baseline.
+//! [`measures`] defines what is measured of a job, [`Summary`] what is said of many, [`Selection`] which jobs count, and
+//! [`Scheme`] how they are sorted.
+
+mod bootstrap;
+mod calendar;
+mod category;
+mod collector;
+mod compare;
+mod excess;
+mod fairness;
+mod histogram;
+mod keyed;
+mod machine;
+pub mod measures;
+mod predictability;
+mod promises;
+mod ratio;
+mod report;
+mod selection;
+mod stall;
+mod summary;
+mod weekly;
+
+pub use calendar::Calendar;
+pub use category::Scheme;
+pub use collector::{Collector, Config, Scope};
+pub use compare::{Change, CompareError, Compared, Comparison, LEAST_WEEKS, Metric, Options, Verdict, compare};
+pub use excess::{ExcessiveWait, Threshold};
+pub use fairness::{Fairness, jain, overtaken};
+pub use machine::{MachineUse, QueueStats, QueueUse};
+pub use measures::{Measure, UnknownWord};
+pub use predictability::Predictability;
+pub use promises::{BrokenPromise, PromiseAudit, PromisesKept};
+pub use ratio::{BATCH, RatioError, SlowdownRatios, slowdown_ratios};
+pub use report::{Categorised, Category, JobRow, Measures, Report, Suspensions, Week, WorstCase};
+pub use selection::{Selection, Trimmed};
+pub use stall::{HeelAndToe, Stalls};
+pub use summary::{Distribution, EXACT_LIMIT, Precision, Summary};
+pub use weekly::{ClassWeek, weekly};

@@ -1,0 +1,97 @@
+//! How far users can rely on what the scheduler tells them: reservations and predictions (Tsafrir et al. 2007).
+
+use super::measures::accuracy;
+use super::summary::{Distribution, Summary};
+use crate::model::Ended;
+use serde::{Deserialize, Serialize};
+
+/// Predictions and reservations of the jobs that count. Rates are shares of all jobs that count, between 0 and 1; times
+/// are in seconds.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Predictability {
+    /// Share of jobs that waited (start > submit) and had a reservation; `None` without jobs.
+    pub reservation_rate: Option<f64>,
+    /// |start − first reservation| over these jobs.
+    pub difference: Summary,
+    /// Share of jobs that waited, had a reservation and started after it; `None` without jobs.
+    pub delay_rate: Option<f64>,
+    /// start − first reservation over these delayed jobs.
+    pub delay: Summary,
+    /// Corrections of predictions per job, over all jobs that count.
+    pub corrections: Summary,
+    /// Accuracy of predictions over a job's life, over the jobs for which it was recorded.
+    pub accuracy: Summary,
+    /// Accuracy of the prediction in force at arrival, over all jobs that count.
+    pub first_accuracy: Summary,
+    /// Share of jobs whose prediction at arrival was learned from other jobs, not a fallback; `None` without jobs.
+    pub prediction_rate: Option<f64>,
+    /// Share of jobs that ran longer than predicted at arrival; `None` without jobs.
+    pub under_predicted_rate: Option<f64>,
+}
+
+/// Collects [`Predictability`].
+#[derive(Clone, Debug)]
+pub(super) struct Promises {
+    jobs: u64,
+    under_predicted: u64,
+    learned: u64,
+    difference: Distribution,
+    delay: Distribution,
+    corrections: Distribution,
+    accuracy: Distribution,
+    first_accuracy: Distribution,
+}
+
+impl Promises {
+    pub(super) fn new(percentiles: bool) -> Promises {
+        let distribution = || Distribution::new(percentiles);
+        Promises {
+            jobs: 0,
+            under_predicted: 0,
+            learned: 0,
+            difference: distribution(),
+            delay: distribution(),
+            corrections: distribution(),
+            accuracy: distribution(),
+            first_accuracy: distribution(),
+        }
+    }
+
+    pub(super) fn take(&mut self, ended: &Ended<'_>) {
+        let outcome = ended.outcome;
+        self.jobs += 1;
+        if let Some(reserved) = outcome.first_reservation
+            && outcome.start > ended.job.submit
+        {
+            // In floats: a reservation may lie anywhere, even at the end of time.
+            let late = outcome.start.0 as f64 - reserved.0 as f64;
+            self.difference.push(late.abs());
+            if late > 0.0 {
+                self.delay.push(late);
+            }
+        }
+        self.corrections.push(f64::from(outcome.corrections));
+        if let Some(accuracy) = outcome.accuracy {
+            self.accuracy.push(accuracy);
+        }
+        let first = outcome.first_prediction;
+        self.first_accuracy.push(accuracy(first, outcome.ran));
+        self.under_predicted += u64::from(first < outcome.ran);
+        self.learned += u64::from(outcome.learned);
+    }
+
+    pub(super) fn finish(self) -> Predictability {
+        let rate = |part: u64| (self.jobs > 0).then(|| part as f64 / self.jobs as f64);
+        Predictability {
+            reservation_rate: rate(self.difference.count()),
+            delay_rate: rate(self.delay.count()),
+            prediction_rate: rate(self.learned),
+            under_predicted_rate: rate(self.under_predicted),
+            difference: self.difference.finish(),
+            delay: self.delay.finish(),
+            corrections: self.corrections.finish(),
+            accuracy: self.accuracy.finish(),
+            first_accuracy: self.first_accuracy.finish(),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Whether promised starts are kept: an audit of what a policy announced against what it did.
+
+use crate::engine::Observer;
+use crate::model::{JobId, Span, Time};
+use crate::policy::Why;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Watches a simulation for jobs that start later than the first promise made to them
+/// ([`Action::Reserve`](crate::policy::Action::Reserve)).
+///
+/// A promise holds "as far as predictions hold": where jobs outlive theirs, any policy may break it.
+/// Cost: O(log w) per announcement with w promised jobs waiting.
+#[derive(Clone, Debug, Default)]
+pub struct PromiseAudit {
+    /// The first promise to each waiting job.
+    waiting: BTreeMap<JobId, Time>,
+    kept: PromisesKept,
+}
+
+/// What became of the promises.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct PromisesKept {
+    /// Jobs that were promised a start.
+    pub promised: u64,
+    /// Jobs among them that started later.
+    pub broken: u64,
+    /// The largest delay, the first handled among equals; `None` where every promise was kept.
+    pub worst: Option<BrokenPromise>,
+}
+
+/// A job that started later than promised.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct BrokenPromise {
+    /// The job's position in the order of arrival.
+    pub id: JobId,
+    /// The latest start that was first promised.
+    pub promised: Time,
+    /// When it started.
+    pub start: Time,
+}
+
+impl BrokenPromise {
+    /// By how much it was late.
+    #[must_use]
+    pub fn delay(&self) -> Span {
+        self.start - self.promised
+    }
+}
+
+impl PromiseAudit {
+    /// The account so far.
+    #[must_use]
+    pub fn kept(&self) -> PromisesKept {
+        self.kept
+    }
+}
+
+impl PromisesKept {
+    /// Both accounts together; jobs of `later` are `offset` places further down the order of arrival.
+    #[must_use]
+    pub fn and(self, later: PromisesKept, offset: u32) -> PromisesKept {
+        let moved = later.worst.map(|w| BrokenPromise { id: JobId(w.id.0 + offset), ..w });
+        let worst = match (self.worst, moved) {
+            (Some(a), Some(b)) => Some(if b.delay() > a.delay() { b } else { a }),
+            (a, b) => a.or(b),
+        };
+        PromisesKept { promised: self.promised + later.promised, broken: self.broken + later.broken, worst }
+    }
+}
+
+impl Observer for PromiseAudit {
+    const ENDS: bool = false;
+
+    fn reserved(&mut self, _now: Time, id: JobId, _start: Time, latest: Time) {
+        if let std::collections::btree_map::Entry::Vacant(entry) = self.waiting.entry(id) {
+            entry.insert(latest);
+            self.kept.promised += 1;
+        }
+    }
+
+    #[inline]
+    fn started(&mut self, now: Time, id: JobId, _why: Why) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let Some(promised) = self.waiting.remove(&id).filter(|&promised| now > promised) else { return };
+        self.kept.broken += 1;
+        let broken = BrokenPromise { id, promised, start: now };
+        if self.kept.worst.is_none_or(|worst| broken.delay() > worst.delay()) {
+            self.kept.worst = Some(broken);
+        }
+    }
+
+    fn cancelled(&mut self, _now: Time, id: JobId) {
+        self.waiting.remove(&id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_starts_after_the_first_promise() {
+        let mut audit = PromiseAudit::default();
+        let id = JobId;
+        audit.reserved(Time(0), id(0), Time(10), Time(10));
+        // Put off later: the first promise counts.
+        audit.reserved(Time(5), id(0), Time(20), Time(20));
+        audit.reserved(Time(5), id(1), Time(10), Time(30));
+        audit.reserved(Time(5), id(2), Time(50), Time(50));
+        audit.reserved(Time(5), id(3), Time(6), Time(6));
+        audit.cancelled(Time(7), id(3));
+        audit.started(Time(20), id(0), Why::Head);
+        audit.started(Time(30), id(1), Why::Head);
+        audit.started(Time(31), id(4), Why::Head);
+        audit.started(Time(53), id(2), Why::Head);
+        let worst = BrokenPromise { id: id(0), promised: Time(10), start: Time(20) };
+        assert_eq!(audit.kept(), PromisesKept { promised: 4, broken: 2, worst: Some(worst) });
+        assert_eq!(worst.delay(), Span(10));
+    }
+
+    #[test]
+    fn accounts_add_up() {
+        let broken = |at: u32, delay| BrokenPromise { id: JobId(at), promised: Time(0), start: Time(delay) };
+        let first = PromisesKept { promised: 3, broken: 1, worst: Some(broken(1, 5)) };
+        let second = PromisesKept { promised: 2, broken: 2, worst: Some(broken(0, 7)) };
+        let both = PromisesKept { promised: 5, broken: 3, worst: Some(broken(10, 7)) };
+        assert_eq!(first.and(second, 10), both);
+    }
+}

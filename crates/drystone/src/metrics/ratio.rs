@@ -1,0 +1,87 @@
+//! The slowdown ratio R of two schedules of the same jobs (Lawson & Smirni 2002).
+
+use super::category::lawson_class;
+use super::measures::{slowdown, slowdown_ratio};
+use super::report::JobRow;
+use serde::{Deserialize, Serialize};
+
+/// Submissions per point of the paper's figure 6.
+pub const BATCH: usize = 1_000;
+
+/// R = (s1 − sm) / min(s1, sm) of mean slowdowns s = 1 + wait / run; positive where the second schedule is better.
+/// `None` where there is no job. Jobs that ran for 0 s in either schedule are left out.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct SlowdownRatios {
+    /// Over all jobs.
+    pub overall: Option<f64>,
+    /// Per class of run time in the first schedule: up to 100, 1,000, 10,000 s, more.
+    pub classes: [Option<f64>; 4],
+    /// Per batch of consecutive submissions; an incomplete last batch is left out.
+    pub batches: Vec<Option<f64>>,
+    /// Jobs left out because they ran for 0 s.
+    pub excluded: u64,
+}
+
+/// Why two schedules cannot be compared job by job.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum RatioError {
+    /// They hold different numbers of jobs.
+    #[error("schedules of {0} and {1} jobs cannot be compared job by job")]
+    Lengths(usize, usize),
+    /// They hold different jobs.
+    #[error("job {0} of one schedule is job {1} of the other")]
+    Jobs(i64, i64),
+}
+
+/// R of schedule `multiple` relative to schedule `single`, rows in order of arrival; `batch` submissions per batch
+/// ([`BATCH`] in the paper; 0 for none). Rows that the selection does not count are included: R is over all submissions.
+///
+/// # Errors
+/// The schedules do not hold the same jobs.
+pub fn slowdown_ratios(single: &[JobRow], multiple: &[JobRow], batch: usize) -> Result<SlowdownRatios, RatioError> {
+    if single.len() != multiple.len() {
+        return Err(RatioError::Lengths(single.len(), multiple.len()));
+    }
+    let mut overall = Pair::default();
+    let mut classes = [Pair::default(); 4];
+    let mut batches = vec![Pair::default(); single.len().checked_div(batch).unwrap_or(0)];
+    let mut excluded = 0;
+    for (i, (s, m)) in single.iter().zip(multiple).enumerate() {
+        if (s.id, s.number) != (m.id, m.number) {
+            return Err(RatioError::Jobs(s.number, m.number));
+        }
+        let (Some(one), Some(many)) = (slowdown(s.wait(), s.ran), slowdown(m.wait(), m.ran)) else {
+            excluded += 1;
+            continue;
+        };
+        overall.add(one, many);
+        classes[lawson_class(s.ran)].add(one, many);
+        if let Some(batch) = i.checked_div(batch).and_then(|b| batches.get_mut(b)) {
+            batch.add(one, many);
+        }
+    }
+    Ok(SlowdownRatios {
+        overall: overall.ratio(),
+        classes: classes.map(|c| c.ratio()),
+        batches: batches.iter().map(Pair::ratio).collect(),
+        excluded,
+    })
+}
+
+/// Sums of slowdowns of the same jobs in both schedules; the number of jobs cancels in R.
+#[derive(Clone, Copy, Default)]
+struct Pair {
+    single: f64,
+    multiple: f64,
+}
+
+impl Pair {
+    fn add(&mut self, single: f64, multiple: f64) {
+        self.single += single;
+        self.multiple += multiple;
+    }
+
+    fn ratio(&self) -> Option<f64> {
+        slowdown_ratio(self.single, self.multiple)
+    }
+}

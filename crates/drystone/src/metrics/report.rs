@@ -1,0 +1,222 @@
+//! What a collector found, ready to print or to write to a file.
+
+use super::category::Scheme;
+use super::excess::ExcessiveWait;
+use super::fairness::Fairness;
+use super::machine::{MachineUse, QueueUse};
+use super::measures::{MEASURES, Measure};
+use super::predictability::Predictability;
+use super::selection::{Selection, Trimmed};
+use super::summary::Summary;
+use crate::model::{Ended, JobId, Procs, Span, Time};
+use serde::{Deserialize, Serialize};
+
+/// Everything measured in one simulation. Job metrics are over the jobs that the selection keeps; the use of the machine
+/// and the queue are over all jobs.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Report {
+    /// Which jobs count.
+    pub selection: Selection,
+    /// How many jobs that were, and how many were dropped.
+    pub trimmed: Trimmed,
+    /// Wait, response and slowdowns over the jobs that count.
+    pub measures: Measures,
+    /// The worst job by each measure; the first handled among equals. Empty without jobs.
+    pub worst: Vec<WorstCase>,
+    /// Utilisation, makespan, throughput.
+    pub machine: MachineUse,
+    /// Queue length and loss of capacity; `None` where the collector was not told of instants.
+    pub queue: Option<QueueUse>,
+    /// Suspensions.
+    pub suspensions: Suspensions,
+    /// Predictions and reservations; `None` where not asked for.
+    pub predictability: Option<Predictability>,
+    /// Waits beyond each threshold asked for.
+    pub excessive: Vec<ExcessiveWait>,
+    /// How evenly slowdowns are spread; `None` where not asked for.
+    pub fairness: Option<Fairness>,
+    /// The measures by category, for each scheme asked for.
+    pub categories: Vec<Categorised>,
+    /// Sums per week of submit, ascending: what comparisons draw from. Empty where not asked for.
+    pub weeks: Vec<Week>,
+    /// One row per simulated job, in order of arrival, counted or not; `None` where not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jobs: Option<Vec<JobRow>>,
+}
+
+/// A summary for every [`Measure`]. Times are in seconds.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Measures {
+    /// Time not running between submit and end.
+    pub wait: Summary,
+    /// End − submit.
+    pub response: Summary,
+    /// 1 + wait / run; jobs that ran for 0 s are excluded and counted as such.
+    pub slowdown: Summary,
+    /// Bounded slowdown, 10 s (Tsafrir et al.).
+    pub bounded_slowdown: Summary,
+    /// Bounded slowdown, 10 s (Kettimuthu et al.).
+    pub bounded_slowdown_kettimuthu: Summary,
+    /// Bounded slowdown, run times of at least 60 s (Chiang & Vasupongayya).
+    pub bounded_slowdown_chiang: Summary,
+}
+
+impl Measures {
+    /// The summary of one measure.
+    #[must_use]
+    pub fn get(&self, measure: Measure) -> &Summary {
+        match measure {
+            Measure::Wait => &self.wait,
+            Measure::Response => &self.response,
+            Measure::Slowdown => &self.slowdown,
+            Measure::BoundedSlowdown => &self.bounded_slowdown,
+            Measure::BoundedSlowdownKettimuthu => &self.bounded_slowdown_kettimuthu,
+            Measure::BoundedSlowdownChiang => &self.bounded_slowdown_chiang,
+        }
+    }
+
+    /// From summaries in the order of [`Measure::ALL`].
+    pub(super) fn from_array(summaries: [Summary; MEASURES]) -> Measures {
+        let [wait, response, slowdown, bounded_slowdown, bounded_slowdown_kettimuthu, bounded_slowdown_chiang] =
+            summaries;
+        Measures { wait, response, slowdown, bounded_slowdown, bounded_slowdown_kettimuthu, bounded_slowdown_chiang }
+    }
+}
+
+/// The job with the largest value of a measure.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct WorstCase {
+    /// Which measure.
+    pub measure: Measure,
+    /// Its value.
+    pub value: f64,
+    /// The job's position in the order of arrival.
+    pub id: JobId,
+    /// The log's number of the job.
+    pub number: i64,
+}
+
+/// How often jobs were suspended.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Suspensions {
+    /// All suspensions of all jobs that count.
+    pub total: u64,
+    /// Jobs suspended at least once.
+    pub jobs: u64,
+    /// Suspensions per job that counts; `None` without jobs.
+    pub mean: Option<f64>,
+    /// Most suspensions of one job.
+    pub max: u32,
+}
+
+/// The jobs of a report sorted by one scheme.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Categorised {
+    /// The scheme.
+    pub scheme: Scheme,
+    /// Categories that have a job, in ascending order of their keys.
+    pub categories: Vec<Category>,
+}
+
+/// One category.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Category {
+    /// Its key: class number, user, group, queue, month or week number.
+    pub key: i64,
+    /// What people call it.
+    pub name: String,
+    /// The measures of its jobs.
+    pub measures: Measures,
+}
+
+/// Sums of the measures of the jobs that count and were submitted in one week.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Week {
+    /// Number of the week, counted from the first submit of the workload; the first is 0.
+    pub week: i64,
+    /// Jobs.
+    pub jobs: u64,
+    /// Jobs that have a slowdown: those that ran for more than 0 s.
+    pub slowdown_jobs: u64,
+    /// Sums per measure, in the order of [`Measure::ALL`].
+    pub sums: [f64; MEASURES],
+}
+
+impl Week {
+    /// Sum of a measure over the jobs of the week, and the number of jobs that have it.
+    #[must_use]
+    pub fn sum(&self, measure: Measure) -> (f64, u64) {
+        let jobs = if measure == Measure::Slowdown { self.slowdown_jobs } else { self.jobs };
+        (self.sums[measure as usize], jobs)
+    }
+}
+
+/// What became of one job, in a row.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct JobRow {
+    /// Position in the order of arrival.
+    pub id: JobId,
+    /// The log's number of the job (SWF field 1).
+    pub number: i64,
+    /// Arrival.
+    pub submit: Time,
+    /// First start.
+    pub start: Time,
+    /// End of the last run segment.
+    pub end: Time,
+    /// Run time received.
+    pub ran: Span,
+    /// Requested time.
+    pub estimate: Span,
+    /// Processors.
+    pub procs: Procs,
+    /// User, or −1.
+    pub user: i32,
+    /// How often it was suspended.
+    pub suspensions: u32,
+    /// Start first reserved for it.
+    pub first_reservation: Option<Time>,
+    /// Prediction of its run time at arrival.
+    pub first_prediction: Span,
+    /// How often its prediction was corrected.
+    pub corrections: u32,
+    /// Accuracy of its predictions over its life.
+    pub accuracy: Option<f64>,
+    /// Whether the selection counts it.
+    pub counted: bool,
+}
+
+impl JobRow {
+    pub(super) fn new(ended: &Ended<'_>, counted: bool) -> JobRow {
+        let Ended { id, job, truth, outcome } = *ended;
+        JobRow {
+            id,
+            number: truth.number,
+            submit: job.submit,
+            start: outcome.start,
+            end: outcome.end,
+            ran: outcome.ran,
+            estimate: job.estimate,
+            procs: job.procs,
+            user: job.user,
+            suspensions: outcome.suspensions,
+            first_reservation: outcome.first_reservation,
+            first_prediction: outcome.first_prediction,
+            corrections: outcome.corrections,
+            accuracy: outcome.accuracy,
+            counted,
+        }
+    }
+
+    /// Time not running between submit and end.
+    #[must_use]
+    pub fn wait(&self) -> Span {
+        self.response() - self.ran
+    }
+
+    /// End − submit.
+    #[must_use]
+    pub fn response(&self) -> Span {
+        self.end - self.submit
+    }
+}

@@ -1,0 +1,182 @@
+//! Trimming: which jobs of a simulation count.
+
+use super::measures::UnknownWord;
+use crate::model::{Ended, Span, Status, Time};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// Which jobs count. Part of an experiment's description; printed with its results.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Selection {
+    /// All jobs.
+    #[default]
+    All,
+    /// Tsafrir et al. 2007: without the first ⌊n/100⌋ jobs in the order in which their terminations were handled, and of the
+    /// others only those that ended no later than the last submit.
+    Tsafrir,
+    /// Jobs submitted from `from` up to, but not including, `until`, whenever they end. Chiang & Vasupongayya 2008 simulate
+    /// a week before the month they report and let arrivals go on until all jobs of the month have started.
+    Submitted {
+        /// First submit that counts.
+        from: Time,
+        /// First submit after it that no longer counts.
+        until: Time,
+    },
+    /// Jobs submitted no earlier than `warm_up` after the first submit and no later than `cool_down` before the last one.
+    Window {
+        /// Time left out at the beginning.
+        warm_up: Span,
+        /// Time left out at the end.
+        cool_down: Span,
+    },
+    /// Jobs that completed according to their log (SWF status 1).
+    Completed,
+}
+
+impl fmt::Display for Selection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Selection::All => f.write_str("all"),
+            Selection::Tsafrir => f.write_str("tsafrir"),
+            Selection::Submitted { from, until } => write!(f, "submitted({from},{until})"),
+            Selection::Window { warm_up, cool_down } => write!(f, "window({warm_up},{cool_down})"),
+            Selection::Completed => f.write_str("completed"),
+        }
+    }
+}
+
+impl FromStr for Selection {
+    type Err = UnknownWord;
+
+    /// Reads what `Display` writes: `all`, `tsafrir`, `completed`, `submitted(FROM,UNTIL)`, `window(WARM_UP,COOL_DOWN)`,
+    /// all in seconds.
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        let parse = || -> Option<Selection> {
+            Some(match word {
+                "all" => Selection::All,
+                "tsafrir" => Selection::Tsafrir,
+                "completed" => Selection::Completed,
+                _ => {
+                    let (name, rest) = word.split_once('(')?;
+                    let (first, second) = rest.strip_suffix(')')?.split_once(',')?;
+                    let (first, second) = (first.trim().parse().ok()?, second.trim().parse().ok()?);
+                    match name.trim() {
+                        "submitted" => Selection::Submitted { from: Time(first), until: Time(second) },
+                        "window" => Selection::Window { warm_up: Span(first), cool_down: Span(second) },
+                        _ => return None,
+                    }
+                }
+            })
+        };
+        parse().ok_or_else(|| UnknownWord {
+            what: "selection",
+            word: word.to_string(),
+            expected: "all, tsafrir, completed, submitted(FROM,UNTIL) or window(WARM_UP,COOL_DOWN), in seconds"
+                .to_string(),
+        })
+    }
+}
+
+/// How many jobs were seen, how many count, and why the others do not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Trimmed {
+    /// Jobs that ended.
+    pub seen: u64,
+    /// Jobs that count.
+    pub kept: u64,
+    /// Among the first ⌊n/100⌋ terminations, or submitted before the window.
+    pub dropped_early: u64,
+    /// Ended after the last submit, or submitted after the window.
+    pub dropped_late: u64,
+    /// Dropped for the status of their log.
+    pub dropped_status: u64,
+}
+
+/// Decides job by job, in the order in which terminations are handled.
+#[derive(Clone, Debug)]
+pub(super) struct Selector {
+    rule: Rule,
+    /// The period the selection is about, as far as it is known: its beginning moves while jobs are skipped.
+    period: (Time, Time),
+    trimmed: Trimmed,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Rule {
+    All,
+    Tsafrir {
+        skip: u64,
+        last_submit: Time,
+    },
+    /// Submits from the first up to and including the second.
+    Submitted {
+        from: Time,
+        to: Time,
+    },
+    Completed,
+}
+
+impl Selector {
+    /// A selector for `jobs` jobs with the given first and last submit.
+    pub(super) fn new(selection: Selection, jobs: u64, submits: (Time, Time)) -> Selector {
+        let (first, last) = submits;
+        let (rule, period) = match selection {
+            Selection::All => (Rule::All, submits),
+            Selection::Completed => (Rule::Completed, submits),
+            Selection::Tsafrir => {
+                let rule = Rule::Tsafrir { skip: jobs / 100, last_submit: last };
+                (rule, submits)
+            }
+            Selection::Submitted { from, until } => {
+                let to = Time(until.0.saturating_sub(1));
+                (Rule::Submitted { from, to }, (from, until))
+            }
+            Selection::Window { warm_up, cool_down } => {
+                let from = first.saturating_add(warm_up);
+                let to = Time(last.0.saturating_sub(cool_down.0));
+                (Rule::Submitted { from, to }, (from, to))
+            }
+        };
+        Selector { rule, period, trimmed: Trimmed::default() }
+    }
+
+    /// Whether this job counts.
+    #[inline]
+    pub(super) fn keeps(&mut self, ended: &Ended<'_>) -> bool {
+        self.trimmed.seen += 1;
+        let dropped = match self.rule {
+            Rule::All => None,
+            Rule::Tsafrir { skip, .. } if self.trimmed.seen <= skip => {
+                self.period.0 = self.period.0.max(ended.outcome.end);
+                Some(&mut self.trimmed.dropped_early)
+            }
+            Rule::Tsafrir { last_submit, .. } if ended.outcome.end > last_submit => {
+                Some(&mut self.trimmed.dropped_late)
+            }
+            Rule::Tsafrir { .. } => None,
+            Rule::Submitted { from, .. } if ended.job.submit < from => Some(&mut self.trimmed.dropped_early),
+            Rule::Submitted { to, .. } if ended.job.submit > to => Some(&mut self.trimmed.dropped_late),
+            Rule::Submitted { .. } => None,
+            Rule::Completed if ended.truth.status == Status::Completed => None,
+            Rule::Completed => Some(&mut self.trimmed.dropped_status),
+        };
+        if let Some(count) = dropped {
+            *count += 1;
+            return false;
+        }
+        self.trimmed.kept += 1;
+        true
+    }
+
+    /// The period: for Tsafrir's rule from the last skipped termination to the last submit, for windows the window,
+    /// otherwise from the first to the last submit.
+    pub(super) fn period(&self) -> (Time, Time) {
+        self.period
+    }
+
+    pub(super) fn trimmed(&self) -> Trimmed {
+        self.trimmed
+    }
+}

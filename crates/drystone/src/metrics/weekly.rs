@@ -1,0 +1,50 @@
+//! How each class of jobs fared week by week.
+
+use super::category::lawson_class;
+use super::measures::slowdown;
+use super::report::JobRow;
+use crate::model::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+/// One class of run times (up to 100, 1,000, 10,000 s, more) in one week of submits.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ClassWeek {
+    /// Number of the week, from 0, counted from the first submit.
+    pub week: i64,
+    /// Class of the run time received, 0 to 3.
+    pub class: usize,
+    /// Jobs submitted.
+    pub jobs: u64,
+    /// Their mean wait, in seconds; `None` without jobs.
+    pub wait: Option<f64>,
+    /// Mean of 1 + wait / run over those that ran for more than 0 s; `None` without such jobs.
+    pub slowdown: Option<f64>,
+}
+
+/// Every class in every week, from rows in order of arrival: four entries per week, by class, weeks without jobs included.
+#[must_use]
+pub fn weekly(rows: &[JobRow]) -> Vec<ClassWeek> {
+    let Some(first) = rows.iter().map(|r| r.submit).min() else { return Vec::new() };
+    let week = |submit: Time| ((submit - first).0 / Span::WEEK.0) as usize;
+    let weeks = rows.iter().map(|r| week(r.submit)).max().unwrap_or(0) + 1;
+    // Jobs, sum of waits, jobs with a slowdown, sum of slowdowns.
+    let mut sums = vec![(0_u64, 0.0, 0_u64, 0.0); weeks * 4];
+    for row in rows {
+        let sum = &mut sums[week(row.submit) * 4 + lawson_class(row.ran)];
+        sum.0 += 1;
+        sum.1 += row.wait().as_f64();
+        if let Some(s) = slowdown(row.wait(), row.ran) {
+            sum.2 += 1;
+            sum.3 += s;
+        }
+    }
+    let mean = |sum: f64, n: u64| (n > 0).then(|| sum / n as f64);
+    let entry = |(i, &(jobs, waits, with, slowdowns)): (usize, &(u64, f64, u64, f64))| ClassWeek {
+        week: (i / 4) as i64,
+        class: i % 4,
+        jobs,
+        wait: mean(waits, jobs),
+        slowdown: mean(slowdowns, with),
+    };
+    sums.iter().enumerate().map(entry).collect()
+}

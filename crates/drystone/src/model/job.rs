@@ -1,0 +1,128 @@
+//! What a scheduler may know of a job, and, apart from it, what only the machine knows.
+
+use super::{Span, Time};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A number of processors.
+pub type Procs = u32;
+
+/// The value of an attribute that a log leaves unset.
+pub const UNKNOWN: i32 = -1;
+
+/// A job's position in the order of arrival: by submit time, then by place in the log. The first job is 0.
+///
+/// Every tie that a policy does not break otherwise is broken by this number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct JobId(pub u32);
+
+impl JobId {
+    /// The position as an index into arrays kept in order of arrival.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for JobId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{}", self.0)
+    }
+}
+
+/// What a scheduler may know of a job when it arrives. The true run time is not here: see [`Truth`].
+///
+/// Attributes that the log leaves unset are [`UNKNOWN`].
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Job {
+    /// Arrival.
+    pub submit: Time,
+    /// The user's requested time: kill time where jobs are killed, and the default prediction. Never negative.
+    pub estimate: Span,
+    /// Processors needed, all at once. At least 1.
+    pub procs: Procs,
+    /// Who submitted it.
+    pub user: i32,
+    /// The user's group or project.
+    pub group: i32,
+    /// Which program it runs, as numbered by the log.
+    pub executable: i32,
+    /// The queue it was submitted to.
+    pub queue: i32,
+    /// The partition it was submitted to.
+    pub partition: i32,
+    /// Memory per processor in kilobytes, requested or else used; [`UNKNOWN`] where the log has neither.
+    pub memory_kb: i64,
+}
+
+impl Job {
+    /// A job with nothing but the essentials; every other attribute is [`UNKNOWN`].
+    #[must_use]
+    pub fn new(submit: Time, procs: Procs, estimate: Span) -> Job {
+        Job {
+            submit,
+            estimate,
+            procs,
+            user: UNKNOWN,
+            group: UNKNOWN,
+            executable: UNKNOWN,
+            queue: UNKNOWN,
+            partition: UNKNOWN,
+            memory_kb: i64::from(UNKNOWN),
+        }
+    }
+}
+
+/// How a job ended according to its log (SWF field 11).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+pub enum Status {
+    /// 0: failed.
+    Failed,
+    /// 1: completed.
+    Completed,
+    /// 2, 3, 4: a partial execution of a checkpointed job.
+    Partial,
+    /// 5: cancelled, before or after its start.
+    Cancelled,
+    /// −1 or any other number.
+    #[default]
+    Unknown,
+}
+
+impl Status {
+    /// Reads the status code of SWF field 11.
+    #[must_use]
+    pub fn from_swf(code: i64) -> Status {
+        match code {
+            0 => Status::Failed,
+            1 => Status::Completed,
+            2..=4 => Status::Partial,
+            5 => Status::Cancelled,
+            _ => Status::Unknown,
+        }
+    }
+
+    /// The status code to write as SWF field 11. A partial execution becomes 2, its first code.
+    #[must_use]
+    pub fn to_swf(self) -> i64 {
+        match self {
+            Status::Failed => 0,
+            Status::Completed => 1,
+            Status::Partial => 2,
+            Status::Cancelled => 5,
+            Status::Unknown => -1,
+        }
+    }
+}
+
+/// What only the machine knows of a job: how long it will run. Belongs to workloads and simulated machines, never to policies.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Truth {
+    /// Actual run time on its processors. Never negative; 0 is allowed.
+    pub run: Span,
+    /// The log's own number of the job (SWF field 1): how people find it again.
+    pub number: i64,
+    /// How the log says it ended.
+    pub status: Status,
+}

@@ -1,0 +1,19 @@
+//! The vocabulary shared by everything: time, jobs, machines, workloads.
+//!
+//! Two worlds are kept apart by type. [`Job`] is what a scheduler may know of a job; [`Truth`] is what only the
+//! simulated (or real) machine knows: how long the job will actually run. Nothing that a policy can reach holds a `Truth`.
+
+mod job;
+mod outcome;
+mod procset;
+mod time;
+mod window;
+mod workload;
+
+pub use job::{Job, JobId, Procs, Status, Truth, UNKNOWN};
+pub use outcome::{Ended, Outcome};
+pub use procset::ProcSet;
+pub use time::{Span, Time};
+pub(crate) use window::Window;
+pub(crate) use workload::TIME_LIMIT;
+pub use workload::{Machine, Provenance, Setting, Workload, WorkloadError};

@@ -1,0 +1,56 @@
+//! What became of a job in one simulation.
+
+use super::{Job, JobId, Span, Time, Truth};
+use serde::{Deserialize, Serialize};
+
+/// What became of one job: everything a metric may want to know when the job has ended.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Outcome {
+    /// First start.
+    pub start: Time,
+    /// End of its last run segment.
+    pub end: Time,
+    /// Run time received, overheads of suspension excluded. Equals the run time due.
+    pub ran: Span,
+    /// How often it was suspended.
+    pub suspensions: u32,
+    /// Where the policy first reserved processors for it. A job that waited and then started as the head of its queue
+    /// without a reservation counts as reserved at its start. `None` for all others.
+    pub first_reservation: Option<Time>,
+    /// The prediction of its run time when it arrived.
+    pub first_prediction: Span,
+    /// Whether that prediction was learned from other jobs.
+    pub learned: bool,
+    /// How often its prediction was corrected while it ran.
+    pub corrections: u32,
+    /// Accuracy of its predictions over its life, each weighted by the time it was in force from submit to end (spec of
+    /// Tsafrir et al. 2007, section 3.3): 1 is perfect. `None` where predictions were not recorded.
+    pub accuracy: Option<f64>,
+}
+
+/// A job that has ended, as shown to observers of a simulation.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended<'a> {
+    /// Its position in the order of arrival.
+    pub id: JobId,
+    /// What the scheduler knew of it.
+    pub job: &'a Job,
+    /// The truth about it.
+    pub truth: &'a Truth,
+    /// What became of it.
+    pub outcome: &'a Outcome,
+}
+
+impl Ended<'_> {
+    /// Time not running between submit and end: for jobs never suspended, `start − submit`.
+    #[must_use]
+    pub fn wait(&self) -> Span {
+        self.response() - self.outcome.ran
+    }
+
+    /// Turnaround: `end − submit`.
+    #[must_use]
+    pub fn response(&self) -> Span {
+        self.outcome.end - self.job.submit
+    }
+}

@@ -1,0 +1,71 @@
+//! Something about each job, by id, that forgets jobs of the past.
+
+use super::JobId;
+use serde::{Deserialize, Serialize};
+use std::ops::{Index, IndexMut};
+
+/// An array over consecutive job ids whose front is forgotten once no job of it is alive, so that a simulation or a live
+/// scheduler holds as many entries as it has jobs between its oldest live one and its newest, not as many as it ever saw.
+///
+/// Access and push are O(1); forgetting is amortised O(1) per job.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Window<T> {
+    base: u32,
+    items: Vec<T>,
+}
+
+impl<T> Default for Window<T> {
+    fn default() -> Self {
+        Window { base: 0, items: Vec::new() }
+    }
+}
+
+impl<T> Window<T> {
+    /// The id that the next push gets.
+    pub(crate) fn next_id(&self) -> JobId {
+        JobId(self.base + self.items.len() as u32)
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, item: T) -> JobId {
+        let id = self.next_id();
+        self.items.push(item);
+        id
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, id: JobId) -> Option<&T> {
+        self.items.get(id.0.wrapping_sub(self.base) as usize)
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, id: JobId) -> Option<&mut T> {
+        self.items.get_mut(id.0.wrapping_sub(self.base) as usize)
+    }
+
+    /// Says that no job before `oldest` will be asked for again.
+    #[inline]
+    pub(crate) fn forget_before(&mut self, oldest: JobId) {
+        let dead = (oldest.0 - self.base) as usize;
+        // Only when it frees at least half: each item is moved at most once per time it is counted.
+        if dead >= 64 && dead * 2 >= self.items.len() {
+            self.items.drain(..dead);
+            self.base = oldest.0;
+        }
+    }
+}
+
+impl<T> Index<JobId> for Window<T> {
+    type Output = T;
+    #[inline]
+    fn index(&self, id: JobId) -> &T {
+        &self.items[id.0.wrapping_sub(self.base) as usize]
+    }
+}
+
+impl<T> IndexMut<JobId> for Window<T> {
+    #[inline]
+    fn index_mut(&mut self, id: JobId) -> &mut T {
+        &mut self.items[id.0.wrapping_sub(self.base) as usize]
+    }
+}

@@ -1,0 +1,187 @@
+//! A workload: jobs in order of arrival, the truth about each, the machine, and where all of it came from.
+
+use super::{Job, JobId, Procs, Span, Time, Truth};
+use serde::{Deserialize, Serialize};
+
+/// The machine: `procs` identical processors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Machine {
+    /// Number of processors, at least 1.
+    pub procs: Procs,
+}
+
+/// A named setting that helped to determine a workload or a result, as text.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Setting {
+    /// What was set, e.g. `overrun`.
+    pub name: String,
+    /// To what, e.g. `kill`.
+    pub value: String,
+}
+
+/// Where a workload came from, recorded in every output.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Provenance {
+    /// A name for people: the log's file name without its endings, or the generator and its seed.
+    pub name: String,
+    /// Everything that shaped it, in the order applied: size field, overrun, load factor, slice, …
+    pub settings: Vec<Setting>,
+    /// Unix time of `Time::ZERO`, where the log's header gives `UnixStartTime`.
+    pub unix_start: Option<i64>,
+    /// Offset of local time from UTC in seconds, where the header gives `TimeZone`.
+    pub utc_offset: Option<i32>,
+    /// IANA name of the time zone, where the header gives `TimeZoneString`.
+    pub time_zone: Option<String>,
+}
+
+/// Jobs in order of arrival on a machine. `jobs[i]` and `truth[i]` belong together; `i` is the [`JobId`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct Workload {
+    machine: Machine,
+    jobs: Vec<Job>,
+    truth: Vec<Truth>,
+    /// Where it came from.
+    pub provenance: Provenance,
+}
+
+/// Why jobs do not form a workload.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum WorkloadError {
+    /// The machine has no processor.
+    #[error("a machine needs at least one processor")]
+    NoProcessors,
+    /// More jobs than can be numbered.
+    #[error("{0} jobs are more than the {max} that one workload can hold", max = u32::MAX)]
+    TooManyJobs(usize),
+    /// Jobs and truths differ in number.
+    #[error("{jobs} jobs but {truths} run times")]
+    Unpaired {
+        /// Number of jobs.
+        jobs: usize,
+        /// Number of truths.
+        truths: usize,
+    },
+    /// A job is impossible on this machine, or has a negative time.
+    #[error("job {number}: {problem}")]
+    BadJob {
+        /// The log's number of the job.
+        number: i64,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+/// Times and spans beyond this many seconds (about 34,000 years) are refused, so that no sum in the simulator can overflow.
+pub(crate) const TIME_LIMIT: i64 = 1 << 40;
+
+impl Workload {
+    /// Puts jobs in order of arrival (stably by submit) and checks them against the machine.
+    ///
+    /// # Errors
+    /// A machine without processors; a job without processors, wider than the machine, with a negative estimate or run
+    /// time, or with a time beyond ±2⁴⁰ s; unequal numbers of jobs and truths; more than `u32::MAX` jobs.
+    ///
+    /// Cost: O(n log n), O(n) when already in order.
+    pub fn new(
+        machine: Machine,
+        jobs: Vec<Job>,
+        truth: Vec<Truth>,
+        provenance: Provenance,
+    ) -> Result<Workload, WorkloadError> {
+        if machine.procs == 0 {
+            return Err(WorkloadError::NoProcessors);
+        }
+        if jobs.len() != truth.len() {
+            return Err(WorkloadError::Unpaired { jobs: jobs.len(), truths: truth.len() });
+        }
+        if u32::try_from(jobs.len()).is_err() {
+            return Err(WorkloadError::TooManyJobs(jobs.len()));
+        }
+        for (job, truth) in jobs.iter().zip(&truth) {
+            let problem = if job.procs == 0 {
+                "needs no processor".to_string()
+            } else if job.procs > machine.procs {
+                format!("needs {} processors of a machine of {}", job.procs, machine.procs)
+            } else if job.estimate < Span::ZERO || truth.run < Span::ZERO {
+                "has a negative estimate or run time".to_string()
+            } else if job.submit.0.abs() > TIME_LIMIT || job.estimate.0 > TIME_LIMIT || truth.run.0 > TIME_LIMIT {
+                format!("has a time beyond ±{TIME_LIMIT} s")
+            } else {
+                continue;
+            };
+            return Err(WorkloadError::BadJob { number: truth.number, problem });
+        }
+        let (jobs, truth) = in_arrival_order(jobs, truth);
+        Ok(Workload { machine, jobs, truth, provenance })
+    }
+
+    /// The machine.
+    #[must_use]
+    pub fn machine(&self) -> Machine {
+        self.machine
+    }
+
+    /// Jobs in order of arrival.
+    #[must_use]
+    pub fn jobs(&self) -> &[Job] {
+        &self.jobs
+    }
+
+    /// The truth about each job, in the same order.
+    #[must_use]
+    pub fn truth(&self) -> &[Truth] {
+        &self.truth
+    }
+
+    /// Number of jobs.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// Whether there is no job at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
+    /// One job.
+    #[must_use]
+    pub fn job(&self, id: JobId) -> &Job {
+        &self.jobs[id.index()]
+    }
+
+    /// The first and the last submit; `None` without jobs.
+    #[must_use]
+    pub fn submits(&self) -> Option<(Time, Time)> {
+        Some((self.jobs.first()?.submit, self.jobs.last()?.submit))
+    }
+
+    /// Offered load: processor-seconds of work per processor-second between the first and the last submit.
+    /// `None` without jobs or where all arrive at once.
+    #[must_use]
+    pub fn load(&self) -> Option<f64> {
+        let (first, last) = self.submits()?;
+        let span = (last - first).as_f64();
+        let work: f64 = self.jobs.iter().zip(&self.truth).map(|(j, t)| f64::from(j.procs) * t.run.as_f64()).sum();
+        (span > 0.0).then(|| work / (span * f64::from(self.machine.procs)))
+    }
+
+    /// Takes the workload apart, to build a changed one with [`Workload::new`].
+    #[must_use]
+    pub fn into_parts(self) -> (Machine, Vec<Job>, Vec<Truth>, Provenance) {
+        (self.machine, self.jobs, self.truth, self.provenance)
+    }
+}
+
+fn in_arrival_order(jobs: Vec<Job>, truth: Vec<Truth>) -> (Vec<Job>, Vec<Truth>) {
+    if jobs.is_sorted_by_key(|j| j.submit) {
+        return (jobs, truth);
+    }
+    let mut order: Vec<u32> = (0..jobs.len() as u32).collect();
+    order.sort_by_key(|&i| jobs[i as usize].submit);
+    (
+        order.iter().map(|&i| jobs[i as usize].clone()).collect(),
+        order.iter().map(|&i| truth[i as usize].clone()).collect(),
+    )
+}

@@ -1,0 +1,13 @@
+//! Parts that policies are composed of: orders, queues, the running set, the availability profile.
+
+mod order;
+pub mod predict;
+mod profile;
+mod running;
+mod tree;
+mod wait_queue;
+
+pub use order::Order;
+pub use profile::{Mark, Profile};
+pub use running::{Extra, Running, RunningSet, Shadow};
+pub use wait_queue::{Fit, Place, Stairs, WaitQueue, Waiting, more_expanded};

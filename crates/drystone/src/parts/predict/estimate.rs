@@ -1,0 +1,29 @@
+//! The two simplest predictors: believe the user, or know the truth.
+
+use super::{Prediction, Predictor};
+use crate::model::{Job, JobId, Span};
+use serde::{Deserialize, Serialize};
+
+/// Believes the user: the prediction is the estimate.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct UserEstimate;
+
+impl Predictor for UserEstimate {
+    fn predict(&mut self, _: JobId, job: &Job, _: Option<Span>) -> Prediction {
+        Prediction::given(job.estimate)
+    }
+}
+
+/// Knows the truth, even where it lies above the estimate.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct Perfect;
+
+impl Predictor for Perfect {
+    fn predict(&mut self, _: JobId, job: &Job, oracle: Option<Span>) -> Prediction {
+        Prediction::given(oracle.unwrap_or(job.estimate))
+    }
+
+    fn clairvoyant(&self) -> bool {
+        true
+    }
+}

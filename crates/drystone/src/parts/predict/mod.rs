@@ -1,0 +1,91 @@
+//! Run-time predictions: what plans, where the user's estimate kills.
+
+mod build;
+mod correction;
+mod estimate;
+mod quantile;
+mod recent;
+
+pub use build::{VALUES, build};
+pub use correction::{Correction, Expired};
+pub use estimate::{Perfect, UserEstimate};
+pub use quantile::Quantile;
+pub use recent::{Above, Fallback, Metric, Recency, Recent, RecentOptions, Window};
+
+use crate::model::{Job, JobId, Span, Time};
+use crate::policy::Snapshot;
+use serde::{Deserialize, Serialize};
+
+/// What a predictor says of a job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Prediction {
+    /// How long it will run.
+    pub run: Span,
+    /// Whether that was learned from other jobs; a fallback to the user's estimate was not.
+    pub learned: bool,
+}
+
+impl Prediction {
+    /// Learned from other jobs.
+    #[must_use]
+    pub fn learned(run: Span) -> Prediction {
+        Prediction { run, learned: true }
+    }
+
+    /// Not learned: an estimate, or the truth.
+    #[must_use]
+    pub fn given(run: Span) -> Prediction {
+        Prediction { run, learned: false }
+    }
+}
+
+/// Predicts how long jobs will run.
+///
+/// Like a policy it is a pure state machine: it is told of every arrival and every end in the order of time, and its state
+/// can be saved and restored. Memory must be bounded per user, not per job.
+pub trait Predictor: Snapshot {
+    /// The predicted run time of a job that arrives. `oracle` is its true run time, given only to predictors that say they
+    /// are [`Predictor::clairvoyant`].
+    fn predict(&mut self, id: JobId, job: &Job, oracle: Option<Span>) -> Prediction;
+
+    /// Which predictions already made change when a job of the same user ends.
+    fn propagation(&self) -> Propagation {
+        Propagation::None
+    }
+
+    /// A job has ended after running for `ran`.
+    fn learn(&mut self, _id: JobId, _job: &Job, _ran: Span, _now: Time) {}
+
+    /// Whether it needs to know true run times: good for bounds, impossible on a real machine.
+    fn clairvoyant(&self) -> bool {
+        false
+    }
+}
+
+/// Which predictions already made are renewed when a job of the same user ends (Tsafrir et al. 2007, section 7).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+pub enum Propagation {
+    /// None.
+    #[default]
+    None,
+    /// Those of waiting jobs.
+    Waiting,
+    /// Those of waiting jobs, and of running jobs whose prediction was not corrected yet.
+    Running,
+}
+
+/// How a scheduler plans with run times: a predictor, a factor, and what happens when a prediction proves too short.
+pub struct Forecast {
+    /// Predicts at arrival.
+    pub predictor: Box<dyn Predictor>,
+    /// Multiplies every prediction and the limit of corrections: 2 in the "X2" policies of Tsafrir et al. 2007, section 5.
+    pub factor: u32,
+    /// What a running job's prediction becomes when it expires.
+    pub correction: Correction,
+}
+
+impl Default for Forecast {
+    fn default() -> Self {
+        Forecast { predictor: Box::new(UserEstimate), factor: 1, correction: Correction::None }
+    }
+}

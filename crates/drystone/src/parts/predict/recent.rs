@@ -1,0 +1,332 @@
+//! Predictions from a user's recent jobs (Tsafrir, Etsion & Feitelson 2007, sections 3.1 and 7).
+
+use super::{Prediction, Predictor, Propagation};
+use crate::model::{Job, JobId, Span, Time};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Which of a user's terminated jobs make up the window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Window {
+    /// The most recent ones, whatever they are.
+    #[default]
+    All,
+    /// The most recent ones, as far as they are similar: of the same estimate as the arriving job.
+    Immediate,
+    /// The most recent ones among the similar.
+    Extended,
+}
+
+/// What summarises the run times in the window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Metric {
+    /// Their average, rounded down.
+    #[default]
+    Average,
+    /// Their median; of an even number the average of the middle two, rounded down.
+    Median,
+    /// The shortest.
+    Min,
+    /// The longest.
+    Max,
+}
+
+/// What is predicted without enough history.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Fallback {
+    /// The user's estimate.
+    #[default]
+    Estimate,
+    /// The estimate times the user's mean accuracy so far, min(1, run time / estimate), rounded down.
+    Relative,
+}
+
+/// In which order jobs are recent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Recency {
+    /// By submission.
+    #[default]
+    Submission,
+    /// By termination.
+    Termination,
+}
+
+/// What becomes of a prediction above the user's estimate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Above {
+    /// It is discarded for the estimate, and counts as no prediction. (The value is the same as with [`Above::Clip`]; the
+    /// rate of predictions differs.)
+    #[default]
+    Discard,
+    /// It is cut to the estimate.
+    Clip,
+    /// It stays.
+    Keep,
+}
+
+/// The parameters of a [`Recent`] predictor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RecentOptions {
+    /// How many jobs the window holds, at least 1.
+    pub size: usize,
+    /// Which jobs.
+    pub window: Window,
+    /// Whether a window must be full to predict from; else whatever it holds will do, if anything.
+    pub full: bool,
+    /// What summarises it.
+    pub metric: Metric,
+    /// What is predicted otherwise.
+    pub fallback: Fallback,
+    /// Which jobs are recent.
+    pub recency: Recency,
+    /// What becomes of predictions above the estimate.
+    pub above: Above,
+    /// Whether new history changes predictions already made.
+    pub propagation: Propagation,
+}
+
+impl Default for RecentOptions {
+    fn default() -> Self {
+        RecentOptions {
+            size: 2,
+            window: Window::All,
+            full: true,
+            metric: Metric::Average,
+            fallback: Fallback::Estimate,
+            recency: Recency::Submission,
+            above: Above::Discard,
+            propagation: Propagation::None,
+        }
+    }
+}
+
+/// Predicts from the run times of a user's recent jobs.
+///
+/// Memory: `size` jobs per user; with an extended window `size` jobs for each of the user's 256 most recently used
+/// estimates. Prediction O(size log size), learning O(size). Jobs whose user the log does not know share one history, as if
+/// they were one user's.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Recent {
+    options: RecentOptions,
+    users: BTreeMap<i32, User>,
+    /// Terminations so far.
+    clock: u64,
+}
+
+/// Different estimates of one user that an extended window remembers.
+pub(crate) const KINDS: usize = 256;
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct User {
+    /// The window of all jobs; unused with an extended window.
+    recent: Vec<Past>,
+    /// The windows of similar jobs by estimate, with the time of their last use; for extended windows only.
+    similar: BTreeMap<Span, (u64, Vec<Past>)>,
+    /// Sum of accuracies of the user's estimates, and their number; for relative fallbacks only.
+    accuracy: f64,
+    jobs: u64,
+}
+
+/// A terminated job.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Past {
+    /// Larger is more recent.
+    rank: u64,
+    estimate: Span,
+    run: Span,
+}
+
+impl Recent {
+    /// A predictor without history.
+    #[must_use]
+    pub fn new(options: RecentOptions) -> Recent {
+        Recent { options, users: BTreeMap::new(), clock: 0 }
+    }
+
+    fn foresee(&self, job: &Job) -> Prediction {
+        let o = &self.options;
+        let Some(user) = self.users.get(&job.user) else { return Prediction::given(job.estimate) };
+        let window: &[Past] = match o.window {
+            Window::Extended => user.similar.get(&job.estimate).map_or(&[], |(_, w)| w),
+            Window::All | Window::Immediate => &user.recent,
+        };
+        // The newest is last; an immediate window ends where the first dissimilar job stands.
+        let window = match o.window {
+            Window::Immediate => {
+                let similar = window.iter().rev().take_while(|p| p.estimate == job.estimate).count();
+                &window[window.len() - similar..]
+            }
+            Window::All | Window::Extended => window,
+        };
+        if window.is_empty() || (o.full && window.len() < o.size) {
+            return Prediction::given(user.fallback(o.fallback, job.estimate));
+        }
+        let run = summary(window, o.metric);
+        match o.above {
+            Above::Discard if run > job.estimate => Prediction::given(job.estimate),
+            Above::Clip => Prediction::learned(run.min(job.estimate)),
+            Above::Discard | Above::Keep => Prediction::learned(run),
+        }
+    }
+}
+
+impl User {
+    fn fallback(&self, fallback: Fallback, estimate: Span) -> Span {
+        match fallback {
+            Fallback::Relative if self.jobs > 0 => {
+                Span((estimate.as_f64() * (self.accuracy / self.jobs as f64)).floor() as i64)
+            }
+            Fallback::Relative | Fallback::Estimate => estimate,
+        }
+    }
+}
+
+/// Adds a job to a window in order of rank and forgets the oldest beyond `size`.
+fn remember(window: &mut Vec<Past>, past: Past, size: usize) {
+    let at = window.partition_point(|p| p.rank < past.rank);
+    if window.len() == size {
+        if at == 0 {
+            return;
+        }
+        window[..at].rotate_left(1);
+        window[at - 1] = past;
+    } else {
+        window.insert(at, past);
+    }
+}
+
+fn summary(window: &[Past], metric: Metric) -> Span {
+    let runs = window.iter().map(|p| p.run.0);
+    Span(match metric {
+        Metric::Average => runs.sum::<i64>().div_euclid(window.len() as i64),
+        Metric::Min => runs.min().unwrap_or(0),
+        Metric::Max => runs.max().unwrap_or(0),
+        Metric::Median => {
+            let mut runs: Vec<i64> = runs.collect();
+            runs.sort_unstable();
+            let middle = runs.len() / 2;
+            if runs.len() % 2 == 1 { runs[middle] } else { (runs[middle - 1] + runs[middle]).div_euclid(2) }
+        }
+    })
+}
+
+impl Predictor for Recent {
+    fn predict(&mut self, _: JobId, job: &Job, _: Option<Span>) -> Prediction {
+        self.foresee(job)
+    }
+
+    fn learn(&mut self, id: JobId, job: &Job, ran: Span, _: Time) {
+        self.clock += 1;
+        let o = self.options;
+        let rank = match o.recency {
+            Recency::Submission => u64::from(id.0),
+            Recency::Termination => self.clock,
+        };
+        let past = Past { rank, estimate: job.estimate, run: ran };
+        let user = self.users.entry(job.user).or_default();
+        if o.window == Window::Extended {
+            if user.similar.len() == KINDS && !user.similar.contains_key(&job.estimate) {
+                let oldest = user.similar.iter().min_by_key(|(_, (used, _))| *used).map(|(&estimate, _)| estimate);
+                oldest.map(|estimate| user.similar.remove(&estimate));
+            }
+            let (used, window) = user.similar.entry(job.estimate).or_default();
+            *used = self.clock;
+            remember(window, past, o.size);
+        } else {
+            remember(&mut user.recent, past, o.size);
+        }
+        if o.fallback == Fallback::Relative {
+            user.accuracy += if ran < job.estimate { ran.as_f64() / job.estimate.as_f64() } else { 1.0 };
+            user.jobs += 1;
+        }
+    }
+
+    fn propagation(&self) -> Propagation {
+        self.options.propagation
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(user: i32, estimate: i64) -> Job {
+        Job { user, ..Job::new(Time::ZERO, 1, Span(estimate)) }
+    }
+
+    /// Jobs (id, estimate, run) of user 1 in order of termination, then the prediction for an estimate.
+    fn after(options: RecentOptions, past: &[(u32, i64, i64)], estimate: i64) -> i64 {
+        let mut p = Recent::new(options);
+        for &(id, estimate, run) in past {
+            p.learn(JobId(id), &job(1, estimate), Span(run), Time::ZERO);
+        }
+        p.predict(JobId(99), &job(1, estimate), None).run.0
+    }
+
+    const D: fn() -> RecentOptions = RecentOptions::default;
+
+    #[test]
+    fn the_last_two_in_order_of_submission() {
+        // Job 3 terminates first and job 1 last, but 2 and 3 are the last submitted: (20 + 31) / 2.
+        let past = [(3, 100, 31), (2, 100, 20), (1, 100, 70)];
+        assert_eq!(after(D(), &past, 100), 25);
+        assert_eq!(after(RecentOptions { recency: Recency::Termination, ..D() }, &past, 100), 45);
+    }
+
+    #[test]
+    fn without_enough_history_the_estimate() {
+        assert_eq!(after(D(), &[], 100), 100);
+        assert_eq!(after(D(), &[(1, 100, 10)], 100), 100);
+        assert_eq!(after(RecentOptions { full: false, ..D() }, &[(1, 100, 10)], 100), 10);
+    }
+
+    #[test]
+    fn a_prediction_above_the_estimate_is_discarded_clipped_or_kept() {
+        let past = [(1, 100, 80), (2, 100, 90)];
+        assert_eq!(after(D(), &past, 50), 50);
+        assert_eq!(after(RecentOptions { above: Above::Clip, ..D() }, &past, 50), 50);
+        assert_eq!(after(RecentOptions { above: Above::Keep, ..D() }, &past, 50), 85);
+    }
+
+    #[test]
+    fn similar_jobs_have_the_same_estimate() {
+        let past = [(1, 60, 10), (2, 60, 20), (3, 90, 40)];
+        let immediate = RecentOptions { window: Window::Immediate, ..D() };
+        let extended = RecentOptions { window: Window::Extended, ..D() };
+        assert_eq!(after(immediate, &past, 60), 60, "the last job is not similar");
+        assert_eq!(after(extended, &past, 60), 15);
+        assert_eq!(after(immediate, &past[..2], 60), 15);
+        let partial = RecentOptions { full: false, ..immediate };
+        assert_eq!(after(partial, &past, 90), 40, "the leading run of similar jobs");
+    }
+
+    #[test]
+    fn metrics_of_a_window_of_four() {
+        let past = [(1, 100, 10), (2, 100, 20), (3, 100, 31), (4, 100, 60)];
+        let of = |metric| after(RecentOptions { size: 4, metric, ..D() }, &past, 100);
+        assert_eq!(
+            [of(Metric::Average), of(Metric::Median), of(Metric::Min), of(Metric::Max)],
+            [121 / 4, 51 / 2, 10, 60]
+        );
+    }
+
+    #[test]
+    fn the_relative_fallback_scales_by_the_users_accuracy() {
+        // Accuracies 0.5 and 1 (the overrun counts as 1): 100 × 0.75.
+        let relative = RecentOptions { size: 3, fallback: Fallback::Relative, ..D() };
+        assert_eq!(after(relative, &[(1, 100, 50), (2, 100, 130)], 100), 75);
+        assert_eq!(after(relative, &[], 100), 100);
+    }
+
+    #[test]
+    fn memory_is_bounded_per_user() {
+        let mut p = Recent::new(RecentOptions { window: Window::Extended, ..D() });
+        for i in 0..10_000u32 {
+            p.learn(JobId(i), &job(1, i64::from(i)), Span(1), Time::ZERO);
+        }
+        assert_eq!(p.users[&1].similar.len(), KINDS);
+        let mut p = Recent::new(RecentOptions { size: 30, ..D() });
+        (0..10_000).for_each(|i| p.learn(JobId(i), &job(1, 5), Span(1), Time::ZERO));
+        assert_eq!(p.users[&1].recent.len(), 30);
+    }
+}

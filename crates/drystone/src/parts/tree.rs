@@ -1,0 +1,647 @@
+//! A B+tree whose inner nodes carry a summary of each child, so that searches skip whole subtrees.
+//!
+//! Both the queue of waiting jobs ([`super::WaitQueue`]) and the set of running jobs ([`super::RunningSet`]) are such
+//! trees. A queue of up to [`LEAF`] jobs, the usual case on real logs, is one sorted array and pays for no summary.
+//!
+//! Cost, for n items: insert and remove O(log n) with memory moves of at most one node; a search visits only subtrees
+//! whose summary admits a match.
+
+use crate::model::JobId;
+use serde::de::{Deserialize, Deserializer};
+use serde::ser::{Serialize, SerializeSeq, Serializer};
+
+/// Items in one leaf.
+pub(crate) const LEAF: usize = 64;
+/// Children of one inner node.
+const FANOUT: usize = 16;
+
+/// Something kept in a [`Tree`], in the order of its key.
+pub(crate) trait Item: Copy + Default {
+    /// Unique within a tree.
+    type Key: Ord + Copy + Default;
+    /// What a subtree says of its items.
+    type Summary: Clone + Default;
+
+    fn key(&self) -> Self::Key;
+    /// Adds this item to the summary of a subtree.
+    fn join(&self, summary: &mut Self::Summary);
+    /// Adds a subtree to the summary of a larger one.
+    fn merge(summary: &mut Self::Summary, child: &Self::Summary);
+    /// Takes this item out of the summary of a leaf that now holds `rest`.
+    fn leave(&self, summary: &mut Self::Summary, rest: &[Self]);
+    /// Takes this item out of the summary of an inner node whose children now have these summaries.
+    fn part(&self, summary: &mut Self::Summary, children: &[Self::Summary]);
+}
+
+/// A key and the job that breaks its ties.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Packed {
+    key: i64,
+    id: u32,
+}
+
+#[inline]
+pub(crate) fn packed(key: i64, id: JobId) -> Packed {
+    Packed { key, id: id.0 }
+}
+
+impl PartialOrd for Packed {
+    #[inline]
+    fn partial_cmp(&self, other: &Packed) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+
+    // Without a branch: searches for a place compare unpredictably.
+    #[inline]
+    fn lt(&self, other: &Packed) -> bool {
+        (self.key < other.key) | ((self.key == other.key) & (self.id < other.id))
+    }
+
+    #[inline]
+    fn le(&self, other: &Packed) -> bool {
+        (self.key < other.key) | ((self.key == other.key) & (self.id <= other.id))
+    }
+}
+
+impl Ord for Packed {
+    #[inline]
+    fn cmp(&self, other: &Packed) -> std::cmp::Ordering {
+        (self.key, self.id).cmp(&(other.key, other.id))
+    }
+}
+
+/// How a search goes through a tree: which subtrees and which items are worth a visit.
+pub(crate) trait Probe<T: Item> {
+    /// May the subtree hold a match?
+    fn enter(&mut self, summary: &T::Summary) -> bool;
+    /// Is this item what we look for?
+    fn take(&mut self, item: &T) -> bool;
+}
+
+#[derive(Clone)]
+struct Leaf<T> {
+    len: usize,
+    items: [T; LEAF],
+}
+
+#[derive(Clone)]
+struct Inner<T: Item> {
+    len: usize,
+    /// A lower bound of the keys in each child; the first is never read.
+    low: [T::Key; FANOUT],
+    child: [u32; FANOUT],
+    summary: [T::Summary; FANOUT],
+}
+
+/// The tree. Nodes live in two arenas and refer to each other by position; freed nodes are reused.
+#[derive(Clone)]
+pub(crate) struct Tree<T: Item> {
+    leaves: Vec<Leaf<T>>,
+    inners: Vec<Inner<T>>,
+    free_leaves: Vec<u32>,
+    free_inners: Vec<u32>,
+    root: u32,
+    /// 0: the root is a leaf.
+    height: u32,
+    len: usize,
+}
+
+impl<T: Item> Default for Tree<T> {
+    fn default() -> Self {
+        Tree {
+            leaves: vec![Leaf { len: 0, items: [T::default(); LEAF] }],
+            inners: Vec::new(),
+            free_leaves: Vec::new(),
+            free_inners: Vec::new(),
+            root: 0,
+            height: 0,
+            len: 0,
+        }
+    }
+}
+
+/// A node that had to be split: the new right neighbour and the lower bound of its keys.
+struct Split<K> {
+    low: K,
+    node: u32,
+}
+
+impl<T: Item> Leaf<T> {
+    fn items(&self) -> &[T] {
+        &self.items[..self.len]
+    }
+
+    fn position(&self, key: &T::Key) -> usize {
+        // Appending is the common case: queues in order of arrival only grow at the end.
+        if self.len == 0 || self.items[self.len - 1].key() < *key {
+            return self.len;
+        }
+        self.items().partition_point(|i| i.key() < *key)
+    }
+
+    #[inline(always)]
+    fn remove(&mut self, key: &T::Key) -> Option<T> {
+        let at = if self.len > 0 && self.items[0].key() == *key { 0 } else { self.position(key) };
+        if at == self.len || self.items[at].key() != *key {
+            return None;
+        }
+        let gone = self.items[at];
+        self.items.copy_within(at + 1..self.len, at);
+        self.len -= 1;
+        Some(gone)
+    }
+
+    fn summary(&self) -> T::Summary {
+        let mut s = T::Summary::default();
+        self.items().iter().for_each(|i| i.join(&mut s));
+        s
+    }
+}
+
+impl<T: Item> Inner<T> {
+    fn empty() -> Self {
+        Inner {
+            len: 0,
+            low: [T::Key::default(); FANOUT],
+            child: [0; FANOUT],
+            summary: std::array::from_fn(|_| T::Summary::default()),
+        }
+    }
+
+    /// The child whose range holds `key`.
+    fn slot(&self, key: &T::Key) -> usize {
+        let mut i = self.len - 1;
+        while i > 0 && *key < self.low[i] {
+            i -= 1;
+        }
+        i
+    }
+
+    fn total(&self) -> T::Summary {
+        let mut s = T::Summary::default();
+        self.summary[..self.len].iter().for_each(|c| T::merge(&mut s, c));
+        s
+    }
+
+    fn open(&mut self, at: usize) {
+        self.low[at..=self.len].rotate_right(1);
+        self.child[at..=self.len].rotate_right(1);
+        self.summary[at..=self.len].rotate_right(1);
+        self.len += 1;
+    }
+
+    fn close(&mut self, at: usize) {
+        self.low[at..self.len].rotate_left(1);
+        self.child[at..self.len].rotate_left(1);
+        self.summary[at..self.len].rotate_left(1);
+        self.len -= 1;
+    }
+}
+
+impl<T: Item> Tree<T> {
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The item with the smallest key. O(log n), no search.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<&T> {
+        let mut node = self.root;
+        for _ in 0..self.height {
+            node = self.inners[node as usize].child[0];
+        }
+        self.leaves[node as usize].items().first()
+    }
+
+    /// Adds an item whose key is not in the tree yet.
+    #[inline]
+    pub(crate) fn insert(&mut self, item: T) {
+        self.len += 1;
+        if self.height == 0 {
+            let leaf = &mut self.leaves[self.root as usize];
+            if leaf.len < LEAF {
+                let at = leaf.position(&item.key());
+                leaf.items.copy_within(at..leaf.len, at + 1);
+                leaf.items[at] = item;
+                leaf.len += 1;
+                return;
+            }
+        }
+        if let Some(split) = self.insert_below(self.root, self.height, item) {
+            let old = self.root;
+            let mut root = Inner::empty();
+            root.len = 2;
+            root.child = [0; FANOUT];
+            root.child[0] = old;
+            root.child[1] = split.node;
+            root.low[1] = split.low;
+            root.summary[0] = self.summary_of(old, self.height);
+            root.summary[1] = self.summary_of(split.node, self.height);
+            self.root = self.new_inner(root);
+            self.height += 1;
+        }
+    }
+
+    /// Removes the item with this key; `None` if there is none.
+    #[inline]
+    pub(crate) fn remove(&mut self, key: &T::Key) -> Option<T> {
+        if self.height == 0 {
+            let gone = self.leaves[self.root as usize].remove(key)?;
+            self.len -= 1;
+            return Some(gone);
+        }
+        self.remove_deep(key)
+    }
+
+    fn remove_deep(&mut self, key: &T::Key) -> Option<T> {
+        let gone = self.remove_below(self.root, self.height, key)?;
+        self.len -= 1;
+        while self.height > 0 && self.inners[self.root as usize].len == 1 {
+            let old = self.root;
+            self.root = self.inners[old as usize].child[0];
+            self.free_inners.push(old);
+            self.height -= 1;
+        }
+        Some(gone)
+    }
+
+    /// All items as one sorted array, while they fit one leaf: then searches are plain scans and need no probe.
+    #[inline]
+    pub(crate) fn flat(&self) -> Option<&[T]> {
+        if self.height > 0 {
+            return None;
+        }
+        self.leaves.get(self.root as usize).map(Leaf::items)
+    }
+
+    /// The first item in key order, after `after` if given, that the probe takes.
+    pub(crate) fn find(&self, after: Option<T::Key>, probe: &mut impl Probe<T>) -> Option<T> {
+        self.find_below(self.root, self.height, after, probe)
+    }
+
+    /// All items in key order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> + '_ {
+        let mut stack = vec![(self.root, self.height, 0usize)];
+        let mut leaf: &[T] = &[];
+        std::iter::from_fn(move || {
+            loop {
+                if let Some((first, rest)) = leaf.split_first() {
+                    leaf = rest;
+                    return Some(first);
+                }
+                let (node, height, next) = stack.pop()?;
+                if height == 0 {
+                    leaf = self.leaves[node as usize].items();
+                } else if next < self.inners[node as usize].len {
+                    stack.push((node, height, next + 1));
+                    stack.push((self.inners[node as usize].child[next], height - 1, 0));
+                }
+            }
+        })
+    }
+
+    /// Hands every leaf's items, in key order, to `visit` until it answers `false`.
+    /// `enter` sees the summary of each whole subtree first and may consume it by answering `false`.
+    pub(crate) fn walk(&self, enter: &mut impl FnMut(&T::Summary) -> bool, visit: &mut impl FnMut(&T) -> bool) {
+        self.walk_below(self.root, self.height, enter, visit);
+    }
+
+    fn walk_below(
+        &self,
+        node: u32,
+        height: u32,
+        enter: &mut impl FnMut(&T::Summary) -> bool,
+        visit: &mut impl FnMut(&T) -> bool,
+    ) -> bool {
+        if height == 0 {
+            return self.leaves[node as usize].items().iter().all(visit);
+        }
+        let inner = &self.inners[node as usize];
+        for i in 0..inner.len {
+            if enter(&inner.summary[i]) && !self.walk_below(inner.child[i], height - 1, enter, visit) {
+                return false;
+            }
+        }
+        true
+    }
+
+    pub(crate) fn clear(&mut self) {
+        *self = Tree::default();
+    }
+
+    fn find_below(&self, node: u32, height: u32, after: Option<T::Key>, probe: &mut impl Probe<T>) -> Option<T> {
+        if height == 0 {
+            let leaf = &self.leaves[node as usize];
+            let from = match after {
+                Some(key) => leaf.items().partition_point(|i| i.key() <= key),
+                None => 0,
+            };
+            return leaf.items()[from..].iter().find(|i| probe.take(i)).copied();
+        }
+        let inner = &self.inners[node as usize];
+        let from = after.map_or(0, |key| inner.slot(&key));
+        for i in from..inner.len {
+            if probe.enter(&inner.summary[i]) {
+                let bound = if i == from { after } else { None };
+                if let Some(found) = self.find_below(inner.child[i], height - 1, bound, probe) {
+                    return Some(found);
+                }
+            }
+        }
+        None
+    }
+
+    fn insert_below(&mut self, node: u32, height: u32, item: T) -> Option<Split<T::Key>> {
+        if height == 0 {
+            return self.insert_in_leaf(node, item);
+        }
+        let slot = self.inners[node as usize].slot(&item.key());
+        let child = self.inners[node as usize].child[slot];
+        let Some(split) = self.insert_below(child, height - 1, item) else {
+            item.join(&mut self.inners[node as usize].summary[slot]);
+            return None;
+        };
+        let left = self.summary_of(child, height - 1);
+        let right = self.summary_of(split.node, height - 1);
+        self.inners[node as usize].summary[slot] = left;
+        let mut target = node;
+        let mut at = slot + 1;
+        let mut result = None;
+        if self.inners[node as usize].len == FANOUT {
+            // A full node that grows at its end leaves its left part full; otherwise it is halved.
+            let keep = if at == FANOUT { FANOUT - 1 } else { FANOUT / 2 };
+            let mut new = Inner::empty();
+            let old = &mut self.inners[node as usize];
+            new.len = FANOUT - keep;
+            new.low[..new.len].copy_from_slice(&old.low[keep..]);
+            new.child[..new.len].copy_from_slice(&old.child[keep..]);
+            new.summary[..new.len].clone_from_slice(&old.summary[keep..]);
+            old.len = keep;
+            let low = new.low[0];
+            let new = self.new_inner(new);
+            result = Some(Split { low, node: new });
+            if at > keep {
+                target = new;
+                at -= keep;
+            }
+        }
+        let inner = &mut self.inners[target as usize];
+        inner.open(at);
+        inner.low[at] = split.low;
+        inner.child[at] = split.node;
+        inner.summary[at] = right;
+        result
+    }
+
+    fn insert_in_leaf(&mut self, node: u32, item: T) -> Option<Split<T::Key>> {
+        let key = item.key();
+        let mut target = node;
+        let mut at = self.leaves[node as usize].position(&key);
+        let mut result = None;
+        if self.leaves[node as usize].len == LEAF {
+            let keep = if at == LEAF { LEAF } else { LEAF / 2 };
+            let mut new = Leaf { len: LEAF - keep, items: [T::default(); LEAF] };
+            let old = &mut self.leaves[node as usize];
+            new.items[..LEAF - keep].copy_from_slice(&old.items[keep..]);
+            old.len = keep;
+            let low = if keep == LEAF { key } else { new.items[0].key() };
+            let new = self.new_leaf(new);
+            result = Some(Split { low, node: new });
+            if at > keep || keep == LEAF {
+                target = new;
+                at -= keep;
+            }
+        }
+        let leaf = &mut self.leaves[target as usize];
+        leaf.items.copy_within(at..leaf.len, at + 1);
+        leaf.items[at] = item;
+        leaf.len += 1;
+        result
+    }
+
+    fn remove_below(&mut self, node: u32, height: u32, key: &T::Key) -> Option<T> {
+        if height == 0 {
+            return self.leaves[node as usize].remove(key);
+        }
+        let slot = self.inners[node as usize].slot(key);
+        let child = self.inners[node as usize].child[slot];
+        let gone = self.remove_below(child, height - 1, key)?;
+        if self.size_of(child, height - 1) == 0 {
+            self.free_node(child, height - 1);
+            self.inners[node as usize].close(slot);
+            return Some(gone);
+        }
+        if !self.merge_small(node, slot, height) {
+            let mut summary = std::mem::take(&mut self.inners[node as usize].summary[slot]);
+            if height == 1 {
+                gone.leave(&mut summary, self.leaves[child as usize].items());
+            } else {
+                let inner = &self.inners[child as usize];
+                gone.part(&mut summary, &inner.summary[..inner.len]);
+            }
+            self.inners[node as usize].summary[slot] = summary;
+        }
+        Some(gone)
+    }
+
+    /// Joins the child at `slot` with its right neighbour when both together fill at most half a node, so that removals
+    /// in the middle of a long queue do not leave a trail of nearly empty leaves.
+    fn merge_small(&mut self, node: u32, slot: usize, height: u32) -> bool {
+        let inner = &self.inners[node as usize];
+        if slot + 1 >= inner.len {
+            return false;
+        }
+        let (left, right) = (inner.child[slot], inner.child[slot + 1]);
+        let limit = if height == 1 { LEAF / 2 } else { FANOUT / 2 };
+        if self.size_of(left, height - 1) + self.size_of(right, height - 1) > limit {
+            return false;
+        }
+        if height == 1 {
+            let from = self.leaves[right as usize].clone();
+            let to = &mut self.leaves[left as usize];
+            to.items[to.len..to.len + from.len].copy_from_slice(from.items());
+            to.len += from.len;
+        } else {
+            let from = self.inners[right as usize].clone();
+            let low = self.inners[node as usize].low[slot + 1];
+            let to = &mut self.inners[left as usize];
+            let (a, b) = (to.len, to.len + from.len);
+            to.low[a..b].copy_from_slice(&from.low[..from.len]);
+            to.low[a] = low;
+            to.child[a..b].copy_from_slice(&from.child[..from.len]);
+            to.summary[a..b].clone_from_slice(&from.summary[..from.len]);
+            to.len = b;
+        }
+        self.free_node(right, height - 1);
+        let summary = self.summary_of(left, height - 1);
+        let inner = &mut self.inners[node as usize];
+        inner.close(slot + 1);
+        inner.summary[slot] = summary;
+        true
+    }
+
+    fn size_of(&self, node: u32, height: u32) -> usize {
+        if height == 0 { self.leaves[node as usize].len } else { self.inners[node as usize].len }
+    }
+
+    fn summary_of(&self, node: u32, height: u32) -> T::Summary {
+        if height == 0 { self.leaves[node as usize].summary() } else { self.inners[node as usize].total() }
+    }
+
+    fn new_leaf(&mut self, leaf: Leaf<T>) -> u32 {
+        if let Some(at) = self.free_leaves.pop() {
+            self.leaves[at as usize] = leaf;
+            return at;
+        }
+        self.leaves.push(leaf);
+        (self.leaves.len() - 1) as u32
+    }
+
+    fn new_inner(&mut self, inner: Inner<T>) -> u32 {
+        if let Some(at) = self.free_inners.pop() {
+            self.inners[at as usize] = inner;
+            return at;
+        }
+        self.inners.push(inner);
+        (self.inners.len() - 1) as u32
+    }
+
+    fn free_node(&mut self, node: u32, height: u32) {
+        if height == 0 {
+            self.free_leaves.push(node);
+        } else {
+            self.free_inners.push(node);
+        }
+    }
+}
+
+// The shape of the tree is no part of the state: only the items are saved, and put back one by one.
+impl<T: Item + Serialize> Serialize for Tree<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut seq = serializer.serialize_seq(Some(self.len))?;
+        for item in self.iter() {
+            seq.serialize_element(item)?;
+        }
+        seq.end()
+    }
+}
+
+impl<'de, T: Item + Deserialize<'de>> Deserialize<'de> for Tree<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let items = Vec::<T>::deserialize(deserializer)?;
+        let mut tree = Tree::default();
+        items.into_iter().for_each(|i| tree.insert(i));
+        Ok(tree)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    #[derive(Clone, Copy, Default, Debug, PartialEq)]
+    struct Entry {
+        key: u32,
+        size: u32,
+    }
+
+    impl Item for Entry {
+        type Key = u32;
+        type Summary = Option<u32>;
+        fn key(&self) -> u32 {
+            self.key
+        }
+        fn join(&self, s: &mut Option<u32>) {
+            *s = Some(s.map_or(self.size, |m| m.min(self.size)));
+        }
+        fn merge(s: &mut Option<u32>, c: &Option<u32>) {
+            *s = s.iter().chain(c).copied().min();
+        }
+        fn leave(&self, s: &mut Option<u32>, rest: &[Entry]) {
+            *s = rest.iter().map(|e| e.size).min();
+        }
+        fn part(&self, s: &mut Option<u32>, children: &[Option<u32>]) {
+            *s = children.iter().flatten().copied().min();
+        }
+    }
+
+    struct AtMost(u32);
+    impl Probe<Entry> for AtMost {
+        fn enter(&mut self, s: &Option<u32>) -> bool {
+            s.is_some_and(|m| m <= self.0)
+        }
+        fn take(&mut self, e: &Entry) -> bool {
+            e.size <= self.0
+        }
+    }
+
+    #[derive(Clone, Debug)]
+    enum Op {
+        Insert(u32, u32),
+        Append(u32),
+        Remove(usize),
+        RemoveFirst,
+    }
+
+    fn ops() -> impl Strategy<Value = Vec<Op>> {
+        let op = prop_oneof![
+            3 => (0u32..100_000, 0u32..1000).prop_map(|(k, s)| Op::Insert(k, s)),
+            3 => (0u32..1000).prop_map(Op::Append),
+            2 => any::<usize>().prop_map(Op::Remove),
+            1 => Just(Op::RemoveFirst),
+        ];
+        prop::collection::vec(op, 0..3000)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+
+        /// The tree behaves as a sorted map, and its pruned search finds what a full scan finds.
+        #[test]
+        fn agrees_with_a_sorted_map(ops in ops(), limits in prop::collection::vec((0u32..1000, any::<u32>()), 8)) {
+            let mut tree = Tree::<Entry>::default();
+            let mut map = BTreeMap::new();
+            let mut next = 1_000_000;
+            for (n, op) in ops.into_iter().enumerate() {
+                match op {
+                    Op::Insert(key, size) => {
+                        if let std::collections::btree_map::Entry::Vacant(place) = map.entry(key) {
+                            place.insert(size);
+                            tree.insert(Entry { key, size });
+                        }
+                    },
+                    Op::Append(size) => {
+                        next += 1;
+                        map.insert(next, size);
+                        tree.insert(Entry { key: next, size });
+                    }
+                    Op::Remove(i) => if !map.is_empty() {
+                        let key = *map.keys().nth(i % map.len()).expect("in range");
+                        prop_assert_eq!(tree.remove(&key).map(|e| e.size), map.remove(&key));
+                    },
+                    Op::RemoveFirst => if let Some(first) = tree.first().copied() {
+                        prop_assert_eq!(map.pop_first(), Some((first.key, first.size)));
+                        tree.remove(&first.key);
+                    },
+                }
+                prop_assert_eq!(tree.len(), map.len());
+                if n % 97 == 0 {
+                    for &(limit, after) in &limits {
+                        let after = (after % 3 > 0).then_some(after % 1_001_000);
+                        let found = tree.find(after, &mut AtMost(limit)).map(|e| e.key);
+                        let expected = map.iter().find(|&(&k, &s)| s <= limit && after.is_none_or(|a| k > a));
+                        prop_assert_eq!(found, expected.map(|(&k, _)| k));
+                    }
+                }
+            }
+            prop_assert!(tree.iter().map(|e| (e.key, e.size)).eq(map.iter().map(|(&k, &s)| (k, s))));
+            prop_assert_eq!(tree.remove(&u32::MAX), None);
+        }
+    }
+}

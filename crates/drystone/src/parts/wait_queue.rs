@@ -1,0 +1,421 @@
+//! The waiting jobs of a policy in a fixed order, searchable for the next one that may be backfilled.
+
+use super::tree::{Item, Packed, Probe, Tree, packed};
+use crate::model::{JobId, Procs, Span, Time};
+use serde::{Deserialize, Serialize};
+
+/// A waiting job as its queue sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Waiting {
+    /// Its place in the queue: smallest first, ties by id. See [`super::Order::key`].
+    pub key: i64,
+    /// How long it is predicted to run.
+    pub prediction: Span,
+    /// When it arrived.
+    pub submit: Time,
+    /// Which job.
+    pub id: JobId,
+    /// Processors needed.
+    pub procs: Procs,
+}
+
+impl Waiting {
+    /// Where the job stands in its queue.
+    #[must_use]
+    pub fn place(&self) -> Place {
+        Place { key: self.key, id: self.id }
+    }
+}
+
+/// A place in a queue.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+pub struct Place {
+    /// Smallest first.
+    pub key: i64,
+    /// Breaks ties.
+    pub id: JobId,
+}
+
+/// What may start in the shade of a reservation: a job that fits the free processors and either ends within the backfill
+/// window or uses no more than the extra processors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Fit {
+    /// Free processors.
+    pub free: Procs,
+    /// Backfill window: the time from now to the shadow time. Negative where the shadow time has passed.
+    pub window: Span,
+    /// Extra processors: those the reservation will leave over.
+    pub extra: Procs,
+}
+
+impl Fit {
+    /// Whatever fits the free processors, however long it runs.
+    #[must_use]
+    pub fn anything(free: Procs) -> Fit {
+        Fit { free, window: Span::MAX, extra: 0 }
+    }
+
+    /// Whether a job of this size and prediction may start.
+    #[inline]
+    #[must_use]
+    pub fn admits(&self, procs: Procs, prediction: Span) -> bool {
+        procs <= self.free && (prediction <= self.window || procs <= self.extra)
+    }
+}
+
+/// What may start beside several reservations: the fewest processors left over, as a staircase over how long a job runs.
+///
+/// Free processors fall only where a reservation begins, so the fewest that are free during all of a job's run are a falling
+/// function of its length with one step per reservation.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Stairs {
+    /// Free processors now.
+    pub free: Procs,
+    /// Per reservation the time until it begins and what it leaves over: a job that runs longer may not use more.
+    pub steps: Vec<(Span, Procs)>,
+}
+
+impl Stairs {
+    /// Whether a job of this size and prediction disturbs nothing.
+    #[inline]
+    #[must_use]
+    pub fn admits(&self, procs: Procs, prediction: Span) -> bool {
+        procs <= self.free && self.steps.iter().all(|&(window, left)| procs <= left || prediction <= window)
+    }
+
+    /// The longest prediction with which a job of this size disturbs nothing; `None` if it has to wait anyhow.
+    #[must_use]
+    fn longest(&self, procs: Procs) -> Option<Span> {
+        let short = self.steps.iter().filter(|&&(_, left)| procs > left).map(|&(window, _)| window);
+        (procs <= self.free).then(|| short.fold(Span::MAX, Span::min))
+    }
+}
+
+/// Sizes are classed as 1, 2, 3, 4, 5–7, 8, 9–15, …: powers of two, most of every log, have classes of their own.
+const CLASSES: usize = 24;
+
+fn class(procs: Procs) -> usize {
+    let log = procs.max(1).ilog2() as usize;
+    (2 * log + usize::from(!procs.is_power_of_two())).min(CLASSES - 1)
+}
+
+/// Smallest size of each class. (Class 1 holds no size: there is none between 1 and 2.)
+const SMALLEST: [Procs; CLASSES] = {
+    let mut sizes = [0; CLASSES];
+    let mut c = 0;
+    while c < CLASSES {
+        sizes[c] = (1 << (c / 2)) + (c % 2) as Procs;
+        c += 1;
+    }
+    sizes
+};
+
+fn smallest(class: usize) -> Procs {
+    SMALLEST[class]
+}
+
+/// The shortest prediction per class of sizes, capped to 31 bits: with it, both conditions of [`Fit`] prune together.
+#[derive(Clone)]
+pub(crate) struct Shortest {
+    by_class: [i32; CLASSES],
+    /// A lower bound of the submits: jobs that have left may have been earlier.
+    earliest: Time,
+}
+
+const NONE: i32 = i32::MAX;
+
+fn capped(span: Span) -> i32 {
+    span.0.clamp(0, i64::from(NONE) - 1) as i32
+}
+
+impl Default for Shortest {
+    fn default() -> Self {
+        Shortest { by_class: [NONE; CLASSES], earliest: Time::MAX }
+    }
+}
+
+impl Item for Waiting {
+    type Key = Packed;
+    type Summary = Shortest;
+
+    #[inline]
+    fn key(&self) -> Packed {
+        packed(self.key, self.id)
+    }
+
+    fn join(&self, s: &mut Shortest) {
+        let min = &mut s.by_class[class(self.procs)];
+        *min = (*min).min(capped(self.prediction));
+        s.earliest = s.earliest.min(self.submit);
+    }
+
+    fn merge(s: &mut Shortest, child: &Shortest) {
+        for (min, c) in s.by_class.iter_mut().zip(&child.by_class) {
+            *min = (*min).min(*c);
+        }
+        s.earliest = s.earliest.min(child.earliest);
+    }
+
+    fn leave(&self, s: &mut Shortest, rest: &[Waiting]) {
+        let class = class(self.procs);
+        if s.by_class[class] == capped(self.prediction) {
+            let (least, below) = (smallest(class), SMALLEST.get(class + 1).copied().unwrap_or(Procs::MAX));
+            // Whether the size is in the class is all there is to compute per job, and it vectorises.
+            let in_class = |j: &&Waiting| j.procs >= least && j.procs < below;
+            s.by_class[class] = rest.iter().filter(in_class).map(|j| capped(j.prediction)).min().unwrap_or(NONE);
+        }
+    }
+
+    fn part(&self, s: &mut Shortest, children: &[Shortest]) {
+        let class = class(self.procs);
+        s.by_class[class] = children.iter().map(|c| c.by_class[class]).min().unwrap_or(NONE);
+    }
+}
+
+/// A [`Fit`] translated to classes: a subtree is worth a visit if some class holds a prediction below its limit.
+struct FitProbe {
+    fit: Fit,
+    limit: [i32; CLASSES],
+}
+
+impl FitProbe {
+    fn new(fit: Fit) -> FitProbe {
+        let window = if fit.window < Span::ZERO { 0 } else { capped(fit.window) + 1 };
+        let window = if fit.window.0 >= i64::from(NONE) - 1 { NONE } else { window };
+        let narrow = fit.extra.min(fit.free);
+        // Written as selections without branches over a constant table, so that it vectorises.
+        let limit = SMALLEST.map(|s| {
+            let limit = if s <= narrow { NONE } else { window };
+            if s > fit.free { 0 } else { limit }
+        });
+        FitProbe { fit, limit }
+    }
+}
+
+/// [`Stairs`] translated to classes.
+struct StairsProbe<'a> {
+    stairs: &'a Stairs,
+    limit: [i32; CLASSES],
+}
+
+impl StairsProbe<'_> {
+    fn new(stairs: &Stairs) -> StairsProbe<'_> {
+        let limit = std::array::from_fn(|c| match stairs.longest(smallest(c)) {
+            None => 0,
+            Some(span) if span.0 >= i64::from(NONE) - 1 => NONE,
+            Some(span) => capped(span) + 1,
+        });
+        StairsProbe { stairs, limit }
+    }
+}
+
+impl Probe<Waiting> for StairsProbe<'_> {
+    #[inline]
+    fn enter(&mut self, s: &Shortest) -> bool {
+        s.by_class.iter().zip(&self.limit).fold(false, |any, (have, limit)| any | (have < limit))
+    }
+
+    #[inline]
+    fn take(&mut self, job: &Waiting) -> bool {
+        self.stairs.admits(job.procs, job.prediction)
+    }
+}
+
+impl Probe<Waiting> for FitProbe {
+    #[inline]
+    fn enter(&mut self, s: &Shortest) -> bool {
+        // Without branches, so that it becomes a handful of vector instructions.
+        s.by_class.iter().zip(&self.limit).fold(false, |any, (have, limit)| any | (have < limit))
+    }
+
+    #[inline]
+    fn take(&mut self, job: &Waiting) -> bool {
+        self.fit.admits(job.procs, job.prediction)
+    }
+}
+
+/// The waiting jobs of a policy, in the order of their keys.
+///
+/// Cost for n jobs: insert and remove O(log n); [`WaitQueue::next_fit`] visits only groups of up to 64 jobs in which some
+/// job of a fitting size class is short enough, so it is far below O(n) unless many jobs just miss.
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct WaitQueue {
+    tree: Tree<Waiting>,
+}
+
+impl WaitQueue {
+    /// Adds a job. Its place must not be taken: a job is in a queue at most once.
+    #[inline]
+    pub fn insert(&mut self, job: Waiting) {
+        self.tree.insert(job);
+    }
+
+    /// Removes the job at this place; `None` if there is none.
+    #[inline]
+    pub fn remove(&mut self, place: Place) -> Option<Waiting> {
+        self.tree.remove(&packed(place.key, place.id))
+    }
+
+    /// The head of the queue.
+    #[inline]
+    #[must_use]
+    pub fn first(&self) -> Option<Waiting> {
+        self.tree.first().copied()
+    }
+
+    /// Number of waiting jobs.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.tree.len()
+    }
+
+    /// Whether nobody waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tree.is_empty()
+    }
+
+    /// The first job in queue order, behind `after` if given, that `fit` admits.
+    #[inline]
+    #[must_use]
+    pub fn next_fit(&self, after: Option<Place>, fit: Fit) -> Option<Waiting> {
+        if fit.free == 0 {
+            return None;
+        }
+        if let Some(jobs) = self.tree.flat() {
+            let from = after.map_or(0, |p| jobs.partition_point(|j| j.key() <= packed(p.key, p.id)));
+            return jobs[from..].iter().find(|j| fit.admits(j.procs, j.prediction)).copied();
+        }
+        self.tree.find(after.map(|p| packed(p.key, p.id)), &mut FitProbe::new(fit))
+    }
+
+    /// The first job in queue order, behind `after` if given, that `stairs` admits. Cost as for [`WaitQueue::next_fit`].
+    #[inline]
+    #[must_use]
+    pub fn next_admitted(&self, after: Option<Place>, stairs: &Stairs) -> Option<Waiting> {
+        if stairs.free == 0 {
+            return None;
+        }
+        if let Some(jobs) = self.tree.flat() {
+            let from = after.map_or(0, |p| jobs.partition_point(|j| j.key() <= packed(p.key, p.id)));
+            return jobs[from..].iter().find(|j| stairs.admits(j.procs, j.prediction)).copied();
+        }
+        self.tree.find(after.map(|p| packed(p.key, p.id)), &mut StairsProbe::new(stairs))
+    }
+
+    /// The job with the largest expansion factor (wait + prediction) / prediction at `now` among those that `fit` admits
+    /// (all, if `None`); ties go to the smaller id. Predictions below 1 s count as 1 s.
+    ///
+    /// Branch and bound over the queue: a group is visited only if its oldest submit with its shortest prediction would
+    /// beat the best found so far.
+    #[must_use]
+    pub fn most_expanded(&self, now: Time, fit: Option<Fit>) -> Option<Waiting> {
+        let mut probe = fit.map(FitProbe::new);
+        let best: std::cell::Cell<Option<Waiting>> = std::cell::Cell::new(None);
+        self.tree.walk(
+            &mut |s| {
+                let shortest = s.by_class.iter().copied().min().unwrap_or(NONE);
+                let bound = Waiting {
+                    submit: s.earliest,
+                    prediction: Span(i64::from(shortest)),
+                    id: JobId(0),
+                    ..Waiting::default()
+                };
+                probe.as_mut().is_none_or(|p| p.enter(s)) && best.get().is_none_or(|b| more_expanded(&bound, &b, now))
+            },
+            &mut |job| {
+                if fit.is_none_or(|f| f.admits(job.procs, job.prediction))
+                    && best.get().is_none_or(|b| more_expanded(job, &b, now))
+                {
+                    best.set(Some(*job));
+                }
+                true
+            },
+        );
+        best.get()
+    }
+
+    /// All jobs in queue order. O(n).
+    pub fn iter(&self) -> impl Iterator<Item = &Waiting> + '_ {
+        self.tree.iter()
+    }
+
+    /// Forgets all jobs.
+    pub fn clear(&mut self) {
+        self.tree.clear();
+    }
+}
+
+/// Whether `a` comes before `b` by expansion factor at `now`: larger first, then smaller id. Exact, in integers.
+#[must_use]
+pub fn more_expanded(a: &Waiting, b: &Waiting, now: Time) -> bool {
+    let wait = |j: &Waiting| i128::from((now - j.submit).0.max(0));
+    let run = |j: &Waiting| i128::from(j.prediction.0.max(1));
+    // (wait + run) / run compares as wait / run.
+    let (left, right) = (wait(a) * run(b), wait(b) * run(a));
+    left > right || (left == right && a.id < b.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn classes_partition_the_sizes() {
+        for procs in 1..5000 {
+            let c = class(procs);
+            assert!(smallest(c) <= procs, "{procs} is below its class");
+            assert!(c + 1 == CLASSES || procs < smallest(c + 1) || c == 0, "{procs} belongs to a later class");
+        }
+    }
+
+    proptest! {
+        /// Searches agree with scans, for queues of every depth.
+        #[test]
+        fn searches_agree_with_scans(
+            jobs in prop::collection::vec((0i64..50, 1u32..200, 0i64..5000, 0i64..3000), 0..700),
+            fits in prop::collection::vec((0u32..220, -10i64..5200, 0u32..200, any::<bool>()), 1..12),
+            gone in prop::collection::vec(any::<prop::sample::Index>(), 0..200),
+        ) {
+            let mut queue = WaitQueue::default();
+            let mut list: Vec<Waiting> = jobs.iter().enumerate().map(|(i, &(key, procs, run, submit))| Waiting {
+                key, procs, prediction: Span(run), submit: Time(submit), id: JobId(i as u32),
+            }).collect();
+            list.iter().for_each(|&j| queue.insert(j));
+            for g in gone {
+                if !list.is_empty() {
+                    let job = list.swap_remove(g.index(list.len()));
+                    prop_assert_eq!(queue.remove(job.place()), Some(job));
+                }
+            }
+            list.sort_by_key(Waiting::place);
+            prop_assert!(queue.iter().eq(list.iter()));
+            for pair in fits.windows(2) {
+                let steps = pair.iter().map(|&(free, window, ..)| (Span(window.max(0)), free)).collect();
+                let stairs = Stairs { free: pair[0].2, steps };
+                let mut after = None;
+                for job in list.iter().filter(|j| stairs.admits(j.procs, j.prediction)) {
+                    prop_assert_eq!(queue.next_admitted(after, &stairs), Some(*job));
+                    after = Some(job.place());
+                }
+                prop_assert_eq!(queue.next_admitted(after, &stairs), None);
+            }
+            for (free, window, extra, huge) in fits {
+                let fit = Fit { free, window: if huge { Span::MAX } else { Span(window) }, extra };
+                let mut after = None;
+                for job in list.iter().filter(|j| fit.admits(j.procs, j.prediction)) {
+                    prop_assert_eq!(queue.next_fit(after, fit), Some(*job));
+                    after = Some(job.place());
+                }
+                prop_assert_eq!(queue.next_fit(after, fit), None);
+                for (now, fit) in [(Time(3000), Some(fit)), (Time(3001), None)] {
+                    let best = list.iter().filter(|j| fit.is_none_or(|f| f.admits(j.procs, j.prediction)))
+                        .copied().reduce(|a, b| if more_expanded(&b, &a, now) { b } else { a });
+                    prop_assert_eq!(queue.most_expanded(now, fit), best);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,568 @@
+//! The EASY family: a queue in some order, reservations for its first jobs, and backfilling in the shade of them.
+//!
+//! One policy with its choices as parameters covers FCFS without backfilling, greedy backfilling without a reservation,
+//! EASY, and plans with k reservations. "EASY" is not one algorithm: published results differ in how extra processors are
+//! counted, what an overdue job means, and when a pass is made; each choice is a parameter here.
+
+use super::{Actions, Event, Kind, Param, Phase, Policy, Variant, View, Why};
+use crate::model::{JobId, Procs, Span, Time};
+use crate::parts::{Extra, Fit, Order, Place, Profile, Running, RunningSet, WaitQueue, Waiting};
+use serde::{Deserialize, Serialize};
+
+/// What a running job that has outlived its prediction means for the shadow time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Overdue {
+    /// It counts as ending now.
+    #[default]
+    Now,
+    /// Its predicted end stays where it was, so a shadow time may lie in the past and then only the extra processors are
+    /// left for backfilling (Tsafrir et al. 2007).
+    Stale,
+    /// Its processors count as free already (Gaussier et al. 2015). Only with [`Pass::Pyss`](super::Pass::Pyss), where such
+    /// a job is one that ends later in the same second.
+    Free,
+}
+
+/// What an arrival leads to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Arrive {
+    /// A pass.
+    #[default]
+    Always,
+    /// A pass only if the newcomer fits the free processors (Gaussier et al. 2015, plain EASY).
+    Fits,
+}
+
+/// The choices of the EASY family.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Choices {
+    /// Who is first in the queue, and so who gets a reservation.
+    pub order: Order,
+    /// In which order the others are tried; `None` for no backfilling at all.
+    pub backfill: Option<Order>,
+    /// How many jobs get a reservation at each pass: 0 for greedy backfilling, 1 for EASY.
+    pub reservations: u32,
+    /// How extra processors are counted.
+    pub extra: Extra,
+    /// What an overdue job means.
+    pub overdue: Overdue,
+    /// What an arrival leads to.
+    pub arrive: Arrive,
+}
+
+impl Default for Choices {
+    fn default() -> Self {
+        Choices {
+            order: Order::Fcfs,
+            backfill: Some(Order::Fcfs),
+            reservations: 1,
+            extra: Extra::default(),
+            overdue: Overdue::default(),
+            arrive: Arrive::default(),
+        }
+    }
+}
+
+/// Queue, reservations, backfilling.
+///
+/// A pass costs O(log r) for the shadow time over r running jobs, and a pruned search of the queue per job started; a pass
+/// after nothing but arrivals looks at the newcomers only. With two or more reservations each pass plans anew: O(k·r).
+#[derive(Serialize, Deserialize)]
+pub struct Backfill {
+    choices: Choices,
+    /// Waiting jobs in the order of reservations.
+    queue: WaitQueue,
+    /// The same jobs in the order of backfilling, where that is another.
+    candidates: Option<WaitQueue>,
+    running: RunningSet,
+    /// Jobs that arrived since the last pass, not in a queue yet.
+    fresh: Vec<Waiting>,
+    /// Why nobody in the queue could start at the last pass; `None` when that may have changed.
+    blocked: Option<Blocked>,
+    /// The reservation announced last.
+    announced: Option<(JobId, Time)>,
+    #[serde(skip)]
+    profile: Option<Profile>,
+}
+
+/// The end of a pass: nobody else could start because of this. As long as only time passes and jobs arrive, that stays so.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Blocked {
+    head: Place,
+    /// The shadow time, not clamped to the present.
+    shadow: Time,
+    extra: Procs,
+}
+
+impl Backfill {
+    /// A policy with these choices and an empty queue.
+    #[must_use]
+    pub fn new(choices: Choices) -> Backfill {
+        let separate = choices.backfill.is_some_and(|b| b != choices.order);
+        Backfill {
+            choices,
+            queue: WaitQueue::default(),
+            candidates: separate.then(WaitQueue::default),
+            running: RunningSet::default(),
+            fresh: Vec::new(),
+            blocked: None,
+            announced: None,
+            profile: None,
+        }
+    }
+
+    fn candidate(&self, job: &Waiting) -> Waiting {
+        let order = self.choices.backfill.unwrap_or(self.choices.order);
+        order.waiting(job.id, job.submit, job.procs, job.prediction)
+    }
+
+    #[inline]
+    fn enqueue(&mut self, job: Waiting) {
+        self.queue.insert(job);
+        if self.candidates.is_some() {
+            let job = self.candidate(&job);
+            if let Some(candidates) = &mut self.candidates {
+                candidates.insert(job);
+            }
+        }
+    }
+
+    /// Takes a job out of both queues, given as either holds it.
+    #[inline]
+    fn dequeue(&mut self, job: &Waiting) {
+        let order = self.choices.order;
+        self.queue.remove(Place { key: order.key(job.procs, job.prediction, job.id), id: job.id });
+        if self.candidates.is_some() {
+            let place = self.candidate(job).place();
+            if let Some(candidates) = &mut self.candidates {
+                candidates.remove(place);
+            }
+        }
+    }
+
+    #[inline]
+    fn enqueue_fresh(&mut self) {
+        if let [job] = self.fresh[..] {
+            self.fresh.clear();
+            return self.enqueue(job);
+        }
+        let mut fresh = std::mem::take(&mut self.fresh);
+        fresh.drain(..).for_each(|job| self.enqueue(job));
+        self.fresh = fresh;
+    }
+
+    #[inline]
+    fn start(&mut self, job: &Waiting, why: Why, now: Time, actions: &mut Actions) {
+        actions.start(job.id, why);
+        self.running.insert(Running { end: now + job.prediction, id: job.id, procs: job.procs });
+    }
+
+    #[inline]
+    fn head(&self, now: Time) -> Option<Waiting> {
+        if self.choices.order == Order::Lxf { self.queue.most_expanded(now, None) } else { self.queue.first() }
+    }
+
+    /// Jobs arrived and nothing else happened: whoever could not start before cannot start now. Answers `false` where a
+    /// full pass is due after all.
+    fn newcomers(&mut self, view: &View<'_>, actions: &mut Actions) -> bool {
+        let Some(blocked) = self.blocked else {
+            return false;
+        };
+        let now = view.now();
+        if now > blocked.shadow && self.choices.overdue == Overdue::Now {
+            // The job that the shadow waits for is overdue by now, and others may be that count as ending now, too.
+            return false;
+        }
+        if self.fresh.iter().any(|job| job.place() < blocked.head) {
+            return false;
+        }
+        if self.choices.backfill.is_none() {
+            self.enqueue_fresh();
+            return true;
+        }
+        let mut fit = Fit { free: view.free(), window: blocked.shadow - now, extra: blocked.extra };
+        if blocked.shadow == Time::MAX {
+            fit.window = Span::MAX;
+        }
+        if let [job] = self.fresh[..]
+            && !fit.admits(job.procs, job.prediction)
+        {
+            self.fresh.clear();
+            self.enqueue(job);
+            return true;
+        }
+        let mut fresh = std::mem::take(&mut self.fresh);
+        if fresh.len() > 1 {
+            fresh.sort_by_key(|job| self.candidate(job).place());
+        }
+        for job in fresh.drain(..) {
+            if fit.admits(job.procs, job.prediction) {
+                take(&mut fit, &job);
+                self.start(&job, Why::Backfilled, now, actions);
+            } else {
+                self.enqueue(job);
+            }
+        }
+        self.blocked = self.still_blocked(fit.free == view.free()).then_some(Blocked { extra: fit.extra, ..blocked });
+        self.fresh = fresh;
+        true
+    }
+
+    /// Processors that count as free.
+    #[inline]
+    fn free(&self, view: &View<'_>) -> Procs {
+        match self.choices.overdue {
+            Overdue::Now | Overdue::Stale => view.free(),
+            Overdue::Free => view.machine().procs - (self.running.procs() - self.running.ending_by(view.now())),
+        }
+    }
+
+    /// Whether the extra processors of a pass are those that the next pass would find. Counted over all ends by the shadow
+    /// time they are; where the walk stops at the first sufficient end, a job backfilled since may have become that end.
+    fn still_blocked(&self, nothing_backfilled: bool) -> bool {
+        self.choices.extra == Extra::All || nothing_backfilled
+    }
+
+    /// Starts jobs from the head of the queue while they fit. Returns what is free then and the job that blocks the queue.
+    fn start_heads(&mut self, view: &View<'_>, actions: &mut Actions) -> (Procs, Option<Waiting>) {
+        let now = view.now();
+        let mut free = self.free(view);
+        if self.queue.is_empty() && self.fresh.len() == 1 && self.fresh[0].procs <= free {
+            // An idle machine: the job need not go through the queue.
+            if let Some(job) = self.fresh.pop() {
+                self.start(&job, Why::Head, now, actions);
+                return (free - job.procs, None);
+            }
+        }
+        self.enqueue_fresh();
+        loop {
+            match self.head(now) {
+                Some(head) if head.procs <= free => {
+                    self.dequeue(&head);
+                    self.start(&head, Why::Head, now, actions);
+                    free -= head.procs;
+                }
+                head => return (free, head),
+            }
+        }
+    }
+
+    fn full_pass(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let now = view.now();
+        let (free, head) = self.start_heads(view, actions);
+        self.blocked = None;
+        let Some(head) = head else { return };
+        let (shadow, extra) = match (self.choices.backfill, self.choices.reservations) {
+            (None, _) | (_, 0) => (Time::MAX, 0),
+            _ => {
+                let floor = if self.choices.overdue == Overdue::Now { now } else { Time::MIN };
+                let already = if self.choices.overdue == Overdue::Free { self.running.ending_by(now) } else { 0 };
+                match self.running.shadow(head.procs + already - free, self.choices.extra, floor) {
+                    Some(shadow) => {
+                        self.announce(head.id, shadow.time, actions);
+                        (shadow.time, shadow.extra)
+                    }
+                    // Not even all of the machine suffices: nothing that runs now can be in the way of the head.
+                    None => (Time::MAX, 0),
+                }
+            }
+        };
+        let window = if shadow == Time::MAX { Span::MAX } else { shadow - now };
+        let mut fit = Fit { free, window, extra };
+        match self.choices.backfill {
+            None => {}
+            Some(Order::Lxf) => self.backfill_by_expansion(&mut fit, now, actions),
+            Some(_) => self.backfill_in_order(&mut fit, now, actions),
+        }
+        // Where the order changes with time, or overdue jobs are clamped to the present, tomorrow may differ from today.
+        let timeless = match self.choices.overdue {
+            Overdue::Now => shadow > now,
+            Overdue::Stale => true,
+            Overdue::Free => false,
+        };
+        if timeless && !self.choices.order.is_dynamic() && self.still_blocked(fit.free == free) {
+            self.blocked = Some(Blocked { head: head.place(), shadow, extra: fit.extra });
+        }
+    }
+
+    fn backfill_in_order(&mut self, fit: &mut Fit, now: Time, actions: &mut Actions) {
+        let mut after = None;
+        loop {
+            let queue = self.candidates.as_ref().unwrap_or(&self.queue);
+            let Some(job) = queue.next_fit(after, *fit) else {
+                return;
+            };
+            after = Some(job.place());
+            self.dequeue(&job);
+            take(fit, &job);
+            self.start(&job, Why::Backfilled, now, actions);
+        }
+    }
+
+    fn backfill_by_expansion(&mut self, fit: &mut Fit, now: Time, actions: &mut Actions) {
+        loop {
+            let queue = self.candidates.as_ref().unwrap_or(&self.queue);
+            let Some(job) = queue.most_expanded(now, Some(*fit)) else {
+                return;
+            };
+            self.dequeue(&job);
+            take(fit, &job);
+            self.start(&job, Why::Backfilled, now, actions);
+        }
+    }
+
+    /// A pass with several reservations: a plan of the future, made anew each time.
+    fn planned_pass(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let now = view.now();
+        self.enqueue_fresh();
+        let mut free = view.free();
+        let mut profile = self.profile.take().unwrap_or_else(|| Profile::new(now, 0));
+        // In the plan an overdue job ends now; what it still holds is not free for a start.
+        profile.reset_to_running(now, free, self.running.iter().map(|j| (j.end, j.procs)));
+        let mut planned = 0;
+        let mut waiting: Vec<Waiting> = self.queue.iter().copied().collect();
+        if self.choices.order == Order::Lxf {
+            sort_by_expansion(&mut waiting, now);
+        }
+        for job in &waiting {
+            if planned == self.choices.reservations {
+                break;
+            }
+            let span = job.prediction.max(Span(1));
+            let Some(start) = profile.earliest(job.procs, span, now) else {
+                continue;
+            };
+            profile.reserve(start, start.saturating_add(span), job.procs);
+            if start == now && job.procs <= free {
+                free -= job.procs;
+                self.dequeue(job);
+                self.start(job, if planned == 0 { Why::Head } else { Why::Backfilled }, now, actions);
+            } else {
+                planned += 1;
+                actions.reserve(job.id, start);
+            }
+        }
+        let mut candidates: Vec<Waiting> = match self.choices.backfill {
+            None => Vec::new(),
+            Some(_) => self.candidates.as_ref().unwrap_or(&self.queue).iter().copied().collect(),
+        };
+        if self.choices.backfill == Some(Order::Lxf) {
+            sort_by_expansion(&mut candidates, now);
+        }
+        for job in &candidates {
+            let span = job.prediction.max(Span(1));
+            if job.procs <= free && profile.least_free(now, span) >= job.procs {
+                profile.reserve(now, now.saturating_add(span), job.procs);
+                free -= job.procs;
+                self.dequeue(job);
+                self.start(job, Why::Backfilled, now, actions);
+            }
+        }
+        self.profile = Some(profile);
+    }
+
+    fn announce(&mut self, job: JobId, shadow: Time, actions: &mut Actions) {
+        if self.announced != Some((job, shadow)) {
+            self.announced = Some((job, shadow));
+            actions.reserve(job, shadow);
+        }
+    }
+}
+
+/// Accounts for a backfilled job: one that outlasts the window uses extra processors.
+#[inline]
+fn take(fit: &mut Fit, job: &Waiting) {
+    fit.free -= job.procs;
+    if job.prediction > fit.window {
+        fit.extra -= job.procs;
+    }
+}
+
+fn sort_by_expansion(jobs: &mut [Waiting], now: Time) {
+    jobs.sort_by(|a, b| crate::parts::more_expanded(b, a, now).cmp(&crate::parts::more_expanded(a, b, now)));
+}
+
+impl Policy for Backfill {
+    #[inline]
+    fn observe(&mut self, event: Event, view: &View<'_>) {
+        match event {
+            Event::Arrived(id) => {
+                let job = view.job(id);
+                self.fresh.push(self.choices.order.waiting(id, job.submit, job.procs, view.prediction(id)));
+            }
+            Event::Ended { job, predicted_end } => {
+                self.running.remove(predicted_end, job);
+                self.blocked = None;
+            }
+            Event::Repredicted { job, old } => self.repredicted(job, old, view),
+            Event::Cancelled(id) => {
+                let job = view.job(id);
+                self.fresh.retain(|f| f.id != id);
+                self.dequeue(&self.choices.order.waiting(id, job.submit, job.procs, view.prediction(id)));
+                self.blocked = None;
+            }
+            Event::Woken => {}
+        }
+    }
+
+    #[inline]
+    fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
+        if self.choices.arrive == Arrive::Fits && !self.fresh.is_empty() {
+            let free = self.free(view);
+            if self.fresh.iter().all(|job| job.procs > free) {
+                self.enqueue_fresh();
+                return;
+            }
+        }
+        if self.choices.reservations > 1 {
+            self.planned_pass(view, actions);
+        } else if !self.newcomers(view, actions) {
+            self.full_pass(view, actions);
+        }
+    }
+}
+
+impl Backfill {
+    fn repredicted(&mut self, id: JobId, old: Span, view: &View<'_>) {
+        self.blocked = None;
+        let (job, new) = (view.job(id), view.prediction(id));
+        let order = self.choices.order;
+        match view.phase(id) {
+            Phase::Running => {
+                let end = view.predicted_end(id);
+                if let Some(running) = self.running.remove(end - (new - old), id) {
+                    self.running.insert(Running { end, ..running });
+                }
+            }
+            Phase::Waiting => {
+                if let Some(fresh) = self.fresh.iter_mut().find(|f| f.id == id) {
+                    *fresh = order.waiting(id, job.submit, job.procs, new);
+                } else {
+                    self.dequeue(&order.waiting(id, job.submit, job.procs, old));
+                    self.enqueue(order.waiting(id, job.submit, job.procs, new));
+                }
+            }
+            Phase::Suspended | Phase::Done => {}
+        }
+    }
+}
+
+const ORDERS: &str = "fcfs|sjf|ljf|smallest|largest|narrowest|widest|lxf";
+
+const ORDER: Param = Param {
+    name: "order",
+    default: "fcfs",
+    values: ORDERS,
+    meaning: "the order of the queue: who is first, and gets a reservation",
+};
+
+const BACKFILL: Param =
+    Param { name: "backfill", default: "fcfs", values: ORDERS, meaning: "the order in which the others are tried" };
+
+/// Strictly in order: nobody overtakes.
+pub(crate) static FCFS: Kind = Kind {
+    name: "fcfs",
+    summary: "strictly in the order of the queue: nobody starts before those ahead of it",
+    source: "the baseline of every study",
+    params: &[ORDER],
+    variants: &[],
+    build: |args| {
+        Ok(Box::new(Backfill::new(Choices { order: args.get("order")?, backfill: None, ..Choices::default() })))
+    },
+};
+
+/// Whoever fits starts.
+pub(crate) static GREEDY: Kind = Kind {
+    name: "greedy",
+    summary: "whoever fits starts; no reservation, so wide jobs may wait for ever",
+    source: "backfilling without reservations, e.g. Feitelson et al. 2004",
+    params: &[ORDER],
+    variants: &[],
+    build: |args| {
+        let order = args.get("order")?;
+        Ok(Box::new(Backfill::new(Choices { order, backfill: Some(order), reservations: 0, ..Choices::default() })))
+    },
+};
+
+/// The EASY family.
+pub(crate) static EASY: Kind = Kind {
+    name: "easy",
+    summary: "the head of the queue has a reservation; others may overtake if they do not delay it",
+    source: "Lifka 1995; the choices after Tsafrir, Etsion & Feitelson 2007",
+    params: &[
+        ORDER,
+        BACKFILL,
+        Param {
+            name: "reserve",
+            default: "1",
+            values: "a number from 0",
+            meaning: "how many jobs have a reservation: 0 is greedy; with 2 or more the plan is made anew at each pass, so \
+                      only the first job's promise is sure to hold",
+        },
+        Param {
+            name: "extra",
+            default: "all",
+            values: "all|first",
+            meaning: "extra processors: those free at the shadow time with all ends up to it counted, or with the walk \
+                      stopped at the first sufficient end",
+        },
+        Param {
+            name: "overdue",
+            default: "now",
+            values: "now|stale|free",
+            meaning: "a running job past its predicted end counts as ending now, or keeps that end, so that a shadow time \
+                      may lie in the past, or counts as having given back its processors (only with pass=pyss)",
+        },
+        Param {
+            name: "arrive",
+            default: "always",
+            values: "always|fits",
+            meaning: "an arrival leads to a pass always, or only if the newcomer fits the free processors",
+        },
+    ],
+    variants: &[
+        Variant {
+            name: "tsafrir2007",
+            sets: "pass=event,extra=first,overdue=stale",
+            meaning: "Tsafrir, Etsion & Feitelson 2007: exact per job against an independent implementation",
+        },
+        Variant {
+            name: "gaussier2015",
+            sets: "pass=pyss,overdue=free,arrive=fits",
+            meaning: "Gaussier, Glesser, Reis & Trystram 2015: published averages to the last digit",
+        },
+        Variant {
+            name: "talby1999",
+            sets: "",
+            meaning: "the EASY of Talby & Feitelson 1999: exact per job against an independent implementation",
+        },
+        Variant {
+            name: "kettimuthu2005",
+            sets: "",
+            meaning: "NS of Kettimuthu et al. 2005: exact per job against an independent implementation",
+        },
+        Variant {
+            name: "lawson2002",
+            sets: "",
+            meaning: "the single queue of Lawson et al. 2002: exact per job against an independent implementation",
+        },
+    ],
+    build: |args| {
+        let choices = Choices {
+            order: args.get("order")?,
+            backfill: Some(args.get("backfill")?),
+            reservations: args.get("reserve")?,
+            extra: args.choose("extra", &[("all", Extra::All), ("first", Extra::First)])?,
+            overdue: args
+                .choose("overdue", &[("now", Overdue::Now), ("stale", Overdue::Stale), ("free", Overdue::Free)])?,
+            arrive: args.choose("arrive", &[("always", Arrive::Always), ("fits", Arrive::Fits)])?,
+        };
+        if choices.overdue == Overdue::Free && args.text("pass") != "pyss" {
+            return Err(args.error("`overdue=free` would start jobs on taken processors; it needs `pass=pyss`".into()));
+        }
+        if choices.reservations > 1 && (choices.overdue != Overdue::Now || choices.extra != Extra::All) {
+            return Err(args.error("`extra` and `overdue` have no other values with several reservations".into()));
+        }
+        Ok(Box::new(Backfill::new(choices)))
+    },
+};

@@ -1,0 +1,125 @@
+//! Conservative backfilling: every job is promised a start when it arrives, and the promise is held.
+//!
+//! Rules 4–8 of the specification after Talby & Feitelson 1999, section 2: a new job is planned at the earliest place that
+//! disturbs no other; when a job ends early, all waiting jobs are taken out of the plan and put back in the order of their
+//! planned starts, each at its earliest place (compression). No job's start moves back by that. Replanning in any other
+//! order would break promises.
+
+use super::planned::{Believed, Notice, Planned, compress};
+use super::{Actions, Event, Kind, Param, Phase, Policy, Variant, View, Why};
+use crate::model::{JobId, Span, Time};
+use crate::parts::Profile;
+use serde::{Deserialize, Serialize};
+
+/// Conservative backfilling.
+///
+/// With w waiting jobs and s steps in the plan, an arrival costs O(s + w) and an early end O(w·s).
+#[derive(Serialize, Deserialize)]
+pub struct Conservative {
+    /// Free processors with running jobs and all plans taken away.
+    profile: Profile,
+    running: Believed,
+    /// Waiting jobs by planned start, then arrival.
+    plan: Vec<Planned>,
+    /// Jobs that have arrived since the last decision.
+    fresh: Vec<JobId>,
+    /// Something has changed that the plan does not show yet.
+    stale: bool,
+}
+
+impl Conservative {
+    /// A policy with an empty plan.
+    #[must_use]
+    pub fn new(notice: Notice) -> Conservative {
+        Conservative {
+            profile: Profile::new(Time::MIN, 0),
+            running: Believed::new(notice),
+            plan: Vec::new(),
+            fresh: Vec::new(),
+            stale: true,
+        }
+    }
+
+    /// Takes all waiting jobs out and puts them back in the order of their planned starts.
+    fn replan(&mut self, view: &View<'_>, actions: &mut Actions) {
+        self.running.fill(&mut self.profile, view.now(), view.free());
+        compress(&mut self.plan, &mut self.profile, view.now(), |job, _| actions.reserve(job.id, job.start));
+        self.stale = false;
+    }
+}
+
+impl Policy for Conservative {
+    fn observe(&mut self, event: Event, view: &View<'_>) {
+        match event {
+            Event::Arrived(id) => self.fresh.push(id),
+            Event::Ended { job, predicted_end } => self.running.ended(job, predicted_end, view.now()),
+            Event::Repredicted { job, old } => {
+                self.stale = true;
+                if view.phase(job) == Phase::Running {
+                    self.running.repredicted(job, old, view);
+                } else if let Some(waiting) = self.plan.iter_mut().find(|p| p.id == job) {
+                    waiting.span = view.prediction(job).max(Span(1));
+                }
+            }
+            Event::Cancelled(id) => {
+                self.plan.retain(|p| p.id != id);
+                self.fresh.retain(|&fresh| fresh != id);
+                self.stale = true;
+            }
+            Event::Woken => {}
+        }
+    }
+
+    fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let now = view.now();
+        let due = self.plan.first().is_some_and(|p| p.start <= now);
+        if !self.running.looks_up(now, due || !self.fresh.is_empty()) {
+            return;
+        }
+        self.stale |= self.running.notice_ends();
+        self.stale |= self.running.extend_overdue(view);
+        if self.stale {
+            self.replan(view, actions);
+        } else {
+            self.profile.advance(now);
+        }
+        for id in self.fresh.drain(..) {
+            let mut job = Planned::new(id, view);
+            job.place(&mut self.profile, now);
+            if job.start > now {
+                // A start at once needs no promise.
+                actions.reserve(job.id, job.start);
+            }
+            let place = self.plan.partition_point(|p| p.key() < job.key());
+            self.plan.insert(place, job);
+        }
+        let due = self.plan.partition_point(|p| p.start <= now);
+        for job in self.plan.drain(..due) {
+            actions.start(job.id, Why::Planned);
+            self.running.start(&job, view);
+        }
+    }
+
+    fn next_wake(&self) -> Option<Time> {
+        self.running.wake(self.plan.first().map(|p| p.start), false)
+    }
+}
+
+/// Conservative backfilling.
+pub(crate) static CONSERVATIVE: Kind = Kind {
+    name: "conservative",
+    summary: "every job is promised a start when it arrives, and the promise is held",
+    source: "Feitelson & Weil 1998; rules after Talby & Feitelson 1999, section 2",
+    params: &[Param {
+        name: "notice",
+        default: "immediate",
+        values: "immediate|late",
+        meaning: "early ends are noticed at once, or at the next arrival, planned start or predicted end",
+    }],
+    variants: &[Variant {
+        name: "talby1999",
+        sets: "notice=late",
+        meaning: "the simulator behind Talby & Feitelson 1999, table 1",
+    }],
+    build: |args| Ok(Box::new(Conservative::new(args.choose("notice", Notice::NAMES)?))),
+};

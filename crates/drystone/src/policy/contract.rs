@@ -1,0 +1,280 @@
+//! The contract between a policy and whoever drives it: events in, actions out.
+
+use super::{Priorities, PriorityError, View};
+use crate::model::{JobId, ProcSet, Span, Time};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Something that happened, told to a policy when the jobs' table already shows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Event {
+    /// A job arrived and waits.
+    Arrived(JobId),
+    /// A running job has ended and given back its processors. It was predicted to end at `predicted_end`.
+    Ended {
+        /// Which job.
+        job: JobId,
+        /// When the plan had it end; equal to the present if it was right.
+        predicted_end: Time,
+    },
+    /// The prediction of a waiting, running or suspended job has changed; it was `old`.
+    Repredicted {
+        /// Which job.
+        job: JobId,
+        /// The prediction until now.
+        old: Span,
+    },
+    /// A waiting or suspended job was withdrawn. (A running job that is cancelled has [`Event::Ended`].)
+    Cancelled(JobId),
+    /// The time that [`Policy::next_wake`] asked for has come.
+    Woken,
+}
+
+/// Why a job starts, for people who ask.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum Why {
+    /// It was first in its queue and its processors were free.
+    Head,
+    /// It was moved ahead of others because it does not disturb what is reserved.
+    Backfilled,
+    /// The start planned for it has come.
+    Planned,
+}
+
+/// On which processors a job starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Placement {
+    /// On any free ones: the policy only counts.
+    Any,
+    /// On the processors of [`Actions::set`].
+    Set(u32),
+}
+
+/// A quantity inside a policy that may be worth a plot.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub enum Gauge {
+    /// The delay in force, in seconds.
+    Delay,
+    /// Processors that belong to one of the policy's partitions, numbered from 1.
+    Partition(u32),
+    /// Number of queues.
+    Queues,
+    /// The upper border of a queue, in seconds of predicted run time, numbered from 1.
+    Border(u32),
+}
+
+impl fmt::Display for Gauge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Gauge::Delay => f.pad("delay"),
+            Gauge::Partition(number) => write!(f, "partition {number}"),
+            Gauge::Queues => f.pad("queues"),
+            Gauge::Border(number) => write!(f, "border {number}"),
+        }
+    }
+}
+
+/// What a policy wants done. Carried out in order, at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Action {
+    /// Start a waiting job.
+    Start {
+        /// Which job.
+        job: JobId,
+        /// Why now.
+        why: Why,
+        /// Where.
+        on: Placement,
+    },
+    /// Take a running job off its processors. It keeps its progress.
+    Suspend(JobId),
+    /// Let a suspended job go on; where its processors were named, on exactly the same ones.
+    Resume(JobId),
+    /// End a running job for good.
+    Kill(JobId),
+    /// Announce where a waiting job is planned to start and the latest start that is promised. Recorded and audited, never
+    /// executed. For policies without slack both are the same.
+    Reserve {
+        /// Which job.
+        job: JobId,
+        /// Planned start.
+        start: Time,
+        /// The job starts no later than this, as far as predictions hold.
+        latest: Time,
+    },
+    /// Replace the prediction of a job.
+    Repredict {
+        /// Which job.
+        job: JobId,
+        /// Predicted run time in total.
+        prediction: Span,
+    },
+    /// Says that a quantity inside the policy has a new value. Told to whoever watches, never executed. An action, not a
+    /// part of the policy's state: what is only watched is then neither kept nor saved, and a live cluster sees it as it
+    /// happens.
+    Note {
+        /// Which quantity.
+        gauge: Gauge,
+        /// Its value from now on.
+        value: i64,
+    },
+}
+
+/// A change of plan and its price, for people who ask why. Recorded, never executed.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Moved {
+    /// The job whose planned start has changed; or the newcomer itself, moved from where it would disturb nobody to where
+    /// it was planned.
+    pub job: JobId,
+    /// In whose favour: a newcomer, or a running job that got more time. `None` where a job that ended or was withdrawn left
+    /// room.
+    pub favour: Option<JobId>,
+    /// Planned start before.
+    pub from: Time,
+    /// Planned start now.
+    pub to: Time,
+    /// What moving it cost, in the policy's own unit; for the newcomer, what the whole rearrangement cost.
+    pub price: f64,
+}
+
+/// The actions of one decision, in order; reused from decision to decision.
+#[derive(Clone, Default, Debug)]
+pub struct Actions {
+    list: Vec<Action>,
+    sets: Vec<ProcSet>,
+    moves: Vec<Moved>,
+}
+
+impl Actions {
+    /// Starts a waiting job on any free processors.
+    #[inline]
+    pub fn start(&mut self, job: JobId, why: Why) {
+        self.list.push(Action::Start { job, why, on: Placement::Any });
+    }
+
+    /// Starts a waiting job on these processors.
+    pub fn start_on(&mut self, job: JobId, why: Why, procs: ProcSet) {
+        let on = Placement::Set(self.sets.len() as u32);
+        self.sets.push(procs);
+        self.list.push(Action::Start { job, why, on });
+    }
+
+    /// Announces a planned start that is also the promise.
+    #[inline]
+    pub fn reserve(&mut self, job: JobId, start: Time) {
+        self.list.push(Action::Reserve { job, start, latest: start });
+    }
+
+    /// Says why a plan has changed.
+    #[inline]
+    pub fn explain(&mut self, moved: Moved) {
+        self.moves.push(moved);
+    }
+
+    /// The changes of plan that were explained, in order.
+    #[must_use]
+    pub fn moves(&self) -> &[Moved] {
+        &self.moves
+    }
+
+    /// Any other action.
+    #[inline]
+    pub fn push(&mut self, action: Action) {
+        self.list.push(action);
+    }
+
+    /// All actions so far.
+    #[must_use]
+    pub fn list(&self) -> &[Action] {
+        &self.list
+    }
+
+    /// The processors of a [`Placement::Set`].
+    #[must_use]
+    pub fn set(&self, index: u32) -> Option<&ProcSet> {
+        self.sets.get(index as usize)
+    }
+
+    /// Forgets all actions and keeps the memory.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.list.clear();
+        self.sets.clear();
+        self.moves.clear();
+    }
+}
+
+/// How many passes a policy makes at one instant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Pass {
+    /// One, after all events of the instant.
+    #[default]
+    Instant,
+    /// One after every single event, as many older simulators do.
+    Event,
+    /// As the Python simulator pyss and its descendants do it: one after every arrival and every end, none after a
+    /// correction; at one instant corrections come first, then arrivals, then ends in the order of the starts. A job
+    /// that starts upon an arrival may use processors that are given back later in the same second.
+    Pyss,
+}
+
+/// A scheduling policy: a pure state machine that is told what happened and answers with actions.
+///
+/// It reads no clock, does no I/O, and cannot tell a simulated machine from a real one. Implement [`Policy::observe`] to keep
+/// your own state true and [`Policy::decide`] to act on it; derive `Serialize` and `Deserialize` for the state, and it can
+/// be stopped after any event and resumed ([`Snapshot`] comes with them).
+pub trait Policy: Snapshot {
+    /// Takes note of one event. All events of an instant come before its decision, in the order: ends, changed
+    /// predictions and wake-ups, arrivals and cancellations.
+    fn observe(&mut self, event: Event, view: &View<'_>);
+
+    /// Makes one scheduling pass; only called while a job waits or is suspended, or after a
+    /// wake-up. What it starts counts at once: a policy keeps its own account of free processors within a
+    /// pass.
+    fn decide(&mut self, view: &View<'_>, actions: &mut Actions);
+
+    /// When to be woken ([`Event::Woken`]) if nothing happens before. Must be later than the decision it follows.
+    fn next_wake(&self) -> Option<Time> {
+        None
+    }
+
+    /// Gives the policy priorities of users, groups, queues and jobs, before the first event.
+    ///
+    /// # Errors
+    /// The policy has no use for priorities, or was given others already.
+    fn prioritise(&mut self, _priorities: Priorities) -> Result<(), PriorityError> {
+        Err(PriorityError::unused())
+    }
+}
+
+/// State that can be saved and restored; every type with serde's traits has it.
+pub trait Snapshot {
+    /// The whole state in a compact binary form.
+    ///
+    /// # Errors
+    /// Where serde fails.
+    fn save(&self) -> Result<Vec<u8>, SnapshotError>;
+
+    /// Replaces the state by a saved one of the same type.
+    ///
+    /// # Errors
+    /// Bytes that are no such state. The state is then unchanged.
+    fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError>;
+}
+
+/// A state could not be saved or restored.
+#[derive(Debug, thiserror::Error)]
+#[error("saved state: {0}")]
+pub struct SnapshotError(#[from] postcard::Error);
+
+impl<T: Serialize + DeserializeOwned> Snapshot for T {
+    fn save(&self) -> Result<Vec<u8>, SnapshotError> {
+        Ok(postcard::to_stdvec(self)?)
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        *self = postcard::from_bytes(bytes)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,22 @@
+//! Scheduling policies: the contract, the registry, and one file per policy.
+
+mod backfill;
+mod conservative;
+mod contract;
+mod multiqueue;
+mod planned;
+mod registry;
+pub mod slack;
+mod text;
+mod view;
+
+pub use backfill::{Arrive, Backfill, Choices, Overdue};
+pub use conservative::Conservative;
+pub use contract::{Action, Actions, Event, Gauge, Moved, Pass, Placement, Policy, Snapshot, SnapshotError, Why};
+pub use multiqueue::{Borders, Control, Delay, MultiQueue, Own, Promising, QueueSettings};
+pub use planned::Notice;
+pub use registry::{ALIASES, Alias, Args, COMMON, KINDS, Kind, Param, PolicySpec, Variant, names};
+pub use slack::{Priorities, PriorityError, Slack};
+pub use text::{Call, SpecError};
+pub(crate) use view::{Entry, Table};
+pub use view::{Phase, View};

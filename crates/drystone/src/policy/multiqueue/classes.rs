@@ -1,0 +1,200 @@
+//! Into which queue a job goes.
+
+use super::settings::{Borders, QueueSettings};
+use crate::model::{Procs, Span};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// Most classes of run times that borders made from history may have.
+const MOST: u32 = 8;
+
+/// The borders in force, and the history they are made from.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Classes {
+    runs: Vec<Span>,
+    widths: Vec<Procs>,
+    /// Number of queues asked for and arrivals looked back on, where borders follow history.
+    auto: Option<(Option<u32>, usize)>,
+    /// Predicted run times of the last arrivals.
+    history: VecDeque<Span>,
+    /// Arrivals since the borders were made.
+    since: usize,
+}
+
+impl Classes {
+    pub(super) fn new(settings: &QueueSettings) -> Classes {
+        let (runs, auto) = match &settings.borders {
+            Borders::Fixed(runs) => (runs.clone(), None),
+            // Until there is history: the paper's.
+            Borders::Auto { queues, history } => {
+                (vec![Span(100), Span(1_000), Span(10_000)], Some((*queues, *history as usize)))
+            }
+        };
+        Classes { runs, widths: settings.widths.clone(), auto, history: VecDeque::new(), since: 0 }
+    }
+
+    /// Upper borders of run times, ascending.
+    pub(super) fn borders(&self) -> &[Span] {
+        &self.runs
+    }
+
+    /// Number of queues.
+    pub(super) fn count(&self) -> usize {
+        (self.runs.len() + 1) * self.per_run()
+    }
+
+    /// The most queues there can ever be.
+    pub(super) fn most(&self) -> usize {
+        let auto = self.auto.map_or(0, |(queues, _)| queues.unwrap_or(MOST) as usize * self.per_run());
+        self.count().max(auto)
+    }
+
+    fn per_run(&self) -> usize {
+        self.widths.len() + 1
+    }
+
+    /// The queue of a job: run times first, widths within.
+    #[inline]
+    pub(super) fn of(&self, prediction: Span, procs: Procs) -> usize {
+        let run = self.runs.iter().take_while(|&&b| prediction > b).count();
+        if self.widths.is_empty() {
+            return run;
+        }
+        run * self.per_run() + self.widths.iter().take_while(|&&b| procs > b).count()
+    }
+
+    /// Whether a queue is for the shortest jobs.
+    #[inline]
+    pub(super) fn is_short(&self, class: usize) -> bool {
+        class < self.per_run()
+    }
+
+    /// Whether a queue is for the longest jobs.
+    #[inline]
+    pub(super) fn is_long(&self, class: usize) -> bool {
+        class + self.per_run() >= self.count()
+    }
+
+    /// Learns from an arrival. Answers whether the borders have moved.
+    #[inline]
+    pub(super) fn learn(&mut self, prediction: Span) -> bool {
+        let Some((queues, length)) = self.auto else { return false };
+        if self.history.len() == length {
+            self.history.pop_front();
+        }
+        self.history.push_back(prediction);
+        self.since += 1;
+        if self.since < length {
+            return false;
+        }
+        self.since = 0;
+        let mut sorted: Vec<Span> = self.history.iter().copied().collect();
+        sorted.sort_unstable();
+        let runs = match queues {
+            Some(queues) => quantiles(&sorted, queues),
+            None => (1..MOST)
+                .map(|q| quantiles(&sorted, q))
+                .find(|b| even(&sorted, b))
+                .unwrap_or_else(|| quantiles(&sorted, MOST)),
+        };
+        let moved = runs != self.runs;
+        self.runs = runs;
+        moved
+    }
+}
+
+/// Borders that cut sorted run times into so many parts with equally many jobs, as far as ties allow.
+fn quantiles(sorted: &[Span], parts: u32) -> Vec<Span> {
+    let parts = parts as usize;
+    let mut borders: Vec<Span> = (1..parts).filter_map(|i| sorted.get(i * sorted.len() / parts).copied()).collect();
+    borders.dedup();
+    // Above the last border there must be somebody.
+    while borders.last().is_some_and(|b| sorted.last() <= Some(b)) {
+        borders.pop();
+    }
+    borders
+}
+
+/// Whether no part has a coefficient of variation above 1.
+fn even(sorted: &[Span], borders: &[Span]) -> bool {
+    let mut from = 0;
+    for border in borders.iter().chain([&Span::MAX]) {
+        let to = sorted.partition_point(|s| s <= border);
+        if variation(&sorted[from..to]) > 1.0 {
+            return false;
+        }
+        from = to;
+    }
+    true
+}
+
+/// Coefficient of variation; 0 without spread.
+fn variation(values: &[Span]) -> f64 {
+    let n = values.len() as f64;
+    let mean = values.iter().map(|v| v.as_f64()).sum::<f64>() / n;
+    if values.is_empty() || mean <= 0.0 {
+        return 0.0;
+    }
+    let square = values.iter().map(|v| (v.as_f64() - mean).powi(2)).sum::<f64>() / n;
+    square.sqrt() / mean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn classes(borders: Borders, widths: &[Procs]) -> Classes {
+        Classes::new(&QueueSettings { borders, widths: widths.to_vec(), ..QueueSettings::default() })
+    }
+
+    #[test]
+    fn borders_belong_to_the_lower_class() {
+        let c = Classes::new(&QueueSettings::default());
+        let of = |run| c.of(Span(run), 1);
+        assert_eq!([0, 1, 100, 101, 1_000, 1_001, 10_000, 10_001].map(of), [0, 0, 0, 1, 1, 2, 2, 3]);
+        assert!(c.is_short(0) && !c.is_short(1) && c.is_long(3) && !c.is_long(2));
+    }
+
+    #[test]
+    fn widths_split_every_class() {
+        let c = classes(Borders::Fixed(vec![Span(60)]), &[1, 8]);
+        assert_eq!(c.count(), 6);
+        assert_eq!(
+            [(60, 1), (60, 2), (60, 9), (61, 1), (61, 8), (61, 99)].map(|(r, p)| c.of(Span(r), p)),
+            [0, 1, 2, 3, 4, 5]
+        );
+        assert!(c.is_short(2) && !c.is_short(3) && c.is_long(3) && !c.is_long(2));
+    }
+
+    #[test]
+    fn history_moves_the_borders() {
+        let mut c = classes(Borders::Auto { queues: Some(4), history: 8 }, &[]);
+        let moved: Vec<bool> = (1..=8).map(|i| c.learn(Span(i * 10))).collect();
+        assert_eq!(moved, [false, false, false, false, false, false, false, true]);
+        // A border is the first run time of the next eighth: 30, 50, 70 and everything above.
+        assert_eq!(c.borders(), [Span(30), Span(50), Span(70)]);
+        // Equal run times need one queue, however many were asked for.
+        (0..8).for_each(|_| {
+            c.learn(Span(5));
+        });
+        assert_eq!((c.borders(), c.count()), (&[][..], 1));
+    }
+
+    #[test]
+    fn as_few_queues_as_even_run_times_need() {
+        let mut c = classes(Borders::Auto { queues: None, history: 100 }, &[]);
+        (0..100).for_each(|i| {
+            c.learn(Span(100 + i));
+        });
+        assert_eq!(c.count(), 1);
+        // Half seconds, half days: two queues separate them.
+        (0..100).for_each(|i| {
+            c.learn(Span(if i < 50 { 10 } else { 86_400 * 10 }));
+        });
+        assert!(c.count() <= 2, "{:?}", c.borders());
+        (0..100).for_each(|i| {
+            c.learn(Span(if i < 60 { 10 } else { 86_400 * 10 }));
+        });
+        assert_eq!(c.of(Span(10), 1), 0);
+    }
+}

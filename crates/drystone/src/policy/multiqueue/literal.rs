@@ -1,0 +1,197 @@
+//! The variants in which promises can be broken or displaced: figure 4 to the letter, strict partitions, arrival order.
+//!
+//! Each pass places every pivot anew when it reaches it, beside the promises that come before its own: those made earlier,
+//! or those to older jobs. A job behind the pivot is measured by all promises as they stand, those not placed anew yet
+//! included, so more may be promised than there is.
+
+use super::queues::Job;
+use super::{MultiQueue, Own, Promising, Why};
+use crate::model::{JobId, Procs, Span, Time};
+use crate::policy::Actions;
+use serde::{Deserialize, Serialize};
+
+/// A pivot and where it stands.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Pivot {
+    id: JobId,
+    class: usize,
+    procs: Procs,
+    span: Span,
+    at: Time,
+}
+
+/// The pivots, in the order in which they became it.
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+pub(super) struct Literal {
+    pivots: Vec<Pivot>,
+}
+
+impl Literal {
+    pub(super) fn clear(&mut self) {
+        self.pivots.clear();
+    }
+
+    pub(super) fn forget(&mut self, id: JobId) {
+        self.pivots.retain(|p| p.id != id);
+    }
+
+    /// Where the pivots stand.
+    pub(super) fn times(&self) -> impl Iterator<Item = Time> + '_ {
+        self.pivots.iter().map(|p| p.at)
+    }
+
+    fn of_class(&self, class: usize) -> Option<&Pivot> {
+        self.pivots.iter().find(|p| p.class == class)
+    }
+}
+
+/// Processors over future time that may be promised more often than there are.
+struct Plan {
+    steps: Vec<(Time, i64)>,
+}
+
+impl Plan {
+    fn take(&mut self, from: Time, to: Time, procs: Procs) {
+        let from = from.max(self.steps[0].0);
+        if from >= to {
+            return;
+        }
+        let (first, last) = (self.border(from), self.border(to));
+        self.steps[first..last].iter_mut().for_each(|s| s.1 -= i64::from(procs));
+    }
+
+    fn border(&mut self, time: Time) -> usize {
+        let at = self.steps.partition_point(|s| s.0 <= time) - 1;
+        if self.steps[at].0 == time {
+            return at;
+        }
+        self.steps.insert(at + 1, (time, self.steps[at].1));
+        at + 1
+    }
+
+    fn fits(&self, from: Time, span: Span, procs: Procs) -> bool {
+        let end = from.saturating_add(span);
+        let at = self.steps.partition_point(|s| s.0 <= from) - 1;
+        self.steps[at..].iter().take_while(|s| s.0 < end || s.0 <= from).all(|s| s.1 >= i64::from(procs))
+    }
+
+    fn earliest(&self, from: Time, span: Span, procs: Procs) -> Time {
+        let later = self.steps.iter().map(|s| s.0).filter(|&t| t > from);
+        std::iter::once(from).chain(later).find(|&t| self.fits(t, span, procs)).unwrap_or(Time::MAX)
+    }
+}
+
+impl MultiQueue {
+    pub(super) fn literal_pass(&mut self, actions: &mut Actions) {
+        let now = self.scratch.now;
+        let mut fresh = std::mem::take(&mut self.fresh);
+        for job in fresh.drain(..) {
+            let class = self.class(job.id);
+            self.enqueue(job, class);
+        }
+        self.fresh = fresh;
+        let of_class = |(class, queue): (usize, &super::Queue)| queue.jobs().map(|j| (j, class)).collect::<Vec<_>>();
+        let mut waiting: Vec<(Job, usize)> = self.queues.iter().enumerate().flat_map(of_class).collect();
+        waiting.sort_unstable_by_key(|(job, _)| job.id);
+        let mut settled = vec![false; self.queues.len()];
+        // All promises and running jobs, as long as nothing has changed.
+        let mut plan: Option<Plan> = None;
+        for (job, class) in waiting {
+            if settled[class] {
+                let may = job.ready <= now && job.procs <= self.scratch.free;
+                if may && self.may_overtake(&job, class, &mut plan) {
+                    self.queues[class].remove(job.id);
+                    self.start(&job, class, Why::Backfilled, actions);
+                    plan = None;
+                }
+                continue;
+            }
+            plan = None;
+            let at = self.place_pivot(&job, class, actions);
+            if at <= now && job.procs <= self.scratch.free {
+                self.literal.forget(job.id);
+                self.queues[class].remove(job.id);
+                self.start(&job, class, Why::Head, actions);
+                if let (Promising::Eager, Some(next)) = (self.settings.promise, self.queues[class].first()) {
+                    self.place_pivot(&next, class, actions);
+                }
+            } else {
+                settled[class] = true;
+            }
+        }
+    }
+
+    /// Places the pivot of a queue beside the promises that come before its own.
+    fn place_pivot(&mut self, job: &Job, class: usize, actions: &mut Actions) -> Time {
+        let rank = self.literal.pivots.iter().position(|p| p.id == job.id);
+        let arrival = self.settings.promise == Promising::Arrival;
+        let before = |i: usize, other: &Pivot| match arrival {
+            true => other.id < job.id,
+            false => rank.is_none_or(|rank| i < rank),
+        };
+        let plan = self.plan_with(before);
+        let at = plan.earliest(job.ready.max(self.scratch.now), job.span, job.procs);
+        let pivot = Pivot { id: job.id, class, procs: job.procs, span: job.span, at };
+        let was = rank.map(|rank| self.literal.pivots[rank].at);
+        match rank {
+            Some(rank) => self.literal.pivots[rank] = pivot,
+            None => {
+                self.literal.pivots.retain(|p| p.class != class);
+                self.literal.pivots.push(pivot);
+            }
+        }
+        if was != Some(at) && at > self.scratch.now && at < Time::MAX {
+            actions.reserve(job.id, at);
+        }
+        at
+    }
+
+    /// Running jobs and some of the promises.
+    fn plan_with(&self, which: impl Fn(usize, &Pivot) -> bool) -> Plan {
+        let now = self.scratch.now;
+        let mut plan = Plan { steps: vec![(now, i64::from(self.scratch.free))] };
+        for running in self.running.iter() {
+            let (end, last) = (running.end.max(now + Span(1)), plan.steps[plan.steps.len() - 1]);
+            match end == last.0 {
+                true => plan.steps.last_mut().into_iter().for_each(|s| s.1 += i64::from(running.procs)),
+                false => plan.steps.push((end, last.1 + i64::from(running.procs))),
+            }
+        }
+        for (_, p) in self.literal.pivots.iter().enumerate().filter(|(i, p)| which(*i, p)) {
+            if p.at < Time::MAX {
+                plan.take(p.at, p.at.saturating_add(p.span), p.procs);
+            }
+        }
+        plan
+    }
+
+    /// Whether a job behind its queue's pivot may start now: rules 6a to 6c of figure 4, as far as they are in force.
+    fn may_overtake(&self, job: &Job, class: usize, plan: &mut Option<Plan>) -> bool {
+        if self.settings.own != Own::Shared && job.procs <= self.spare(job, class) {
+            return true;
+        }
+        if self.settings.own == Own::Split {
+            let spare: Procs = (0..self.queues.len()).map(|q| self.spare(job, q)).sum();
+            return job.procs <= spare;
+        }
+        let plan = plan.get_or_insert_with(|| self.plan_with(|_, _| true));
+        plan.fits(self.scratch.now, job.span, job.procs)
+    }
+
+    /// Processors of a partition that the job may use for all its run without delaying that partition's pivot: idle ones if
+    /// it ends by the pivot's time, else idle ones that are extra then.
+    fn spare(&self, job: &Job, class: usize) -> Procs {
+        let Some(partitions) = &self.partitions else { return 0 };
+        let (size, idle) = (partitions.size(class), partitions.idle(class));
+        let now = self.scratch.now;
+        match self.literal.of_class(class) {
+            Some(pivot) if now.saturating_add(job.span) > pivot.at => {
+                let still = |end: Time| end.max(now + Span(1)) > pivot.at;
+                let running = self.running.iter().filter(|r| self.class(r.id) == class && still(r.end));
+                let busy: Procs = running.map(|r| r.procs).sum();
+                idle.min(size.saturating_sub(busy).saturating_sub(pivot.procs))
+            }
+            _ => idle,
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! Multiple queues that adapt themselves (Lawson, Smirni & Puiu 2002).
+//!
+//! Jobs are sorted into queues by predicted run time. The first of each queue, its *pivot*, is promised a start; whoever
+//! disturbs no promise may start at once. Rules M1–M6 of the specification; with exact predictions a promise is never moved,
+//! and is kept to the second. With others it can only come earlier, until a running job outlives its prediction: then what
+//! cannot be kept is placed anew, in the order of the promised times.
+
+mod classes;
+mod controller;
+mod kind;
+mod literal;
+mod partitions;
+mod pass;
+mod promises;
+mod queues;
+mod settings;
+
+pub(crate) use kind::MULTIQUEUE;
+pub use settings::{Borders, Control, Delay, Own, Promising, QueueSettings};
+
+use super::{Actions, Event, Gauge, Phase, Policy, View, Why};
+use crate::model::{JobId, Procs, Span, Time, Window};
+use crate::parts::{Profile, Running, RunningSet, Stairs};
+use classes::Classes;
+use controller::Controller;
+use literal::Literal;
+use partitions::Partitions;
+use promises::Promises;
+use queues::{Job, Queue};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The multiple-queue policy.
+///
+/// A pass after arrivals alone looks at the newcomers only. Any other pass costs a pruned search of each queue per job
+/// started, and O(r + q) for each new promise over r running jobs and q promises; after a wrong prediction all promises are
+/// placed anew, O(q·(r + q)). The variants that break promises ([`Own::Figure4`], [`Own::Split`], [`Promising::Arrival`])
+/// plan anew at each pass and cost O((w + q)·(r + q)) for w waiting jobs.
+#[derive(Serialize, Deserialize)]
+pub struct MultiQueue {
+    settings: QueueSettings,
+    classes: Classes,
+    queues: Vec<Queue>,
+    /// Jobs that arrived since the last pass, not in a queue yet.
+    fresh: Vec<Job>,
+    /// Jobs that nobody sees before their delay is over, by its end.
+    held: BTreeMap<(Time, JobId), Job>,
+    /// When delays are over, where these are events and known beforehand. Jobs that have gone since are in it still.
+    due: BTreeSet<(Time, JobId)>,
+    /// The queue of each job, by which it was taken in or started.
+    class_of: Window<u8>,
+    running: RunningSet,
+    promises: Promises,
+    literal: Literal,
+    /// Booked where somebody asks: with [`Own::Shared`] nobody does unless it is recorded.
+    partitions: Option<Partitions>,
+    controller: Option<Controller>,
+    /// More than arrivals happened since the last pass.
+    dirty: bool,
+    /// What was predicted has turned out wrong: the promises must be placed anew.
+    stale: bool,
+    /// When the next delay is over, where that is an event.
+    wake: Option<Time>,
+    /// Last values reported.
+    told: Vec<(Gauge, i64)>,
+    #[serde(skip)]
+    scratch: Scratch,
+}
+
+/// What one pass needs; kept for its memory.
+#[derive(Default)]
+struct Scratch {
+    now: Time,
+    /// Free processors.
+    free: Procs,
+    stairs: Stairs,
+    profile: Option<Profile>,
+    /// Whether `profile` shows the present state.
+    planned: bool,
+    /// Per queue: the next job that may start as far as is known.
+    candidates: Vec<pass::Candidate>,
+    /// Per queue: whether its pivot has been dealt with in this pass.
+    settled: Vec<bool>,
+}
+
+impl MultiQueue {
+    /// A policy with these choices and empty queues.
+    #[must_use]
+    pub fn new(settings: QueueSettings) -> MultiQueue {
+        let classes = Classes::new(&settings);
+        MultiQueue {
+            queues: (0..classes.most()).map(|_| Queue::default()).collect(),
+            classes,
+            fresh: Vec::new(),
+            held: BTreeMap::new(),
+            due: BTreeSet::new(),
+            class_of: Window::default(),
+            running: RunningSet::default(),
+            promises: Promises::default(),
+            literal: Literal::default(),
+            partitions: None,
+            controller: settings.delay.map(Controller::new),
+            dirty: false,
+            stale: false,
+            wake: None,
+            told: Vec::new(),
+            scratch: Scratch::default(),
+            settings,
+        }
+    }
+
+    fn class(&self, id: JobId) -> usize {
+        usize::from(self.class_of[id])
+    }
+
+    /// When a job of this class and prediction may start at the earliest.
+    fn ready(&self, class: usize, submit: Time, span: Span, now: Time) -> Time {
+        match &self.controller {
+            Some(controller) if self.classes.is_long(class) => submit.saturating_add(controller.of(span)),
+            _ => now,
+        }
+    }
+
+    fn arrived(&mut self, id: JobId, view: &View<'_>) {
+        let now = view.now();
+        let (job, span) = (view.job(id), view.prediction(id).max(Span(1)));
+        if self.classes.learn(span) {
+            self.sort_anew(view);
+        }
+        let class = self.classes.of(span, job.procs);
+        self.class_of.push(class as u8);
+        let ready = self.ready(class, job.submit, span, now).max(now);
+        let job = Job { id, procs: job.procs, span, ready, submit: job.submit };
+        if ready > now && self.settings.hold() {
+            self.held.insert((ready, id), job);
+        } else {
+            self.fresh.push(job);
+        }
+    }
+
+    /// The borders have moved: every waiting job goes to the queue that is now its own. Promises stay.
+    fn sort_anew(&mut self, view: &View<'_>) {
+        let now = view.now();
+        let jobs: Vec<Job> = self.queues.iter().flat_map(Queue::jobs).collect();
+        self.queues.iter_mut().for_each(|q| *q = Queue::default());
+        for job in jobs {
+            let class = self.classes.of(job.span, job.procs);
+            self.class_of[job.id] = class as u8;
+            self.queues[class].insert(job, now);
+        }
+        for job in self.fresh.iter().chain(self.held.values()) {
+            self.class_of[job.id] = self.classes.of(job.span, job.procs) as u8;
+        }
+        let classes = &self.classes;
+        self.promises.classify(|p| classes.of(p.span, p.procs));
+        self.literal.clear();
+        self.dirty = true;
+    }
+
+    fn ended(&mut self, id: JobId, view: &View<'_>) {
+        let class = self.class(id);
+        let end = planned_end(id, view.prediction(id), view);
+        self.running.remove(end, id);
+        self.stale |= end != view.now();
+        if let Some(partitions) = &mut self.partitions {
+            partitions.end(class, view.job(id).procs);
+        }
+        if let Some(controller) = &mut self.controller {
+            controller.completed(self.classes.is_short(class), view.waited(id), view.ran(id));
+        }
+        self.dirty = true;
+    }
+
+    /// Takes a waiting job out of wherever it is.
+    fn withdraw(&mut self, id: JobId) -> Option<Job> {
+        if let Some(at) = self.fresh.iter().position(|j| j.id == id) {
+            return Some(self.fresh.remove(at));
+        }
+        if let Some(&key) = self.held.keys().find(|k| k.1 == id) {
+            return self.held.remove(&key);
+        }
+        let class = self.class(id);
+        self.queues[class].remove(id)
+    }
+
+    fn repredicted(&mut self, id: JobId, old: Span, view: &View<'_>) {
+        let new = view.prediction(id);
+        (self.dirty, self.stale) = (true, true);
+        match view.phase(id) {
+            Phase::Running => {
+                let end = planned_end(id, new, view);
+                if let Some(running) = self.running.remove(planned_end(id, old, view), id) {
+                    self.running.insert(Running { end, ..running });
+                }
+            }
+            Phase::Waiting => {
+                let Some(job) = self.withdraw(id) else { return };
+                let span = new.max(Span(1));
+                let class = self.classes.of(span, job.procs);
+                self.class_of[id] = class as u8;
+                self.promises.repredict(id, span, class);
+                self.literal.forget(id);
+                // It has been told when it may start; only a job that was not delayed yet may be now.
+                self.fresh.push(Job { span, ..job });
+            }
+            Phase::Suspended | Phase::Done => {}
+        }
+    }
+
+    /// Lets those start, or be seen, whose delay is over.
+    fn release(&mut self, now: Time) {
+        while let Some((&key, _)) = self.held.first_key_value().filter(|(key, _)| key.0 <= now) {
+            self.fresh.extend(self.held.remove(&key));
+            self.dirty = true;
+        }
+        if let Some(controller) = self.controller.as_ref().filter(|_| self.settings.delay.is_some_and(|d| d.current)) {
+            for queue in &mut self.queues {
+                queue.set_ready(|job| job.submit.saturating_add(controller.of(job.span)));
+            }
+        }
+        while let Some(&(_, id)) = self.due.first().filter(|due| due.0 <= now) {
+            self.due.pop_first();
+            let class = self.class_of.get(id).map_or(0, |&c| usize::from(c));
+            self.dirty |= self.queues[class].release_one(id);
+        }
+        if self.settings.delay.is_some_and(|d| d.current || !d.wake) {
+            for queue in &mut self.queues {
+                self.dirty |= queue.release(now);
+            }
+        }
+    }
+
+    /// A job comes to its queue.
+    #[inline]
+    fn enqueue(&mut self, job: Job, class: usize) {
+        let now = self.scratch.now;
+        if job.ready > now && self.settings.delay.is_some_and(|d| d.wake && !d.current) {
+            self.due.insert((job.ready, job.id));
+        }
+        self.queues[class].insert(job, now);
+    }
+
+    /// When somebody's delay is over next.
+    fn next_ready(&self) -> Option<Time> {
+        let delay = self.settings.delay?;
+        let known = [self.due.first().map(|d| d.0), self.held.keys().next().map(|k| k.0)];
+        // Without events of its own, a delay that is over is found at the next event; there must be one.
+        let scan = delay.current && delay.wake || !delay.wake && self.running.is_empty();
+        let found = scan.then(|| self.queues.iter().filter_map(Queue::next_ready).min()).flatten();
+        // Where delays are cut short while jobs wait, a promised time may be no other event's.
+        let now = self.scratch.now;
+        let lone = delay.current || self.running.is_empty();
+        let promised =
+            lone.then(|| self.promises.iter().map(|p| p.at).chain(self.literal.times()).filter(|&at| at > now));
+        let promised = promised.into_iter().flatten().filter(|&at| at < Time::MAX);
+        known.into_iter().flatten().chain(found).chain(promised).min()
+    }
+
+    /// A start, wherever it was decided.
+    fn start(&mut self, job: &Job, class: usize, why: Why, actions: &mut Actions) {
+        let end = self.scratch.now.saturating_add(job.span);
+        actions.start(job.id, why);
+        self.scratch.free -= job.procs;
+        self.running.insert(Running { end, id: job.id, procs: job.procs });
+        if let Some(partitions) = &mut self.partitions {
+            partitions.start(class, job.procs);
+        }
+    }
+
+    /// Tells whoever watches what has changed.
+    fn report(&mut self, actions: &mut Actions) {
+        let mut tell = |gauge: Gauge, value: i64| {
+            let at = self.told.iter().position(|t| t.0 == gauge).unwrap_or_else(|| {
+                self.told.push((gauge, i64::MIN));
+                self.told.len() - 1
+            });
+            if self.told[at].1 != value {
+                self.told[at].1 = value;
+                actions.push(super::Action::Note { gauge, value });
+            }
+        };
+        for (i, &size) in self.partitions.iter().flat_map(|p| p.sizes().iter().enumerate()) {
+            tell(Gauge::Partition(i as u32 + 1), i64::from(size));
+        }
+        if let Some(controller) = &self.controller {
+            tell(Gauge::Delay, controller.seconds().0);
+        }
+        if matches!(self.settings.borders, Borders::Auto { .. }) {
+            tell(Gauge::Queues, self.classes.count() as i64);
+            for (i, border) in self.classes.borders().iter().enumerate() {
+                tell(Gauge::Border(i as u32 + 1), border.0);
+            }
+        }
+    }
+}
+
+/// When a running job is planned to end: even one without run time holds its processors for an instant.
+fn planned_end(id: JobId, prediction: Span, view: &View<'_>) -> Time {
+    view.segment_start(id).saturating_add(prediction.max(Span(1)))
+}
+
+impl Policy for MultiQueue {
+    #[inline]
+    fn observe(&mut self, event: Event, view: &View<'_>) {
+        match event {
+            Event::Arrived(id) => self.arrived(id, view),
+            Event::Ended { job, .. } => self.ended(job, view),
+            Event::Repredicted { job, old } => self.repredicted(job, old, view),
+            Event::Cancelled(id) => {
+                self.withdraw(id);
+                self.promises.drop(id);
+                self.literal.forget(id);
+                (self.dirty, self.stale) = (true, true);
+            }
+            Event::Woken => {}
+        }
+    }
+
+    #[inline]
+    fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
+        self.scratch.now = view.now();
+        self.scratch.free = view.free();
+        self.scratch.planned = false;
+        self.class_of.forget_before(view.oldest());
+        if self.partitions.is_none() && (self.settings.record || self.settings.own != Own::Shared) {
+            let (queues, most) = (self.classes.count(), self.classes.most());
+            self.partitions = Some(Partitions::new(view.machine().procs, queues, most));
+        }
+        if self.settings.delay.is_some() {
+            self.release(view.now());
+        }
+        if self.settings.literal() {
+            self.literal_pass(actions);
+        } else {
+            self.pass(actions);
+        }
+        self.dirty = false;
+        if self.settings.delay.is_some() {
+            self.wake = self.next_ready();
+        }
+        if self.settings.record {
+            self.report(actions);
+        }
+    }
+
+    fn next_wake(&self) -> Option<Time> {
+        self.wake
+    }
+}

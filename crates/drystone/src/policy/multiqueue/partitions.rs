@@ -1,0 +1,110 @@
+//! Which queue owns how many processors.
+
+use crate::model::Procs;
+use serde::{Deserialize, Serialize};
+
+/// The partitions of the machine: how many processors each queue owns and how many of them are idle. They always sum to the
+/// machine.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Partitions {
+    size: Vec<Procs>,
+    idle: Vec<Procs>,
+}
+
+impl Partitions {
+    /// The machine in equal parts, the remainder to the first queues; `most` partitions in all, of which the first `queues`
+    /// own something.
+    pub(super) fn new(machine: Procs, queues: usize, most: usize) -> Partitions {
+        let parts = queues.max(1) as Procs;
+        let size = (0..most.max(1) as Procs).map(|i| match i < parts {
+            true => machine / parts + Procs::from(i < machine % parts),
+            false => 0,
+        });
+        let size: Vec<Procs> = size.collect();
+        Partitions { idle: size.clone(), size }
+    }
+
+    /// Processors of a queue.
+    pub(super) fn size(&self, queue: usize) -> Procs {
+        self.size[queue]
+    }
+
+    /// Idle ones among them.
+    pub(super) fn idle(&self, queue: usize) -> Procs {
+        self.idle[queue]
+    }
+
+    pub(super) fn sizes(&self) -> &[Procs] {
+        &self.size
+    }
+
+    /// A job of the queue starts: missing processors move over from idle ones of other queues, in the order of the queues,
+    /// and stay.
+    pub(super) fn start(&mut self, queue: usize, procs: Procs) {
+        let mut missing = procs.saturating_sub(self.idle[queue]);
+        for other in 0..self.size.len() {
+            if missing == 0 {
+                break;
+            }
+            if other != queue {
+                let moved = missing.min(self.idle[other]);
+                self.idle[other] -= moved;
+                self.size[other] -= moved;
+                self.idle[queue] += moved;
+                self.size[queue] += moved;
+                missing -= moved;
+            }
+        }
+        debug_assert_eq!(missing, 0, "more processors started than were idle");
+        self.idle[queue] -= procs.min(self.idle[queue]);
+    }
+
+    /// A job of the queue has ended.
+    pub(super) fn end(&mut self, queue: usize, procs: Procs) {
+        self.idle[queue] = (self.idle[queue] + procs).min(self.size[queue]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_remainder_goes_to_the_first() {
+        assert_eq!(Partitions::new(10, 4, 5).sizes(), [3, 3, 2, 2, 0]);
+        let mut p = Partitions::new(10, 4, 4);
+        p.start(2, 6);
+        assert_eq!((p.sizes(), &p.idle[..]), (&[0, 2, 6, 2][..], &[0, 2, 0, 2][..]));
+        p.end(2, 6);
+        p.start(0, 10);
+        assert_eq!(p.sizes(), [10, 0, 0, 0]);
+    }
+
+    proptest! {
+        /// Whatever starts and ends, no partition is negative, all sum to the machine, and idle ones are those not running.
+        #[test]
+        fn partitions_sum_to_the_machine(
+            machine in 1u32..200, queues in 1usize..9,
+            ops in prop::collection::vec((any::<bool>(), 0usize..9, 1u32..200), 1..200),
+        ) {
+            let mut p = Partitions::new(machine, queues, queues);
+            let mut running: Vec<(usize, Procs)> = Vec::new();
+            for (start, queue, procs) in ops {
+                let free = p.idle.iter().sum::<Procs>();
+                if start && procs <= free {
+                    p.start(queue % queues, procs);
+                    running.push((queue % queues, procs));
+                } else if !running.is_empty() {
+                    let (queue, procs) = running.swap_remove(queue % running.len());
+                    p.end(queue, procs);
+                }
+                prop_assert_eq!(p.sizes().iter().sum::<Procs>(), machine);
+                for q in 0..queues {
+                    let busy: Procs = running.iter().filter(|r| r.0 == q).map(|r| r.1).sum();
+                    prop_assert_eq!(p.idle(q) + busy, p.size(q));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! One pass over all queues (rule M4).
+
+use super::promises::Promise;
+use super::queues::{Job, place};
+use super::{MultiQueue, Promising, Why};
+use crate::model::{JobId, Span, Time};
+use crate::parts::Profile;
+use crate::policy::Actions;
+
+/// The next job of a queue that may start beside the promises.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Candidate {
+    /// Not looked for yet.
+    #[default]
+    Unknown,
+    /// There is none. What may start only becomes less during a pass, so there will be none.
+    Nobody,
+    /// This one, unless what may start has become less since.
+    Job(Job),
+}
+
+impl MultiQueue {
+    /// Waiting jobs of all queues in order of arrival: pivots start if their time has come and are promised one if they
+    /// have none; others start where they disturb no promise.
+    pub(super) fn pass(&mut self, actions: &mut Actions) {
+        self.keep_promises(actions);
+        self.climb();
+        // A pivot among several newcomers may hand over to another of them.
+        let eager = self.settings.promise == Promising::Eager && self.fresh.len() > 1;
+        if self.dirty || eager || self.promises.first().is_some_and(|p| p.at <= self.scratch.now) {
+            self.full_pass(actions);
+        } else {
+            self.newcomers(actions);
+        }
+    }
+
+    /// Places promises anew where predictions have turned out wrong: earlier where jobs ended early, later where they
+    /// cannot be kept.
+    fn keep_promises(&mut self, actions: &mut Actions) {
+        let now = self.scratch.now;
+        let Some(first) = self.promises.first() else {
+            self.stale = false;
+            return;
+        };
+        let overdue = self.running.first().is_some_and(|r| r.end <= now);
+        if !(self.stale || first.at < now || overdue && first.at <= now) {
+            return;
+        }
+        let mut profile = self.profile_of_running();
+        self.promises.replace(now, &mut profile, |id, at| actions.reserve(id, at));
+        self.scratch.profile = Some(profile);
+        self.scratch.planned = true;
+        // An overdue job is taken to end in the next second, which is no event to rely on.
+        self.stale = overdue;
+    }
+
+    /// Free processors over time without running jobs. One that should have ended holds its processors until the next
+    /// second at least.
+    fn profile_of_running(&mut self) -> Profile {
+        let now = self.scratch.now;
+        let mut profile = self.scratch.profile.take().unwrap_or_else(|| Profile::new(now, 0));
+        let ends = self.running.iter().map(|r| (r.end.max(now + Span(1)), r.procs));
+        profile.reset_to_running(now, self.scratch.free, ends);
+        profile
+    }
+
+    /// The profile with all promises taken out.
+    fn plan(&mut self) -> Profile {
+        if self.scratch.planned
+            && let Some(profile) = self.scratch.profile.take()
+        {
+            return profile;
+        }
+        let mut profile = self.profile_of_running();
+        self.promises.reserve(&mut profile);
+        profile
+    }
+
+    /// Only jobs arrived: whoever could not start before cannot start now, since all promises have come nearer and nothing
+    /// was given back.
+    fn newcomers(&mut self, actions: &mut Actions) {
+        let mut fresh = std::mem::take(&mut self.fresh);
+        for job in fresh.drain(..) {
+            let class = self.class(job.id);
+            let pivot = self.queues[class].is_empty();
+            let may = job.ready <= self.scratch.now && self.scratch.stairs.admits(job.procs, job.span);
+            if may {
+                self.start_beside(&job, class, if pivot { Why::Head } else { Why::Backfilled }, actions);
+            } else {
+                self.enqueue(job, class);
+                if pivot {
+                    self.promise(&job, class, actions);
+                }
+            }
+        }
+        self.fresh = fresh;
+    }
+
+    fn full_pass(&mut self, actions: &mut Actions) {
+        let now = self.scratch.now;
+        let mut fresh = std::mem::take(&mut self.fresh);
+        for job in fresh.drain(..) {
+            let class = self.class(job.id);
+            self.enqueue(job, class);
+        }
+        self.fresh = fresh;
+        let count = self.queues.len();
+        self.scratch.settled.clear();
+        self.scratch.settled.resize(count, false);
+        // A pivot whose time has not come has nothing to do in this pass.
+        for promise in self.promises.iter().filter(|p| p.at > now) {
+            let first = self.queues[promise.class].first();
+            self.scratch.settled[promise.class] |= first.is_some_and(|f| f.id == promise.id);
+        }
+        self.scratch.candidates.clear();
+        self.scratch.candidates.resize(count, Candidate::Unknown);
+        let mut after: Option<JobId> = None;
+        loop {
+            let pivot = self.next_pivot(after);
+            let candidate = self.next_candidate(after);
+            match (pivot, candidate) {
+                (None, None) => return,
+                (Some((class, job)), other) if other.is_none_or(|(_, c)| job.id <= c.id) => {
+                    after = Some(job.id);
+                    self.visit_pivot(&job, class, actions);
+                }
+                (_, Some((class, job))) => {
+                    after = Some(job.id);
+                    self.queues[class].remove(job.id);
+                    self.start_beside(&job, class, Why::Backfilled, actions);
+                }
+                (Some(_), None) => return,
+            }
+        }
+    }
+
+    /// The next job behind `after` that is the first of its queue, or whose promised time has come.
+    fn next_pivot(&mut self, after: Option<JobId>) -> Option<(usize, Job)> {
+        let mut next: Option<(usize, Job)> = None;
+        for (class, queue) in self.queues.iter().enumerate() {
+            if self.scratch.settled[class] {
+                continue;
+            }
+            match queue.first() {
+                Some(job) if after.is_none_or(|a| job.id > a) => {
+                    if next.is_none_or(|(_, n)| job.id < n.id) {
+                        next = Some((class, job));
+                    }
+                }
+                Some(_) => {}
+                None => self.scratch.settled[class] = true,
+            }
+        }
+        // A promise outlives the place at the head of a queue where borders move.
+        for promise in self.promises.iter().take_while(|p| p.at <= self.scratch.now) {
+            let due = after.is_none_or(|a| promise.id > a) && next.is_none_or(|(_, n)| promise.id < n.id);
+            if due && promise.procs <= self.scratch.free {
+                next = Some((promise.class, job_of(promise)));
+            }
+        }
+        next
+    }
+
+    /// The next job behind `after` that disturbs no promise and has none itself.
+    fn next_candidate(&mut self, after: Option<JobId>) -> Option<(usize, Job)> {
+        if self.scratch.free == 0 {
+            return None;
+        }
+        let stairs = &self.scratch.stairs;
+        let mut next: Option<(usize, Job)> = None;
+        for (class, candidate) in self.scratch.candidates.iter_mut().enumerate() {
+            let mut from = after;
+            match *candidate {
+                Candidate::Nobody => continue,
+                Candidate::Unknown => {}
+                Candidate::Job(job) => {
+                    if after.is_none_or(|a| job.id > a) {
+                        from = Some(job.id);
+                        if stairs.admits(job.procs, job.span) {
+                            if next.is_none_or(|(_, n)| job.id < n.id) {
+                                next = Some((class, job));
+                            }
+                            continue;
+                        }
+                    }
+                }
+            }
+            let queue = &self.queues[class].ready;
+            let found = loop {
+                let found = queue.next_admitted(from.map(place), stairs);
+                match found {
+                    Some(job) if self.promises.of(job.id).is_some() => from = Some(job.id),
+                    found => break found,
+                }
+            };
+            *candidate = found.map_or(Candidate::Nobody, |w| Candidate::Job(Job::of(&w)));
+            if let Some(job) = found
+                && next.is_none_or(|(_, n)| job.id < n.id)
+            {
+                next = Some((class, Job::of(&job)));
+            }
+        }
+        next
+    }
+
+    fn visit_pivot(&mut self, job: &Job, class: usize, actions: &mut Actions) {
+        let now = self.scratch.now;
+        match self.promises.of(job.id).map(|p| p.at) {
+            Some(at) if at <= now && job.procs <= self.scratch.free => {
+                // It runs where its promise was: nothing changes for the others.
+                self.promises.remove(job.id);
+                self.queues[class].remove(job.id);
+                self.start(job, class, Why::Head, actions);
+                self.climb();
+                self.hand_over(class, actions);
+            }
+            Some(_) => self.scratch.settled[class] = true,
+            None => {
+                self.depose(job.id, class);
+                if job.ready <= now && self.scratch.stairs.admits(job.procs, job.span) {
+                    self.queues[class].remove(job.id);
+                    self.start_beside(job, class, Why::Head, actions);
+                    self.hand_over(class, actions);
+                } else {
+                    self.promise(job, class, actions);
+                    self.scratch.settled[class] = true;
+                }
+            }
+        }
+    }
+
+    /// Where the next pivot is promised its start as soon as the last one starts.
+    fn hand_over(&mut self, class: usize, actions: &mut Actions) {
+        if self.settings.promise == Promising::Eager
+            && let Some(next) = self.queues[class].first()
+            && self.promises.of(next.id).is_none()
+        {
+            self.promise(&next, class, actions);
+        }
+    }
+
+    /// A job that nobody saw until now stands before the pivot of its queue, which loses its promise.
+    fn depose(&mut self, id: JobId, class: usize) {
+        if !self.settings.hold() {
+            return;
+        }
+        let deposed = self.promises.iter().find(|p| p.class == class && p.id > id).map(|p| p.id);
+        if let Some(dropped) = deposed.and_then(|id| self.promises.drop(id)) {
+            if self.scratch.planned
+                && let Some(profile) = &mut self.scratch.profile
+            {
+                profile.release(dropped.at, dropped.end(), dropped.procs);
+            }
+            // There is more room than before.
+            self.scratch.candidates.fill(Candidate::Unknown);
+            self.climb();
+        }
+    }
+
+    /// Starts a job that has no promise and disturbs none.
+    fn start_beside(&mut self, job: &Job, class: usize, why: Why, actions: &mut Actions) {
+        let (now, end) = (self.scratch.now, self.scratch.now.saturating_add(job.span));
+        self.start(job, class, why, actions);
+        self.promises.take(end, job.procs);
+        if self.scratch.planned
+            && let Some(profile) = &mut self.scratch.profile
+        {
+            profile.reserve(now, end, job.procs);
+        }
+        self.climb();
+    }
+
+    /// Promises a job its earliest start.
+    fn promise(&mut self, job: &Job, class: usize, actions: &mut Actions) {
+        let mut profile = self.plan();
+        let ready = job.ready.max(self.scratch.now);
+        let at = profile.earliest(job.procs, job.span, ready).unwrap_or(Time::MAX);
+        let promise = Promise { at, id: job.id, procs: job.procs, span: job.span, ready: job.ready, class, left: 0 };
+        if at < Time::MAX {
+            profile.reserve(at, promise.end(), job.procs);
+            if at > self.scratch.now {
+                actions.reserve(job.id, at);
+            }
+        }
+        self.promises.add(promise, &profile);
+        // A job that should have ended may do so this very second, as planned, after which nothing would happen any more.
+        self.stale |= self.running.first().is_some_and(|r| r.end <= self.scratch.now);
+        self.scratch.profile = Some(profile);
+        self.scratch.planned = true;
+        self.climb();
+    }
+
+    /// What may start beside the promises as they are now.
+    fn climb(&mut self) {
+        self.promises.stairs(self.scratch.now, self.scratch.free, &mut self.scratch.stairs);
+    }
+}
+
+fn job_of(promise: &Promise) -> Job {
+    Job { id: promise.id, procs: promise.procs, span: promise.span, ready: promise.ready, submit: Time::MIN }
+}

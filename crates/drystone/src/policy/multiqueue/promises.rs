@@ -1,0 +1,132 @@
+//! Promised starts, and what they leave to others.
+
+use crate::model::{JobId, Procs, Span, Time};
+use crate::parts::{Profile, Stairs};
+use serde::{Deserialize, Serialize};
+
+/// A promised start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Promise {
+    /// When.
+    pub(super) at: Time,
+    /// To whom.
+    pub(super) id: JobId,
+    pub(super) procs: Procs,
+    /// How long it will run, at least 1 s.
+    pub(super) span: Span,
+    /// The job may not start before.
+    pub(super) ready: Time,
+    /// Its queue.
+    pub(super) class: usize,
+    /// Processors left over at `at` when all who run then and all who are promised that time have theirs.
+    pub(super) left: Procs,
+}
+
+impl Promise {
+    pub(super) fn end(&self) -> Time {
+        self.at.saturating_add(self.span)
+    }
+}
+
+/// The promises in order of time, with what each leaves over: enough to know, without a plan of the future, whether a job
+/// that starts now disturbs any (free processors fall only where a promise begins).
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+pub(super) struct Promises {
+    list: Vec<Promise>,
+}
+
+impl Promises {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Promise> + '_ {
+        self.list.iter()
+    }
+
+    pub(super) fn first(&self) -> Option<&Promise> {
+        self.list.first()
+    }
+
+    pub(super) fn of(&self, id: JobId) -> Option<&Promise> {
+        self.list.iter().find(|p| p.id == id)
+    }
+
+    /// A job starts now that will be gone by `end`.
+    pub(super) fn take(&mut self, end: Time, procs: Procs) {
+        for promise in self.list.iter_mut().take_while(|p| p.at < end) {
+            debug_assert!(promise.left >= procs, "a start disturbs the promise of {}", promise.id);
+            promise.left = promise.left.saturating_sub(procs);
+        }
+    }
+
+    /// Adds a promise that `profile` holds already.
+    pub(super) fn add(&mut self, promise: Promise, profile: &Profile) {
+        for other in &mut self.list {
+            if promise.at <= other.at && other.at < promise.end() {
+                other.left = other.left.saturating_sub(promise.procs);
+            }
+        }
+        let at = self.list.partition_point(|p| (p.at, p.id) < (promise.at, promise.id));
+        self.list.insert(at, Promise { left: profile.free_at(promise.at), ..promise });
+    }
+
+    /// Takes out a promise that is kept now, or dropped. Where it is kept, the job runs in its place and nothing changes
+    /// for the others; where not, see [`Promises::drop`].
+    pub(super) fn remove(&mut self, id: JobId) -> Option<Promise> {
+        let at = self.list.iter().position(|p| p.id == id)?;
+        Some(self.list.remove(at))
+    }
+
+    /// Takes out a promise that will not be kept: its processors are left over again.
+    pub(super) fn drop(&mut self, id: JobId) -> Option<Promise> {
+        let dropped = self.remove(id)?;
+        for other in &mut self.list {
+            if dropped.at <= other.at && other.at < dropped.end() {
+                other.left += dropped.procs;
+            }
+        }
+        Some(dropped)
+    }
+
+    /// Changes what is known of the job of a promise; the promises must be placed anew then.
+    pub(super) fn repredict(&mut self, id: JobId, span: Span, class: usize) {
+        if let Some(promise) = self.list.iter_mut().find(|p| p.id == id) {
+            (promise.span, promise.class) = (span, class);
+        }
+    }
+
+    /// Changes queues where borders have moved.
+    pub(super) fn classify(&mut self, class: impl Fn(&Promise) -> usize) {
+        self.list.iter_mut().for_each(|p| p.class = class(p));
+    }
+
+    /// Puts every promise at its earliest place in `profile`, in order of their times. Nobody is moved back as long as
+    /// running jobs end by their predicted ends. Tells each that moved.
+    pub(super) fn replace(&mut self, now: Time, profile: &mut Profile, mut moved: impl FnMut(JobId, Time)) {
+        for promise in &mut self.list {
+            let start = profile.earliest(promise.procs, promise.span, now.max(promise.ready)).unwrap_or(Time::MAX);
+            if start < Time::MAX {
+                profile.reserve(start, start.saturating_add(promise.span), promise.procs);
+            }
+            if start != promise.at {
+                promise.at = start;
+                moved(promise.id, start);
+            }
+        }
+        self.list.sort_by_key(|p| (p.at, p.id));
+        for promise in &mut self.list {
+            promise.left = profile.free_at(promise.at);
+        }
+    }
+
+    /// Takes the processors of all promises out of a profile of running jobs.
+    pub(super) fn reserve(&self, profile: &mut Profile) {
+        for promise in self.list.iter().filter(|p| p.at < Time::MAX) {
+            profile.reserve(promise.at, promise.end(), promise.procs);
+        }
+    }
+
+    /// What may start now beside the promises.
+    pub(super) fn stairs(&self, now: Time, free: Procs, stairs: &mut Stairs) {
+        stairs.free = free;
+        stairs.steps.clear();
+        stairs.steps.extend(self.list.iter().filter(|p| p.at < Time::MAX).map(|p| (p.at - now, p.left)));
+    }
+}

@@ -1,0 +1,107 @@
+//! The waiting jobs of one queue, those whose delay is not over apart from the rest.
+
+use crate::model::{JobId, Procs, Span, Time};
+use crate::parts::{Place, WaitQueue, Waiting};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A waiting job, and when it may start at the earliest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Job {
+    pub(super) id: JobId,
+    pub(super) procs: Procs,
+    /// How long it is planned to run, at least 1 s.
+    pub(super) span: Span,
+    pub(super) ready: Time,
+    pub(super) submit: Time,
+}
+
+impl Job {
+    fn waiting(&self) -> Waiting {
+        Waiting { key: 0, prediction: self.span, submit: self.submit, id: self.id, procs: self.procs }
+    }
+
+    pub(super) fn of(waiting: &Waiting) -> Job {
+        Job { id: waiting.id, procs: waiting.procs, span: waiting.prediction, ready: Time::MIN, submit: waiting.submit }
+    }
+}
+
+/// Where a job stands in its queue: in order of arrival.
+pub(super) fn place(id: JobId) -> Place {
+    Place { key: 0, id }
+}
+
+/// One queue.
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub(super) struct Queue {
+    /// Whoever may start.
+    pub(super) ready: WaitQueue,
+    /// Whose delay is not over.
+    delayed: BTreeMap<JobId, Job>,
+}
+
+impl Queue {
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.ready.is_empty() && self.delayed.is_empty()
+    }
+
+    #[inline]
+    pub(super) fn insert(&mut self, job: Job, now: Time) {
+        if job.ready > now {
+            self.delayed.insert(job.id, job);
+        } else {
+            self.ready.insert(job.waiting());
+        }
+    }
+
+    pub(super) fn remove(&mut self, id: JobId) -> Option<Job> {
+        let ready = self.ready.remove(place(id)).map(|w| Job::of(&w));
+        if ready.is_some() || self.delayed.is_empty() { ready } else { self.delayed.remove(&id) }
+    }
+
+    /// The first to have arrived, delayed or not: the pivot.
+    #[inline]
+    pub(super) fn first(&self) -> Option<Job> {
+        let ready = self.ready.first().map(|w| Job::of(&w));
+        let Some((_, delayed)) = self.delayed.first_key_value() else { return ready };
+        Some(ready.filter(|r| r.id < delayed.id).unwrap_or(*delayed))
+    }
+
+    /// Lets those start whose delay is over. Answers whether there were any.
+    pub(super) fn release(&mut self, now: Time) -> bool {
+        if self.delayed.is_empty() {
+            return false;
+        }
+        let before = self.delayed.len();
+        let ready = &mut self.ready;
+        self.delayed.retain(|_, job| {
+            if job.ready <= now {
+                ready.insert(job.waiting());
+            }
+            job.ready > now
+        });
+        self.delayed.len() < before
+    }
+
+    /// Lets a job start whose delay is over. Answers whether it was here.
+    pub(super) fn release_one(&mut self, id: JobId) -> bool {
+        let job = self.delayed.remove(&id);
+        job.into_iter().inspect(|job| self.ready.insert(job.waiting())).next().is_some()
+    }
+
+    /// When the next delay is over. O(delayed jobs).
+    pub(super) fn next_ready(&self) -> Option<Time> {
+        self.delayed.values().map(|j| j.ready).min()
+    }
+
+    /// Sets the delays of all delayed jobs anew.
+    pub(super) fn set_ready(&mut self, ready: impl Fn(&Job) -> Time) {
+        self.delayed.values_mut().for_each(|j| j.ready = ready(j));
+    }
+
+    /// Everybody in the queue, in no order.
+    pub(super) fn jobs(&self) -> impl Iterator<Item = Job> + '_ {
+        self.ready.iter().map(Job::of).chain(self.delayed.values().copied())
+    }
+}

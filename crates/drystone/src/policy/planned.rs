@@ -1,0 +1,209 @@
+//! What policies share that plan a start for every waiting job: the plan, its compression, and what such a policy believes
+//! of the running jobs.
+
+use super::View;
+use crate::model::{JobId, Procs, Span, Time};
+use crate::parts::{Profile, Running, RunningSet};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// When a policy takes note of a job that ended before its predicted end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Notice {
+    /// At once.
+    #[default]
+    Immediate,
+    /// At the next event it knew about beforehand: an arrival, a planned start or a predicted end. So did the simulator
+    /// behind Talby & Feitelson 1999.
+    Late,
+}
+
+impl Notice {
+    /// The values with their names in policy texts.
+    pub(super) const NAMES: &'static [(&'static str, Notice)] =
+        &[("immediate", Notice::Immediate), ("late", Notice::Late)];
+}
+
+/// A waiting job with its planned start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Planned {
+    /// Where it is planned to start; [`Time::MAX`] before it is planned.
+    pub(super) start: Time,
+    /// Which job.
+    pub(super) id: JobId,
+    /// Processors it needs.
+    pub(super) procs: Procs,
+    /// How long it is planned to need them. At least 1 s: even a job without run time needs its processors for an instant.
+    pub(super) span: Span,
+}
+
+impl Planned {
+    /// A job that has no place in the plan yet, with its prediction of now.
+    pub(super) fn new(id: JobId, view: &View<'_>) -> Planned {
+        let span = view.prediction(id).max(Span(1));
+        Planned { start: Time::MAX, id, procs: view.job(id).procs, span }
+    }
+
+    /// Planned end.
+    #[inline]
+    pub(super) fn end(&self) -> Time {
+        self.start.saturating_add(self.span)
+    }
+
+    /// The order of a plan: by planned start, then arrival.
+    #[inline]
+    pub(super) fn key(&self) -> (Time, JobId) {
+        (self.start, self.id)
+    }
+
+    /// Plans the job at its earliest place and takes its processors out of the profile. O(steps).
+    pub(super) fn place(&mut self, profile: &mut Profile, now: Time) {
+        // No job is wider than the machine, and in the end all of it is free.
+        self.start = profile.earliest(self.procs, self.span, now).unwrap_or(Time::MAX);
+        if self.start < Time::MAX {
+            profile.reserve(self.start, self.end(), self.procs);
+        }
+    }
+}
+
+impl AsRef<Planned> for Planned {
+    fn as_ref(&self) -> &Planned {
+        self
+    }
+}
+
+impl AsMut<Planned> for Planned {
+    fn as_mut(&mut self) -> &mut Planned {
+        self
+    }
+}
+
+/// Compression: puts all waiting jobs of a plan back, in its order, each at its earliest place. `profile` holds the running
+/// jobs only and holds the plan, too, afterwards. `moved` is told each job that has moved, with its old start.
+///
+/// No job moves back if the plan fitted the profile before: what moved up leaves its old place to those behind it.
+/// O(jobs × steps).
+pub(super) fn compress<P: AsRef<Planned> + AsMut<Planned>>(
+    plan: &mut [P],
+    profile: &mut Profile,
+    now: Time,
+    mut moved: impl FnMut(&mut P, Time),
+) {
+    for job in plan.iter_mut() {
+        let planned = job.as_mut();
+        let old = planned.start;
+        planned.place(profile, now);
+        if planned.start != old {
+            moved(job, old);
+        }
+    }
+    plan.sort_unstable_by_key(|job| job.as_ref().key());
+}
+
+/// The running jobs as a plan believes in them: until when they run, and which have ended as far as the policy noticed.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Believed {
+    notice: Notice,
+    running: RunningSet,
+    /// Where running jobs are believed to end whose predicted end is past, or was never in the future.
+    extended: BTreeMap<JobId, Time>,
+    /// Ends not taken note of yet: whose, when they were believed to end, and whether they came before that.
+    unnoticed: Vec<(JobId, Time, bool)>,
+}
+
+impl Believed {
+    pub(super) fn new(notice: Notice) -> Believed {
+        Believed { notice, running: RunningSet::default(), extended: BTreeMap::new(), unnoticed: Vec::new() }
+    }
+
+    /// Whether the policy looks up at this instant, given whether a job has arrived or is due: with late notice it does
+    /// not see ends as they happen.
+    pub(super) fn looks_up(&self, now: Time, arrived_or_due: bool) -> bool {
+        self.notice == Notice::Immediate || arrived_or_due || self.next_end().is_some_and(|end| end <= now)
+    }
+
+    /// A job has ended.
+    pub(super) fn ended(&mut self, job: JobId, predicted_end: Time, now: Time) {
+        let end = self.extended.remove(&job).unwrap_or(predicted_end);
+        self.unnoticed.push((job, end, end > now));
+    }
+
+    /// Takes note of all ends. Answers whether one of them came before it was believed to.
+    pub(super) fn notice_ends(&mut self) -> bool {
+        let mut early = false;
+        for (id, end, is_early) in self.unnoticed.drain(..) {
+            self.running.remove(end, id);
+            early |= is_early;
+        }
+        early
+    }
+
+    /// The prediction of a running job was `old` and has changed.
+    pub(super) fn repredicted(&mut self, job: JobId, old: Span, view: &View<'_>) {
+        let end = view.predicted_end(job);
+        let old = self.extended.remove(&job).unwrap_or(end - (view.prediction(job) - old));
+        if let Some(running) = self.running.remove(old, job) {
+            self.running.insert(Running { end, ..running });
+        }
+    }
+
+    /// A job starts as planned.
+    pub(super) fn start(&mut self, job: &Planned, view: &View<'_>) {
+        let end = view.now() + job.span;
+        if view.prediction(job.id) < job.span {
+            self.extended.insert(job.id, end);
+        }
+        self.running.insert(Running { end, id: job.id, procs: job.procs });
+    }
+
+    /// The first job that still runs at the end it was believed to have.
+    pub(super) fn overdue(&self, now: Time) -> Option<Running> {
+        self.running.first().filter(|job| job.end <= now)
+    }
+
+    /// A running job is believed to end at `end` from now on.
+    pub(super) fn extend(&mut self, job: Running, end: Time) {
+        self.running.remove(job.end, job.id);
+        self.running.insert(Running { end, ..job });
+        self.extended.insert(job.id, end);
+    }
+
+    /// Forgets a running job.
+    pub(super) fn forget(&mut self, job: Running) {
+        self.running.remove(job.end, job.id);
+    }
+
+    /// A job that has outlived its prediction is believed to need as long again as it is overdue, at least a minute.
+    /// Answers whether there was one.
+    pub(super) fn extend_overdue(&mut self, view: &View<'_>) -> bool {
+        let mut any = false;
+        while let Some(job) = self.overdue(view.now()) {
+            self.extend(job, grace(&job, view));
+            any = true;
+        }
+        any
+    }
+
+    /// When the first running job is believed to end.
+    #[inline]
+    pub(super) fn next_end(&self) -> Option<Time> {
+        self.running.first().map(|job| job.end)
+    }
+
+    /// When a policy with this notice and this first planned start has to be woken, if `ends` matter to it in any case.
+    pub(super) fn wake(&self, first_start: Option<Time>, ends: bool) -> Option<Time> {
+        let end = if ends || self.notice == Notice::Late { self.next_end() } else { None };
+        first_start.into_iter().chain(end).min()
+    }
+
+    /// Makes the profile that of the running jobs, with `free` processors free now. O(running jobs).
+    pub(super) fn fill(&self, profile: &mut Profile, now: Time, free: Procs) {
+        profile.reset_to_running(now, free, self.running.iter().map(|job| (job.end, job.procs)));
+    }
+}
+
+/// Until when an overdue job is believed to run: as long again as it is overdue, at least a minute.
+pub(super) fn grace(job: &Running, view: &View<'_>) -> Time {
+    let overdue = view.now() - view.predicted_end(job.id);
+    view.now() + overdue.max(Span::MINUTE)
+}

@@ -1,0 +1,66 @@
+//! The average wait of the system, given or estimated.
+
+use super::settings::AverageWait;
+use crate::model::Span;
+use serde::{Deserialize, Serialize};
+
+/// What the estimate begins with: one job that waited for an hour.
+const FIRST_GUESS: f64 = 3_600.0;
+
+/// The newest wait counts at least as much as one in so many: about ten days of a log of 28,000 jobs a year.
+const MEMORY: f64 = 1_000.0;
+
+/// AWT. The estimate is the mean wait of the jobs started so far, beginning with one imaginary job that waited for an hour;
+/// from the thousandth job on it forgets exponentially (the newest wait weighs 1/1000), so that it follows the seasons of a
+/// machine. It is never less than a second. Jobs that run only where they disturb nobody do not count: their wait says
+/// nothing about the system.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Average {
+    seconds: f64,
+    /// Waits seen, the imaginary one included; 0 where the average is given.
+    seen: f64,
+}
+
+impl Average {
+    pub(super) fn new(given: AverageWait) -> Average {
+        match given {
+            AverageWait::Given(seconds) => Average { seconds, seen: 0.0 },
+            AverageWait::Auto => Average { seconds: FIRST_GUESS, seen: 1.0 },
+        }
+    }
+
+    /// The average wait in seconds, above 0.
+    pub(super) fn seconds(&self) -> f64 {
+        if self.seen == 0.0 { self.seconds } else { self.seconds.max(1.0) }
+    }
+
+    /// A job starts after having waited.
+    pub(super) fn learn(&mut self, wait: Span) {
+        if self.seen > 0.0 {
+            self.seen = (self.seen + 1.0).min(MEMORY);
+            self.seconds += (wait.as_f64() - self.seconds) / self.seen;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_estimate_is_a_mean_that_forgets() {
+        let mut average = Average::new(AverageWait::Auto);
+        assert_eq!(average.seconds(), 3600.0);
+        average.learn(Span(0));
+        assert_eq!(average.seconds(), 1800.0);
+        average.learn(Span(1800));
+        assert_eq!(average.seconds(), 1800.0);
+        (0..20_000).for_each(|_| average.learn(Span(0)));
+        assert_eq!(average.seconds(), 1.0, "never zero");
+        (0..20_000).for_each(|_| average.learn(Span(7)));
+        assert!((average.seconds() - 7.0).abs() < 1e-6);
+        let mut given = Average::new(AverageWait::Given(2401.0));
+        given.learn(Span(0));
+        assert_eq!(given.seconds(), 2401.0);
+    }
+}

@@ -1,0 +1,393 @@
+//! Slack-based backfilling with priorities (Talby & Feitelson 1999).
+//!
+//! Every job is planned when it arrives, as in conservative backfilling, but jobs already planned may be moved back for a
+//! newcomer, each by no more than its slack in total: every possible plan has a price, and the cheapest is taken. What a job
+//! is promised at its arrival, its planned start plus its slack, is an upper bound of its start as long as no job runs
+//! longer than predicted.
+//!
+//! The rules are numbered as in the specification of this study: insertion 10 to 14, removal 15 and 20, orders 16, jobs of
+//! absolute zero 17, jobs that do not end 19.
+
+mod average;
+mod price;
+mod priorities;
+mod search;
+mod settings;
+mod tick;
+
+pub use price::{Importance, Weights};
+pub use priorities::{Priorities, PriorityError, Quota};
+pub use settings::{AverageWait, Order, Removal, Settings, Tick};
+
+use super::planned::{Believed, Planned, compress};
+use super::{Action, Actions, Event, Kind, Moved, Param, Phase, Policy, Variant, View, Why};
+use crate::model::{JobId, Span, Time};
+use crate::parts::{Profile, Running};
+use average::Average;
+use price::{Waiting, first_slack, scheduler_priority};
+use search::{Choice, Newcomer, Search, Task};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Slack-based backfilling.
+///
+/// With w waiting jobs and s slots (running and waiting jobs), an arrival costs O(s·w·s) at worst, and an early end O(w·s).
+/// Most candidates are given up long before their end.
+#[derive(Serialize, Deserialize)]
+pub struct Slack {
+    settings: Settings,
+    priorities: Priorities,
+    average: Average,
+    /// The last decision.
+    now: Time,
+    running: Believed,
+    /// Free processors with running jobs and the whole plan taken away. Its steps are exactly the slots: the present, ends of
+    /// running jobs, planned starts and planned ends.
+    profile: Profile,
+    /// Waiting jobs by planned start, then arrival.
+    plan: Vec<Waiting>,
+    /// Jobs that have arrived since the last decision.
+    fresh: Vec<JobId>,
+    /// Whether each waiting job is planned as early as the running jobs and those before it allow.
+    compact: bool,
+    /// Room has come up: a job ended early or was withdrawn.
+    freed: bool,
+    /// The plan may be impossible: a prediction has changed or was outlived.
+    stale: bool,
+    /// Jobs that are being killed; nothing is decided before the machine says that they have ended.
+    dying: Vec<JobId>,
+    /// A decision was put off until then.
+    put_off: bool,
+    /// Jobs that run beyond their declared end as long as nobody needs their processors; the plan counts these as free.
+    guests: Vec<Running>,
+    /// Priorities of running jobs, kept only where they may be given more time.
+    held: BTreeMap<JobId, f64>,
+    #[serde(skip)]
+    search: Search,
+}
+
+impl Slack {
+    /// A policy with an empty plan.
+    #[must_use]
+    pub fn new(settings: Settings, priorities: Priorities) -> Slack {
+        Slack {
+            priorities,
+            average: Average::new(settings.average_wait),
+            now: Time::MIN,
+            running: Believed::new(settings.notice),
+            profile: Profile::new(Time::MIN, 0),
+            plan: Vec::new(),
+            fresh: Vec::new(),
+            compact: true,
+            freed: false,
+            stale: true,
+            dying: Vec::new(),
+            put_off: false,
+            guests: Vec::new(),
+            held: BTreeMap::new(),
+            search: Search::default(),
+            settings,
+        }
+    }
+
+    /// Rules 10 to 14.
+    fn insert(&mut self, id: JobId, view: &View<'_>, actions: &mut Actions) {
+        let now = view.now();
+        let mut planned = Planned::new(id, view);
+        let importance = self.priorities.admit(id, view.job(id), now);
+        let new = Newcomer { procs: planned.procs, span: planned.span, priority: importance.priority(0.5) };
+        // Nobody moves. No job is wider than the machine, and in the end all of it is free.
+        let start = self.profile.earliest(new.procs, new.span, now).unwrap_or(Time::MAX);
+        let price = self.settings.weights.of_waiting(new.procs, start - now);
+        let mut choice = Choice { start, price, compact: self.compact || self.plan.is_empty() };
+        self.search.forget_moves();
+        if !self.plan.is_empty() {
+            choice = self.find(new, choice, false, view);
+        }
+        if choice.start != start {
+            actions.explain(Moved { job: id, favour: Some(id), from: start, to: choice.start, price: choice.price });
+        }
+        self.apply(Some(id), actions);
+
+        let average = self.average.seconds();
+        let priority = importance.priority(scheduler_priority(choice.start - now, average));
+        let slack = first_slack(priority, self.settings.slack_factor, average);
+        planned.start = choice.start;
+        let job = Waiting { planned, priority, slack, first_slack: slack };
+        if choice.start > now {
+            // A start at once needs no promise.
+            actions.push(promise(&job));
+        }
+        let place = self.plan.partition_point(|p| p.planned.key() < planned.key());
+        self.plan.insert(place, job);
+        self.compact = choice.compact;
+        if self.search.moves().is_empty() {
+            self.profile.reserve(planned.start, planned.end(), planned.procs);
+        } else {
+            self.rebuild(view);
+        }
+    }
+
+    /// The cheapest way to fit a newcomer in.
+    fn find(&mut self, new: Newcomer, first: Choice, only_now: bool, view: &View<'_>) -> Choice {
+        let (now, free) = (view.now(), self.free(view));
+        self.running.fill(&mut self.search.base, now, free);
+        let Slack { settings, profile: full, plan, compact, search, .. } = self;
+        let task = Task { settings, now, full, plan, compact: *compact, new, only_now };
+        search.cheapest(&task, first)
+    }
+
+    /// Rule 13: carries out the moves that were found. The profile is left as it was.
+    fn apply(&mut self, favour: Option<JobId>, actions: &mut Actions) {
+        if self.search.moves().is_empty() {
+            return;
+        }
+        for moved in self.search.moves() {
+            let job = &mut self.plan[moved.at];
+            let (from, to) = (job.planned.start, moved.to);
+            job.slack -= (to - from).as_f64();
+            job.planned.start = to;
+            actions.explain(Moved { job: job.planned.id, favour, from, to, price: moved.price });
+            actions.push(promise(job));
+        }
+        self.plan.sort_unstable_by_key(|job| job.planned.key());
+    }
+
+    /// Makes the profile anew from running jobs and plan.
+    fn rebuild(&mut self, view: &View<'_>) {
+        let free = self.free(view);
+        self.running.fill(&mut self.profile, view.now(), free);
+        for Waiting { planned, .. } in &self.plan {
+            self.profile.reserve(planned.start, planned.end(), planned.procs);
+        }
+    }
+
+    /// Rules 8 and 15: all waiting jobs out, and back in the order of their starts. What that gains does not touch slacks.
+    /// Where predictions proved too short it can delay jobs; that uses up their slack, and beyond it breaks promises.
+    fn compress(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let free = self.free(view);
+        self.running.fill(&mut self.profile, view.now(), free);
+        compress(&mut self.plan, &mut self.profile, view.now(), |job, from| {
+            let by = (job.planned.start - from).as_f64();
+            if by > 0.0 {
+                job.slack = (job.slack - by).max(0.0);
+            }
+            let to = job.planned.start;
+            actions.explain(Moved { job: job.planned.id, favour: None, from, to, price: 0.0 });
+            actions.push(promise(job));
+        });
+        self.compact = true;
+    }
+
+    /// Room has come up.
+    fn remove(&mut self, view: &View<'_>, actions: &mut Actions) {
+        match self.settings.removal {
+            Removal::Compress => self.compress(view, actions),
+            Removal::Priced => {
+                // Rule 20.
+                self.compact = false;
+                self.rebuild(view);
+                let dummy = Newcomer { procs: 0, span: Span::ZERO, priority: 1.0 };
+                let nothing = Choice { start: view.now(), price: 0.0, compact: false };
+                let choice = self.find(dummy, nothing, false, view);
+                self.compact = choice.compact;
+                if !self.search.moves().is_empty() {
+                    self.apply(None, actions);
+                    self.rebuild(view);
+                }
+            }
+        }
+    }
+
+    /// Starts the jobs that are due, unless guests hold their processors.
+    fn start_due(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let now = view.now();
+        let due = self.plan.partition_point(|job| job.planned.start <= now);
+        if self.show_out_guests(due, view, actions) {
+            return;
+        }
+        for job in self.plan.drain(..due) {
+            let id = job.planned.id;
+            actions.start(id, Why::Planned);
+            self.running.start(&job.planned, view);
+            if job.priority != f64::NEG_INFINITY {
+                self.average.learn(now - view.job(id).submit);
+            }
+            if self.settings.tick == Tick::Extend {
+                self.held.insert(id, job.priority);
+            }
+        }
+    }
+}
+
+/// What a waiting job is told: where it is planned to start, and its latest start. The start is whole, so that a fraction of
+/// a second of slack is worth nothing.
+fn promise(job: &Waiting) -> Action {
+    let start = job.planned.start;
+    let latest = if job.slack.is_finite() { start.saturating_add(Span(job.slack.floor() as i64)) } else { Time::MAX };
+    Action::Reserve { job: job.planned.id, start, latest }
+}
+
+impl Policy for Slack {
+    fn observe(&mut self, event: Event, view: &View<'_>) {
+        match event {
+            Event::Arrived(id) => self.fresh.push(id),
+            Event::Ended { job, predicted_end } => {
+                self.running.ended(job, predicted_end, view.now());
+                self.priorities.left(view.job(job), view.ran(job), view.now());
+                self.dying.retain(|&id| id != job);
+                self.guests.retain(|guest| guest.id != job);
+                self.held.remove(&job);
+            }
+            Event::Repredicted { job, old } => {
+                self.stale = true;
+                if view.phase(job) == Phase::Running {
+                    self.running.repredicted(job, old, view);
+                } else if let Some(waiting) = self.plan.iter_mut().find(|w| w.planned.id == job) {
+                    waiting.planned.span = view.prediction(job).max(Span(1));
+                }
+            }
+            Event::Cancelled(id) => {
+                let waiting = self.plan.len();
+                self.plan.retain(|w| w.planned.id != id);
+                if self.plan.len() < waiting {
+                    self.priorities.left(view.job(id), Span::ZERO, view.now());
+                    self.freed = true;
+                }
+                self.fresh.retain(|&fresh| fresh != id);
+            }
+            Event::Woken => {}
+        }
+    }
+
+    fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let now = view.now();
+        self.now = now;
+        if !self.dying.is_empty() {
+            return;
+        }
+        let first = self.plan.first().map(|job| job.planned.start);
+        let expected = self.put_off || !self.fresh.is_empty() || first.is_some_and(|start| start <= now);
+        if !self.running.looks_up(now, expected) {
+            return;
+        }
+        self.freed |= self.running.notice_ends();
+        // Whoever drives the policy may be late.
+        self.stale |= first.is_some_and(|start| start < now);
+        self.find_overdue(view, actions);
+        self.put_off = !self.dying.is_empty();
+        if self.put_off {
+            return;
+        }
+        if self.stale {
+            self.compress(view, actions);
+        } else if self.freed {
+            self.remove(view, actions);
+        } else {
+            self.profile.advance(now);
+        }
+        (self.stale, self.freed) = (false, false);
+        if self.settings.tick == Tick::Extend && !self.guests.is_empty() {
+            self.extend_or_kill(view, actions);
+            self.put_off = !self.dying.is_empty();
+            if self.put_off {
+                return;
+            }
+        }
+        for at in 0..self.fresh.len() {
+            self.insert(self.fresh[at], view, actions);
+        }
+        self.fresh.clear();
+        self.start_due(view, actions);
+    }
+
+    fn next_wake(&self) -> Option<Time> {
+        // What is due when a kill is confirmed needs no other event.
+        let start = self.plan.first().map(|job| job.planned.start).filter(|_| self.dying.is_empty());
+        let ends_matter = matches!(self.settings.tick, Tick::Kill | Tick::Extend);
+        self.running.wake(start, ends_matter).filter(|&wake| wake > self.now)
+    }
+
+    fn prioritise(&mut self, priorities: Priorities) -> Result<(), PriorityError> {
+        if !self.priorities.is_empty() {
+            return Err(PriorityError("the policy's text gives others; leave out one of the two".into()));
+        }
+        if priorities.needs_workload() {
+            return Err(PriorityError("rules for job numbers need the log (Priorities::for_workload)".into()));
+        }
+        self.priorities = priorities;
+        Ok(())
+    }
+}
+
+/// Slack-based backfilling.
+pub(crate) static SLACK: Kind = Kind {
+    name: "slack",
+    summary: "planned jobs may be moved back within a promised bound where that is cheaper; knows priorities and quotas",
+    source: "Talby & Feitelson 1999, section 4",
+    params: &[
+        Param {
+            name: "sf",
+            default: "3",
+            values: "a number from 0 on",
+            meaning: "slack factor: how many average waits a job may be delayed; 0 is conservative backfilling",
+        },
+        Param {
+            name: "order",
+            default: "ast",
+            values: "ast|aat|du|dc|dp|exhaustive(N) with N from 1 to 8",
+            meaning: "order in which displaced jobs are put back: by planned start, arrival, largest area, highest cost, \
+                      highest priority, or the cheapest of all orders of up to N (by start beyond)",
+        },
+        Param {
+            name: "awt",
+            default: "auto",
+            values: "auto|a number of seconds above 0",
+            meaning: "average wait of the system; auto: the mean of the waits so far, of about the last 1,000 jobs",
+        },
+        Param { name: "au", default: "1", values: "a number from 0 to 1", meaning: "weight of processors in prices" },
+        Param { name: "at", default: "1", values: "a number from 0 to 1", meaning: "weight of delays in prices" },
+        Param { name: "ap", default: "1", values: "a number from 0 to 1", meaning: "weight of priorities in prices" },
+        Param {
+            name: "af",
+            default: "1",
+            values: "a number from 0 to 1",
+            meaning: "weight of fairness in prices: how much dearer it is to delay who was delayed before",
+        },
+        Param {
+            name: "notice",
+            default: "immediate",
+            values: "immediate|late",
+            meaning: "early ends are noticed at once, or at the next arrival, planned start or predicted end",
+        },
+        Param {
+            name: "remove",
+            default: "compress",
+            values: "compress|priced",
+            meaning: "after an early end: all planned starts move up in order, or the cheapest rearrangement",
+        },
+        Param {
+            name: "tick",
+            default: "run",
+            values: "run|kill|overrun|extend",
+            meaning: "a job that outlives its estimate: is left to the machine, is killed, is killed when somebody needs its \
+                      processors, or gets a tenth more where that is cheaper than killing it",
+        },
+        Param {
+            name: "priorities",
+            default: "equal",
+            values: priorities::VALUES,
+            meaning: "user and political priorities where no file gives them",
+        },
+    ],
+    variants: &[Variant {
+        name: "talby1999",
+        sets: "sf=3,order=ast,awt=2401,notice=late",
+        meaning: "the simulator behind Talby & Feitelson 1999, tables 1 to 3",
+    }],
+    build: |args| {
+        let settings = Settings::build(args)?;
+        let priorities = Priorities::from_text(args.text("priorities")).map_err(|e| args.error(e.to_string()))?;
+        Ok(Box::new(Slack::new(settings, priorities)))
+    },
+};

@@ -1,0 +1,188 @@
+//! Who is important: priorities of users, groups, queues and jobs, and quotas.
+//!
+//! They come from a TOML file ([`Priorities::from_toml`]) or from a short text ([`Priorities::from_text`]). Names are
+//! numbers, as logs give them.
+
+mod file;
+mod quota;
+mod rules;
+mod text;
+
+pub use quota::Quota;
+pub(super) use text::VALUES;
+
+use super::price::Importance;
+use crate::model::{Job, JobId, Span, Time, UNKNOWN, Workload};
+use quota::Account;
+use rules::{Every, Grade};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// What is wrong with priorities, and what would be right.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("priorities: {0}")]
+pub struct PriorityError(pub(super) String);
+
+impl PriorityError {
+    /// A policy was given priorities that has no use for them.
+    pub(in crate::policy) fn unused() -> PriorityError {
+        PriorityError("this policy has no use for them; `slack` has".into())
+    }
+}
+
+/// Whose jobs a rule is about.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub(super) enum Owner {
+    User,
+    Group,
+    Queue,
+}
+
+impl Owner {
+    const ALL: [Owner; 3] = [Owner::User, Owner::Group, Owner::Queue];
+
+    fn of(self, job: &Job) -> i32 {
+        match self {
+            Owner::User => job.user,
+            Owner::Group => job.group,
+            Owner::Queue => job.queue,
+        }
+    }
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Owner::User => "user",
+            Owner::Group => "group",
+            Owner::Queue => "queue",
+        })
+    }
+}
+
+/// Priorities of users, groups, queues and jobs, with the account of their quotas.
+///
+/// Where several rules are about a job, the most specific one decides, for the user's and the political priority apart: its
+/// number, then its place in the order of arrival, its user, its group, its queue, and the default, which is 0 for both.
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+pub struct Priorities {
+    default: Grade,
+    owners: BTreeMap<(Owner, i32), Grade>,
+    every: Vec<Every>,
+    /// By the log's number; [`Priorities::placed`] turns them into places in the order of arrival.
+    numbers: BTreeMap<i64, Grade>,
+    jobs: BTreeMap<JobId, Grade>,
+    accounts: BTreeMap<(Owner, i32), Account>,
+}
+
+impl Priorities {
+    /// Whether all jobs are equal and unlimited, with priorities of 0.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        let Priorities { default, owners, every, numbers, jobs, accounts } = self;
+        let rules = owners.is_empty() && every.is_empty() && numbers.is_empty() && jobs.is_empty();
+        rules && accounts.is_empty() && *default == Grade::default()
+    }
+
+    /// Priorities for the jobs of this workload: every user, group, queue and job that is named must be in it.
+    ///
+    /// # Errors
+    /// A name that no job of the workload has, or a job number that several have.
+    pub fn for_workload(self, workload: &Workload) -> Result<Priorities, PriorityError> {
+        self.check(workload)?;
+        Ok(self.placed(workload))
+    }
+
+    /// Whether every user, group, queue and job that is named is in this workload.
+    ///
+    /// # Errors
+    /// As for [`Priorities::for_workload`].
+    pub fn check(&self, workload: &Workload) -> Result<(), PriorityError> {
+        for owner in Owner::ALL {
+            let known: BTreeSet<i32> = workload.jobs().iter().map(|job| owner.of(job)).collect();
+            let named = self.owners.keys().chain(self.accounts.keys()).filter(|(kind, _)| *kind == owner);
+            for (_, id) in named {
+                if !known.contains(id) {
+                    return Err(unknown(owner, i64::from(*id), known.iter().map(|&id| i64::from(id))));
+                }
+            }
+        }
+        let mut known: BTreeMap<i64, u32> = BTreeMap::new();
+        if !self.numbers.is_empty() {
+            workload.truth().iter().for_each(|truth| *known.entry(truth.number).or_default() += 1);
+        }
+        for &number in self.numbers.keys() {
+            match known.get(&number) {
+                Some(1) => {}
+                Some(_) => return Err(PriorityError(format!("several jobs of the log have the number {number}"))),
+                None => return Err(unknown("job", number, known.keys().copied())),
+            }
+        }
+        Ok(())
+    }
+
+    /// The same for a part of a workload that was checked: rules for job numbers find their jobs, those for jobs of other
+    /// parts are left out.
+    #[must_use]
+    pub fn placed(mut self, part: &Workload) -> Priorities {
+        let numbers = std::mem::take(&mut self.numbers);
+        if !numbers.is_empty() {
+            let ids = part.truth().iter().enumerate().map(|(at, truth)| (JobId(at as u32), truth.number));
+            self.jobs = ids.filter_map(|(id, number)| Some((id, *numbers.get(&number)?))).collect();
+        }
+        self
+    }
+
+    /// Whether there are rules for job numbers that [`Priorities::placed`] has not placed yet.
+    pub(super) fn needs_workload(&self) -> bool {
+        !self.numbers.is_empty()
+    }
+
+    /// The user's and the political priority of a job, whatever quotas say.
+    #[must_use]
+    pub fn importance(&self, id: JobId, job: &Job) -> Importance {
+        let every = self.every.iter().filter(|e| e.covers(id)).map(|e| &e.grade);
+        let owners = Owner::ALL.iter().filter_map(|&o| self.owners.get(&(o, o.of(job))));
+        let mut grade = Grade::default();
+        for rule in self.jobs.get(&id).into_iter().chain(every).chain(owners).chain([&self.default]) {
+            grade.up = grade.up.or(rule.up);
+            grade.pp = grade.pp.or(rule.pp);
+        }
+        Importance { user: grade.up.unwrap_or(0.0), political: grade.pp.unwrap_or(0.0) }
+    }
+
+    /// A job arrives and is charged to the accounts of its owners. Beyond a quota its political priority is −∞.
+    pub(super) fn admit(&mut self, id: JobId, job: &Job, now: Time) -> Importance {
+        let mut importance = self.importance(id, job);
+        for owner in Owner::ALL {
+            if let Some(account) = self.accounts.get_mut(&(owner, owner.of(job)))
+                && !account.admit(job, now)
+            {
+                importance.political = f64::NEG_INFINITY;
+            }
+        }
+        importance
+    }
+
+    /// A job that was admitted has left: it ran for so long, or was withdrawn.
+    pub(super) fn left(&mut self, job: &Job, ran: Span, now: Time) {
+        if self.accounts.is_empty() {
+            return;
+        }
+        for owner in Owner::ALL {
+            if let Some(account) = self.accounts.get_mut(&(owner, owner.of(job))) {
+                account.left(job, ran, now);
+            }
+        }
+    }
+}
+
+fn unknown(what: impl fmt::Display, id: i64, known: impl Iterator<Item = i64> + Clone) -> PriorityError {
+    let known = known.filter(|&id| id != i64::from(UNKNOWN));
+    let range = match (known.clone().min(), known.max()) {
+        (Some(first), Some(last)) => format!("numbers from {first} to {last} occur in it"),
+        _ => format!("it names no {what} at all"),
+    };
+    PriorityError(format!("the log has no {what} {id}; {range}"))
+}

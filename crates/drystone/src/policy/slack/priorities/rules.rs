@@ -1,0 +1,131 @@
+//! Rules: which priority whose jobs have, and when two of them contradict each other.
+
+use super::quota::Account;
+use super::{Owner, Priorities, PriorityError, Quota};
+use crate::model::JobId;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What a rule says of the two priorities; `None` where it says nothing.
+#[derive(Clone, Copy, PartialEq, Default, Debug, Serialize, Deserialize)]
+pub(super) struct Grade {
+    pub(super) up: Option<f64>,
+    pub(super) pp: Option<f64>,
+}
+
+impl Grade {
+    /// The user's priority is from 0 to 1, the political one, too, or −∞.
+    pub(super) fn check(&self, whose: &dyn fmt::Display) -> Result<(), PriorityError> {
+        if let Some(up) = self.up
+            && !(0.0..=1.0).contains(&up)
+        {
+            return Err(PriorityError(format!("{whose}: up = {up} does not lie between 0 and 1")));
+        }
+        if let Some(pp) = self.pp
+            && !(0.0..=1.0).contains(&pp)
+            && pp != f64::NEG_INFINITY
+        {
+            return Err(PriorityError(format!(
+                "{whose}: pp = {pp} does not lie between 0 and 1 (-inf makes jobs run only where they disturb nobody)"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Adds what another rule about the same jobs says.
+    fn join(&mut self, other: &Grade, whose: &dyn fmt::Display) -> Result<(), PriorityError> {
+        for (name, mine, theirs) in [("up", &mut self.up, other.up), ("pp", &mut self.pp, other.pp)] {
+            match (*mine, theirs) {
+                (Some(a), Some(b)) if a != b => {
+                    return Err(PriorityError(format!(
+                        "two rules contradict each other: {whose} has {name} = {a} and {name} = {b}"
+                    )));
+                }
+                (None, Some(_)) => *mine = theirs,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Every so many jobs in the order of arrival.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub(super) struct Every {
+    /// One in so many.
+    pub(super) nth: u32,
+    /// The first of them; the first job is 1.
+    pub(super) first: u32,
+    pub(super) grade: Grade,
+}
+
+impl Every {
+    pub(super) fn covers(&self, id: JobId) -> bool {
+        (id.0 + 1).checked_sub(self.first).is_some_and(|since| since.is_multiple_of(self.nth))
+    }
+
+    /// Whether some job is covered by both.
+    fn overlaps(&self, other: &Every) -> bool {
+        let (mut a, mut b) = (self.nth, other.nth);
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        self.first.abs_diff(other.first).is_multiple_of(a)
+    }
+}
+
+impl fmt::Display for Every {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "one job in {} from job {} on", self.nth, self.first)
+    }
+}
+
+impl Priorities {
+    pub(super) fn set_default(&mut self, grade: Grade) -> Result<(), PriorityError> {
+        grade.check(&"the default")?;
+        self.default = grade;
+        Ok(())
+    }
+
+    pub(super) fn add_owner(
+        &mut self,
+        owner: Owner,
+        id: i64,
+        grade: Grade,
+        quota: Option<Quota>,
+    ) -> Result<(), PriorityError> {
+        let whose = format!("{owner} {id}");
+        let id = i32::try_from(id).map_err(|_| PriorityError(format!("{whose}: no log has such a number")))?;
+        grade.check(&whose)?;
+        self.owners.entry((owner, id)).or_default().join(&grade, &whose)?;
+        if let Some(quota) = quota {
+            quota.check(&whose)?;
+            let account = Account::new(quota);
+            if let Some(other) = self.accounts.insert((owner, id), account)
+                && other.quota() != quota
+            {
+                return Err(PriorityError(format!("two rules contradict each other: {whose} has two quotas")));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn add_job(&mut self, number: i64, grade: Grade) -> Result<(), PriorityError> {
+        let whose = format!("job {number}");
+        grade.check(&whose)?;
+        self.numbers.entry(number).or_default().join(&grade, &whose)
+    }
+
+    pub(super) fn add_every(&mut self, every: Every) -> Result<(), PriorityError> {
+        if every.nth == 0 || every.first == 0 {
+            return Err(PriorityError("every: nth and first are counted from 1".into()));
+        }
+        every.grade.check(&every)?;
+        for other in self.every.iter().filter(|other| other.overlaps(&every)) {
+            let mut both = other.grade;
+            both.join(&every.grade, &format!("a job that is both {other} and {every}"))?;
+        }
+        self.every.push(every);
+        Ok(())
+    }
+}

@@ -1,0 +1,498 @@
+//! The search for the cheapest way to fit a new job into a plan (rules 11, 12 and 16).
+//!
+//! A candidate puts the newcomer at the start of a slot and puts back, one by one, the waiting jobs planned at or after it.
+//! What follows is the obvious loop over candidates with three savings that cannot change its answer:
+//!
+//! - The profile of the running jobs and of those planned before the slot grows from candidate to candidate.
+//! - In a *compact* plan every waiting job is planned as early as the running jobs and those before it allow. Then a job
+//!   can only move up into room that another has left, so that the search for its new place begins there; nobody moves up
+//!   before somebody has been delayed; and in the order of planned starts nobody moves at all until the newcomer collides
+//!   with somebody. A candidate without a collision costs at least as much as the one where nobody moves.
+//! - A candidate is given up as soon as its price, with all that moving up could still gain, exceeds the best.
+
+use super::price::{Stake, Waiting};
+use super::settings::{Order, Settings};
+use crate::model::{Procs, Span, Time};
+use crate::parts::Profile;
+use std::cmp::Reverse;
+
+/// What is to be fitted in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Newcomer {
+    pub(super) procs: Procs,
+    pub(super) span: Span,
+    /// The priority that others' costs refer to.
+    pub(super) priority: f64,
+}
+
+/// A plan into which a newcomer is to be fitted.
+#[derive(Clone, Copy)]
+pub(super) struct Task<'a> {
+    pub(super) settings: &'a Settings,
+    pub(super) now: Time,
+    /// Free processors with running and waiting jobs taken away; its steps are the slots.
+    pub(super) full: &'a Profile,
+    /// In the order of planned starts, then arrival.
+    pub(super) plan: &'a [Waiting],
+    /// Whether each waiting job is planned as early as the running jobs and those before it allow.
+    pub(super) compact: bool,
+    pub(super) new: Newcomer,
+    /// Whether the newcomer must start now.
+    pub(super) only_now: bool,
+}
+
+/// A way to fit the newcomer in; the jobs to be moved are in [`Search::moves`].
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Choice {
+    pub(super) start: Time,
+    pub(super) price: f64,
+    /// Whether the plan is compact with it.
+    pub(super) compact: bool,
+}
+
+/// A waiting job that is to be moved.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Move {
+    /// Its place in the plan.
+    pub(super) at: usize,
+    /// Its new start.
+    pub(super) to: Time,
+    /// What that costs.
+    pub(super) price: f64,
+}
+
+/// The memory of searches, reused from one to the next.
+///
+/// A search among w waiting jobs with s slots prices up to s candidates of up to w jobs, each put back at a cost of O(s).
+pub(super) struct Search {
+    /// The running jobs; the search adds those planned before the slot.
+    pub(super) base: Profile,
+    trial: Profile,
+    stakes: Vec<Stake>,
+    /// The most that can be gained by moving up each job, by its place in the plan; 0 or negative.
+    gains: Vec<f64>,
+    /// The same for all jobs from a place on.
+    gains_from: Vec<f64>,
+    /// Places in the plan in the order in which displaced jobs are put back, unless that is the order of the plan.
+    order: Vec<usize>,
+    trial_moves: Vec<Move>,
+    moves: Vec<Move>,
+}
+
+impl Default for Search {
+    fn default() -> Search {
+        let empty = || Profile::new(Time::MIN, 0);
+        Search {
+            base: empty(),
+            trial: empty(),
+            stakes: Vec::new(),
+            gains: Vec::new(),
+            gains_from: Vec::new(),
+            order: Vec::new(),
+            trial_moves: Vec::new(),
+            moves: Vec::new(),
+        }
+    }
+}
+
+/// Sums of prices are compared with a margin for rounding where a candidate is given up early.
+const MARGIN: f64 = 1e-9;
+
+/// A candidate being priced.
+#[derive(Clone, Copy)]
+struct Candidate {
+    start: Time,
+    /// The first displaced job.
+    fixed: usize,
+    /// What it costs that the newcomer itself waits.
+    own: f64,
+    best: f64,
+    scale: f64,
+}
+
+impl Candidate {
+    /// Whether a sum that cannot get lower than this is beaten already.
+    fn beaten(&self, bound: f64) -> bool {
+        bound > self.best + self.scale
+    }
+}
+
+impl Search {
+    /// The jobs that the last search found best to move, in the order in which they were put back.
+    pub(super) fn moves(&self) -> &[Move] {
+        &self.moves
+    }
+
+    /// Makes it as if no search had been made.
+    pub(super) fn forget_moves(&mut self) {
+        self.moves.clear();
+    }
+
+    /// The cheapest choice, `first` included; of equally cheap ones that which moves fewest jobs, then the earliest.
+    /// [`Search::base`] must hold the running jobs.
+    pub(super) fn cheapest(&mut self, task: &Task<'_>, first: Choice) -> Choice {
+        self.moves.clear();
+        let mut best = first;
+        if !self.prepare(task) {
+            return best;
+        }
+        let Task { new, plan, .. } = *task;
+        let orderly = task.compact && task.settings.order == Order::Start;
+        let mut fixed = 0;
+        for (start, _) in task.full.steps() {
+            while fixed < plan.len() && plan[fixed].planned.start < start {
+                let job = &plan[fixed].planned;
+                self.base.reserve(job.start, job.end(), job.procs);
+                fixed += 1;
+            }
+            if fixed == plan.len() && !task.only_now {
+                // Nobody is displaced from here on: no better than the earliest such place.
+                break;
+            }
+            let own = task.settings.weights.of_waiting(new.procs, start - task.now);
+            let scale = MARGIN * (own.abs() + self.gains_from[fixed].abs() + best.price.abs());
+            let candidate = Candidate { start, fixed, own, best: best.price, scale };
+            if candidate.beaten(own + self.gains_from[fixed]) {
+                // Later slots cost more and have less to gain.
+                break;
+            }
+            let collides = || task.only_now || !orderly || !task.full.fits(start, new.span, new.procs);
+            if self.base.fits(start, new.span, new.procs) && collides() {
+                self.try_candidate(task, candidate, &mut best);
+            }
+            if task.only_now {
+                break;
+            }
+        }
+        best
+    }
+
+    /// Computes what is the same for all candidates. `false` if no candidate can be better than moving nobody.
+    fn prepare(&mut self, task: &Task<'_>) -> bool {
+        let Task { plan, settings, new, now, .. } = *task;
+        self.stakes.clear();
+        self.stakes.extend(plan.iter().map(|job| job.stake(new.priority, &settings.weights)));
+        if task.compact && !task.only_now && !self.stakes.iter().any(|s| s.bears(Span(1))) {
+            return false;
+        }
+        self.gains.clear();
+        self.gains
+            .extend(plan.iter().zip(&self.stakes).map(|(job, stake)| stake.cost(now - job.planned.start).min(0.0)));
+        self.gains_from.clear();
+        self.gains_from.resize(plan.len() + 1, 0.0);
+        for at in (0..plan.len()).rev() {
+            self.gains_from[at] = self.gains_from[at + 1] + self.gains[at];
+        }
+        self.order.clear();
+        self.order.extend(0..plan.len());
+        let stakes = &self.stakes;
+        let id = |at: usize| plan[at].planned.id;
+        match settings.order {
+            Order::Start | Order::Exhaustive(_) => {}
+            Order::Arrival => self.order.sort_unstable_by_key(|&at| id(at)),
+            Order::Utilisation => {
+                let area = |at: usize| i128::from(plan[at].planned.span.0) * i128::from(plan[at].planned.procs);
+                self.order.sort_unstable_by_key(|&at| (Reverse(area(at)), id(at)));
+            }
+            Order::Cost => self.order.sort_unstable_by(|&a, &b| {
+                stakes[b].of_a_second().total_cmp(&stakes[a].of_a_second()).then(id(a).cmp(&id(b)))
+            }),
+            Order::Priority => self
+                .order
+                .sort_unstable_by(|&a, &b| plan[b].priority.total_cmp(&plan[a].priority).then(id(a).cmp(&id(b)))),
+        }
+        true
+    }
+
+    fn try_candidate(&mut self, task: &Task<'_>, candidate: Candidate, best: &mut Choice) {
+        self.trial.copy_from(&self.base);
+        let Newcomer { procs, span, .. } = task.new;
+        self.trial.reserve(candidate.start, candidate.start.saturating_add(span), procs);
+        self.trial_moves.clear();
+        match task.settings.order {
+            Order::Exhaustive(most) if task.plan.len() - candidate.fixed <= usize::from(most) => {
+                self.permute(task, candidate, 0, candidate.own, best);
+            }
+            Order::Start | Order::Exhaustive(_) if task.compact => {
+                if let Some(price) = self.put_back_in_plan_order(task, candidate) {
+                    self.consider(task, candidate, price, best);
+                }
+            }
+            _ => {
+                if let Some(price) = self.put_back_in_given_order(task, candidate) {
+                    self.consider(task, candidate, price, best);
+                }
+            }
+        }
+    }
+
+    /// Rule 12.
+    fn consider(&mut self, task: &Task<'_>, candidate: Candidate, price: f64, best: &mut Choice) {
+        let fewer = self.trial_moves.len() < self.moves.len();
+        if price < best.price || (price == best.price && fewer) {
+            let Newcomer { procs, span, .. } = task.new;
+            let earliest = procs == 0 || self.base.earliest(procs, span, task.now) == Some(candidate.start);
+            let compact = earliest && (task.compact || candidate.fixed == 0);
+            *best = Choice { start: candidate.start, price, compact };
+            self.moves.clone_from(&self.trial_moves);
+        }
+    }
+
+    /// The price of putting the displaced jobs of a compact plan back in the order of their starts; `None` if a promise
+    /// would be broken or the price is beaten already.
+    fn put_back_in_plan_order(&mut self, task: &Task<'_>, candidate: Candidate) -> Option<f64> {
+        let Task { plan, now, new, .. } = *task;
+        let (taken, until) = (candidate.start, candidate.start.saturating_add(new.span));
+        let mut price = candidate.own;
+        let mut left = self.gains_from[candidate.fixed];
+        // Where the first delayed job has left room.
+        let mut room: Option<Time> = None;
+        for (at, Waiting { planned: job, .. }) in plan.iter().enumerate().skip(candidate.fixed) {
+            left -= self.gains[at];
+            let start = match room {
+                None => {
+                    let (from, to) = (job.start.max(taken), job.end().min(until));
+                    if from >= to || self.trial.fits(from, to - from, job.procs) {
+                        job.start
+                    } else {
+                        self.trial.earliest(job.procs, job.span, job.start)?
+                    }
+                }
+                Some(room) => {
+                    let from = reach(room, job.span, now).min(job.start);
+                    self.trial.earliest(job.procs, job.span, from)?
+                }
+            };
+            if start != job.start {
+                price = self.moved(at, job.start, start, price)?;
+                if candidate.beaten(price + left) {
+                    return None;
+                }
+                room = room.or(Some(job.start));
+            }
+            self.trial.reserve(start, start.saturating_add(job.span), job.procs);
+        }
+        Some(price)
+    }
+
+    /// The same in any other order, or for a plan that is not compact.
+    fn put_back_in_given_order(&mut self, task: &Task<'_>, candidate: Candidate) -> Option<f64> {
+        let mut price = candidate.own;
+        let mut left = self.gains_from[candidate.fixed];
+        for k in 0..self.order.len() {
+            let at = self.order[k];
+            if at < candidate.fixed {
+                continue;
+            }
+            left -= self.gains[at];
+            let (old, start) = self.put_back(task, candidate, at)?;
+            if start != old {
+                price = self.moved(at, old, start, price)?;
+                if candidate.beaten(price + left) {
+                    return None;
+                }
+            }
+        }
+        Some(price)
+    }
+
+    /// Prices all orders of the displaced jobs, that of their starts first. `used` has a bit for each job put back.
+    fn permute(&mut self, task: &Task<'_>, candidate: Candidate, used: u32, price: f64, best: &mut Choice) {
+        let displaced = task.plan.len() - candidate.fixed;
+        if used.count_ones() as usize == displaced {
+            self.consider(task, candidate, price, best);
+            return;
+        }
+        for k in (0..displaced).filter(|k| used & (1 << k) == 0) {
+            let at = candidate.fixed + k;
+            let mark = self.trial.mark();
+            let moves = self.trial_moves.len();
+            if let Some((old, start)) = self.put_back(task, candidate, at) {
+                let sum = if start == old { Some(price) } else { self.moved(at, old, start, price) };
+                if let Some(sum) = sum {
+                    let rest = (0..displaced).filter(|r| (used | 1 << k) & (1 << r) == 0);
+                    let left: f64 = rest.map(|r| self.gains[candidate.fixed + r]).sum();
+                    let candidate = Candidate { best: best.price, ..candidate };
+                    if !candidate.beaten(sum + left) {
+                        self.permute(task, candidate, used | 1 << k, sum, best);
+                    }
+                }
+            }
+            self.trial_moves.truncate(moves);
+            self.trial.rollback(mark);
+        }
+    }
+
+    /// Puts one displaced job at its earliest place: its old and its new start.
+    fn put_back(&mut self, task: &Task<'_>, candidate: Candidate, at: usize) -> Option<(Time, Time)> {
+        let job = &task.plan[at].planned;
+        let from = if task.compact {
+            // All room is left by displaced jobs, of which this is the first.
+            reach(task.plan[candidate.fixed].planned.start, job.span, task.now).min(job.start)
+        } else {
+            task.now
+        };
+        let start = self.trial.earliest(job.procs, job.span, from)?;
+        self.trial.reserve(start, start.saturating_add(job.span), job.procs);
+        Some((job.start, start))
+    }
+
+    /// The price after one more move; `None` if the job does not bear it.
+    fn moved(&mut self, at: usize, old: Time, new: Time, price: f64) -> Option<f64> {
+        let by = new - old;
+        if !self.stakes[at].bears(by) {
+            return None;
+        }
+        let cost = self.stakes[at].cost(by);
+        self.trial_moves.push(Move { at, to: new, price: cost });
+        Some(price + cost)
+    }
+}
+
+/// The earliest start from which a job of this span reaches into room that begins at `room`.
+fn reach(room: Time, span: Span, now: Time) -> Time {
+    (room - span + Span(1)).max(now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::JobId;
+    use crate::policy::planned::{Planned, compress};
+    use proptest::prelude::*;
+
+    const PROCS: Procs = 6;
+
+    /// A running job (processors, until), a plan compressed around it, and a newcomer.
+    #[derive(Clone, Debug)]
+    struct Case {
+        running: (Procs, i64),
+        plan: Vec<Waiting>,
+        new: Newcomer,
+    }
+
+    fn cases() -> impl Strategy<Value = Case> {
+        let job = (1..=PROCS, 1i64..20, 0.01f64..1.0, 0i64..60);
+        let newcomer = (1..=PROCS, 1i64..20, 0.1f64..1.0);
+        ((1..=PROCS, 0i64..20), prop::collection::vec(job, 0..6), newcomer).prop_map(|(running, jobs, new)| {
+            let waiting = |(id, (procs, span, priority, slack)): (u32, (Procs, i64, f64, i64))| Waiting {
+                planned: Planned { start: Time(0), id: JobId(id), procs, span: Span(span) },
+                priority,
+                slack: slack as f64,
+                first_slack: 60.0,
+            };
+            let mut plan: Vec<Waiting> = (0..).zip(jobs).map(waiting).collect();
+            compress(&mut plan, &mut machine(running), Time(0), |_, _| {});
+            Case { running, plan, new: Newcomer { procs: new.0, span: Span(new.1), priority: new.2 } }
+        })
+    }
+
+    fn machine((procs, until): (Procs, i64)) -> Profile {
+        let mut profile = Profile::new(Time(0), PROCS);
+        profile.reserve(Time(0), Time(until), procs);
+        profile
+    }
+
+    impl Case {
+        fn full(&self) -> Profile {
+            let mut full = machine(self.running);
+            self.plan.iter().for_each(|w| full.reserve(w.planned.start, w.planned.end(), w.planned.procs));
+            full
+        }
+
+        fn first(&self, settings: &Settings) -> Choice {
+            let Newcomer { procs, span, .. } = self.new;
+            let start = self.full().earliest(procs, span, Time(0)).expect("fits");
+            Choice { start, price: settings.weights.of_waiting(procs, start - Time(0)), compact: true }
+        }
+
+        fn search(&self, order: Order, compact: bool) -> (Choice, Vec<Move>) {
+            let settings = Settings { order, ..Settings::default() };
+            let (full, plan, new) = (self.full(), self.plan.as_slice(), self.new);
+            let task = Task { settings: &settings, now: Time(0), full: &full, plan, compact, new, only_now: false };
+            let mut search = Search { base: machine(self.running), ..Search::default() };
+            let choice = search.cheapest(&task, self.first(&settings));
+            (choice, search.moves().to_vec())
+        }
+
+        /// Price and number of moves of the best over all slots and all orders of the displaced jobs.
+        fn cheapest_of_all_orders(&self) -> (f64, usize) {
+            let settings = Settings::default();
+            let mut best = (self.first(&settings).price, 0);
+            for (start, _) in self.full().steps() {
+                let (fixed, displaced): (Vec<&Waiting>, Vec<&Waiting>) =
+                    self.plan.iter().partition(|w| w.planned.start < start);
+                let mut base = machine(self.running);
+                fixed.iter().for_each(|w| base.reserve(w.planned.start, w.planned.end(), w.planned.procs));
+                if base.least_free(start, self.new.span) < self.new.procs {
+                    continue;
+                }
+                base.reserve(start, start + self.new.span, self.new.procs);
+                let own = settings.weights.of_waiting(self.new.procs, start - Time(0));
+                for order in orders(&displaced) {
+                    let (mut profile, mut price, mut moved) = (base.clone(), own, 0);
+                    for job in order {
+                        let Planned { start: old, procs, span, .. } = job.planned;
+                        let to = profile.earliest(procs, span, Time(0)).expect("fits");
+                        profile.reserve(to, to + span, procs);
+                        let stake = job.stake(self.new.priority, &settings.weights);
+                        if to != old {
+                            price += if stake.bears(to - old) { stake.cost(to - old) } else { f64::INFINITY };
+                            moved += 1;
+                        }
+                    }
+                    if price < best.0 || (price == best.0 && moved < best.1) {
+                        best = (price, moved);
+                    }
+                }
+            }
+            best
+        }
+    }
+
+    fn orders<'a>(jobs: &[&'a Waiting]) -> Vec<Vec<&'a Waiting>> {
+        if jobs.is_empty() {
+            return vec![Vec::new()];
+        }
+        let mut all = Vec::new();
+        for at in 0..jobs.len() {
+            let mut rest = jobs.to_vec();
+            let first = rest.remove(at);
+            all.extend(orders(&rest).into_iter().map(|mut order| {
+                order.insert(0, first);
+                order
+            }));
+        }
+        all
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        /// What a compact plan allows to leave out changes nothing, in any order.
+        #[test]
+        fn savings_change_nothing(case in cases()) {
+            for order in [Order::Start, Order::Arrival, Order::Utilisation, Order::Cost, Order::Priority, Order::Exhaustive(3)] {
+                let (quick, moves) = case.search(order, true);
+                let (careful, all_moves) = case.search(order, false);
+                prop_assert_eq!((quick.start, quick.price, moves), (careful.start, careful.price, all_moves), "{:?}", order);
+            }
+        }
+
+        /// The yardstick is the cheapest of all orders, and no order is cheaper.
+        #[test]
+        fn exhaustive_is_the_cheapest_of_all_orders(case in cases()) {
+            let (best, moves) = case.search(Order::Exhaustive(8), true);
+            // Another order of addition may round differently.
+            let (price, moved) = case.cheapest_of_all_orders();
+            let close = best.price == price || (best.price - price).abs() <= 1e-9 * (1.0 + price.abs());
+            prop_assert!(close, "{} is not {price}", best.price);
+            if best.price == price {
+                prop_assert_eq!(moves.len(), moved);
+            }
+            for order in [Order::Start, Order::Arrival, Order::Utilisation, Order::Cost, Order::Priority] {
+                prop_assert!(case.search(order, true).0.price >= best.price - 1e-9 * (1.0 + best.price.abs()), "{order:?}");
+            }
+        }
+    }
+}

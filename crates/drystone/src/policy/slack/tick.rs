@@ -1,0 +1,100 @@
+//! Jobs that still run when they should have ended (rule 19; Talby & Feitelson 1999, section 4.7).
+//!
+//! A job is beyond its time when it has run as long as it was planned and as long as its user declared. What is killed is
+//! killed in two steps: the machine is told, and nothing else is decided before it says that the job has ended.
+
+use super::Slack;
+use super::search::{Choice, Newcomer};
+use super::settings::Tick;
+use crate::model::{Procs, Span, Time};
+use crate::parts::Running;
+use crate::policy::planned::grace;
+use crate::policy::{Action, Actions, View};
+
+impl Slack {
+    /// Processors that the plan may count on now: the free ones and those of guests.
+    pub(super) fn free(&self, view: &View<'_>) -> Procs {
+        view.free() + self.guests.iter().map(|guest| guest.procs).sum::<Procs>()
+    }
+
+    /// Finds the jobs that are overdue now. Those beyond their time become guests, whose processors the plan counts as free,
+    /// or are killed.
+    pub(super) fn find_overdue(&mut self, view: &View<'_>, actions: &mut Actions) {
+        if self.settings.tick == Tick::Run {
+            self.stale |= self.running.extend_overdue(view);
+            return;
+        }
+        let known = self.guests.len();
+        while let Some(job) = self.running.overdue(view.now()) {
+            let (ran, declared) = (view.ran(job.id), declared(&job, view));
+            if ran < declared {
+                // Only its prediction was too short; its user had asked for more.
+                self.running.extend(job, grace(&job, view).min(view.now() + (declared - ran)));
+                self.stale = true;
+            } else {
+                self.running.forget(job);
+                self.guests.push(job);
+            }
+        }
+        self.guests[known..].sort_unstable_by_key(|job| job.id);
+        if self.settings.tick == Tick::Kill {
+            for job in std::mem::take(&mut self.guests) {
+                self.kill(job, actions);
+            }
+        }
+    }
+
+    /// Prices a tenth of its declared time more for each job beyond its time, as if it were a new job that must start now,
+    /// against what killing it throws away. All of them are guests until it is their turn.
+    pub(super) fn extend_or_kill(&mut self, view: &View<'_>, actions: &mut Actions) {
+        for at in 0..self.guests.len() {
+            let job = self.guests[at];
+            let declared = declared(&job, view);
+            let span = Span((declared.0 + 9) / 10);
+            let priority = self.held.get(&job.id).copied().unwrap_or_default();
+            let price = self.settings.weights.of_killing(job.procs, declared);
+            let killing = Choice { start: Time::MAX, price, compact: self.compact };
+            let choice = self.find(Newcomer { procs: job.procs, span, priority }, killing, true, view);
+            if choice.start == Time::MAX {
+                self.kill(job, actions);
+                continue;
+            }
+            self.apply(Some(job.id), actions);
+            // It holds its processors again: no guest any more.
+            self.guests[at].procs = 0;
+            self.running.extend(job, view.now() + span);
+            self.compact = choice.compact;
+            self.rebuild(view);
+        }
+        self.guests.clear();
+    }
+
+    /// Kills guests, those first that are beyond their time for longest, until the first `due` jobs of the plan can start.
+    /// Answers whether one had to go.
+    pub(super) fn show_out_guests(&mut self, due: usize, view: &View<'_>, actions: &mut Actions) -> bool {
+        if self.guests.is_empty() {
+            return false;
+        }
+        let needed: Procs = self.plan[..due].iter().map(|job| job.planned.procs).sum();
+        let mut free = view.free();
+        let mut leaving = 0;
+        while free < needed && leaving < self.guests.len() {
+            free += self.guests[leaving].procs;
+            leaving += 1;
+        }
+        for guest in self.guests.drain(..leaving).collect::<Vec<_>>() {
+            self.kill(guest, actions);
+        }
+        leaving > 0
+    }
+
+    fn kill(&mut self, job: Running, actions: &mut Actions) {
+        self.dying.push(job.id);
+        actions.push(Action::Kill(job.id));
+    }
+}
+
+/// How long its user said that the job would run; at least a second, as it was planned.
+fn declared(job: &Running, view: &View<'_>) -> Span {
+    view.job(job.id).estimate.max(Span(1))
+}

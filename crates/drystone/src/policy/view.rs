@@ -1,0 +1,145 @@
+//! What a policy may see: the jobs it was told of, and the machine.
+
+use crate::model::{Job, JobId, Machine, Procs, Span, Time, Window};
+use serde::{Deserialize, Serialize};
+
+/// Where a job is in its life.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum Phase {
+    /// Arrived, not started.
+    Waiting,
+    /// On its processors.
+    Running,
+    /// Started, taken off its processors, to be resumed.
+    Suspended,
+    /// Ended or cancelled.
+    Done,
+}
+
+/// What happens to one job. One cache line: an entry is written for every job.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Entry {
+    /// Predicted run time in total.
+    pub(crate) prediction: Span,
+    /// Start of the current run segment.
+    pub(crate) segment: Time,
+    /// Run time of earlier segments.
+    pub(crate) ran: Span,
+    pub(crate) first_start: Time,
+    pub(crate) first_prediction: Span,
+    /// `Time::MAX` without one.
+    pub(crate) first_reservation: Time,
+    pub(crate) procs: Procs,
+    pub(crate) suspensions: u32,
+    /// Corrections; they grow so fast that a few hundred cover any span of time.
+    pub(crate) corrections: u16,
+    /// Corrections made after the prediction had reached the user's estimate.
+    pub(crate) late_corrections: u16,
+    pub(crate) phase: Phase,
+    /// Whether the first prediction was learned.
+    pub(crate) learned: bool,
+    /// Whether it started as the head of its queue.
+    pub(crate) as_head: bool,
+}
+
+impl Entry {
+    pub(crate) fn predicted_end(&self) -> Time {
+        self.segment + (self.prediction - self.ran)
+    }
+}
+
+/// The table of jobs that a policy may ask about. True run times are not in it.
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+pub(crate) struct Table {
+    pub(crate) jobs: Window<Job>,
+    pub(crate) entries: Window<Entry>,
+    /// Everything before it is done.
+    pub(crate) oldest: JobId,
+}
+
+/// The world as a policy sees it at one instant.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    pub(crate) now: Time,
+    pub(crate) machine: Machine,
+    pub(crate) free: Procs,
+    pub(crate) table: &'a Table,
+}
+
+impl<'a> View<'a> {
+    /// The present.
+    #[inline]
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The machine.
+    #[must_use]
+    pub fn machine(&self) -> Machine {
+        self.machine
+    }
+
+    /// Free processors before anything that is being decided now.
+    #[inline]
+    #[must_use]
+    pub fn free(&self) -> Procs {
+        self.free
+    }
+
+    /// What is known of a job since it arrived. Jobs may be asked about until the decision after their end.
+    ///
+    /// # Panics
+    /// If no such job was announced, or its end is long past.
+    #[inline]
+    #[must_use]
+    pub fn job(&self, id: JobId) -> &'a Job {
+        &self.table.jobs[id]
+    }
+
+    /// How long the job is predicted to run in total. This plans; [`Job::estimate`] kills.
+    #[inline]
+    #[must_use]
+    pub fn prediction(&self, id: JobId) -> Span {
+        self.table.entries[id].prediction
+    }
+
+    /// Where the job is in its life.
+    #[inline]
+    #[must_use]
+    pub fn phase(&self, id: JobId) -> Phase {
+        self.table.entries[id].phase
+    }
+
+    /// When a running job is predicted to end; may lie in the past. For other jobs the answer has no meaning.
+    #[inline]
+    #[must_use]
+    pub fn predicted_end(&self, id: JobId) -> Time {
+        self.table.entries[id].predicted_end()
+    }
+
+    /// How long the job has run so far, without suspensions.
+    #[must_use]
+    pub fn ran(&self, id: JobId) -> Span {
+        let e = &self.table.entries[id];
+        if e.phase == Phase::Running { e.ran + (self.now - e.segment) } else { e.ran }
+    }
+
+    /// How long the job has been here without running.
+    #[must_use]
+    pub fn waited(&self, id: JobId) -> Span {
+        (self.now - self.job(id).submit) - self.ran(id)
+    }
+
+    /// When the current run segment of a running job began.
+    #[must_use]
+    pub fn segment_start(&self, id: JobId) -> Time {
+        self.table.entries[id].segment
+    }
+
+    /// All jobs before this one are done and will not be asked for again.
+    #[must_use]
+    pub fn oldest(&self) -> JobId {
+        self.table.oldest
+    }
+}
