@@ -1,0 +1,94 @@
+//! What several tests share: finding logs and independent schedules, simulating, comparing.
+#![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
+
+use drystone::engine::{Replay, Schedule, Simulation};
+use drystone::log::clean::{Options, Study};
+use drystone::model::{Job, Machine, Procs, Provenance, Span, Status, Time, Truth, Workload};
+use drystone::policy::PolicySpec;
+use std::io::Read;
+use std::path::PathBuf;
+
+pub const KTH: &str = "KTH-SP2-1996-2.1-cln";
+pub const KTH_RAW: &str = "KTH-SP2-1996-2";
+pub const CTC: &str = "CTC-SP2-1996-3.1-cln";
+pub const SP2: &str = "SDSC-SP2-1998-4.2-cln";
+pub const BLUE: &str = "SDSC-BLUE-2000-4.1-cln";
+
+/// A file beside the checkout, which is no part of the project; `None`, and a loud line, where it is missing.
+pub fn shared(path: &str) -> Option<PathBuf> {
+    let root = std::env::var_os("DRYSTONE_SHARED")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
+    let file = root.join(path);
+    if !file.exists() {
+        eprintln!("SKIPPED: {} is missing (set DRYSTONE_SHARED)", file.display());
+        return None;
+    }
+    Some(file)
+}
+
+/// A log of the archive as a study cleans it.
+pub fn log(name: &str, study: Study, procs: Option<Procs>) -> Option<Workload> {
+    let options = Options { procs, ..study.options() };
+    let file = shared(&format!("traces/{name}.swf.gz"))?;
+    Some(drystone::log::load(file, &options).expect("a good log").workload)
+}
+
+/// Rows of an independent schedule: job number, submit, start, end.
+pub fn golden(name: &str) -> Option<Vec<[i64; 4]>> {
+    let file = shared(&format!("golden/{name}.csv.gz"))?;
+    let mut text = String::new();
+    let bytes = std::fs::File::open(file).expect("readable");
+    flate2::read::GzDecoder::new(bytes).read_to_string(&mut text).expect("gzip");
+    let row = |line: &str| {
+        let mut fields = line.split(',').map(|f| f.parse().expect("a number"));
+        std::array::from_fn(|_| fields.next().expect("four fields"))
+    };
+    Some(text.lines().skip(1).map(row).collect())
+}
+
+pub fn spec(text: &str) -> PolicySpec {
+    text.parse().unwrap_or_else(|e| panic!("{e}"))
+}
+
+pub fn simulate(workload: &Workload, policy: &str) -> Schedule {
+    let mut schedule = Schedule::default();
+    let mut simulation = Simulation::new(workload.machine(), spec(policy).scheduler(), Replay::new(workload));
+    simulation.run(&mut schedule).unwrap_or_else(|e| panic!("{policy}: {e}"));
+    schedule
+}
+
+/// Every job starts and ends exactly as in the independent schedule.
+pub fn assert_equals_golden(workload: &Workload, policy: &str, name: &str) {
+    let Some(rows) = golden(name) else { return };
+    assert_eq!(workload.len(), rows.len(), "{name}: number of jobs");
+    assert_rows(workload, policy, name, &rows);
+}
+
+pub fn assert_rows(workload: &Workload, policy: &str, name: &str, rows: &[[i64; 4]]) {
+    let schedule = simulate(workload, policy);
+    let mut wrong = 0;
+    for (i, row) in rows.iter().enumerate() {
+        let (start, end) = schedule.spans[i].expect("every job ends");
+        let ours = [workload.truth()[i].number, workload.jobs()[i].submit.0, start.0, end.0];
+        if ours != *row {
+            wrong += 1;
+            if wrong <= 3 {
+                eprintln!("{policy} against {name}: ours {ours:?}, theirs {row:?}");
+            }
+        }
+    }
+    assert_eq!(wrong, 0, "{policy}: jobs of {} that differ from {name}", rows.len());
+}
+
+/// A workload from (submit, processors, estimate, run).
+pub fn workload(procs: Procs, jobs: &[(i64, Procs, i64, i64)]) -> Workload {
+    let truth =
+        jobs.iter().enumerate().map(|(i, j)| Truth { run: Span(j.3), number: i as i64 + 1, status: Status::Completed });
+    let list = jobs.iter().map(|&(submit, procs, estimate, _)| Job::new(Time(submit), procs, Span(estimate)));
+    Workload::new(Machine { procs }, list.collect(), truth.collect(), Provenance::default()).expect("sound")
+}
+
+/// Starts of all jobs under a policy, in order of arrival.
+pub fn starts(workload: &Workload, policy: &str) -> Vec<i64> {
+    simulate(workload, policy).spans.iter().map(|s| s.expect("every job ends").0.0).collect()
+}

@@ -1,0 +1,317 @@
+//! Cleaning, rule by rule, on logs small enough to be done by hand.
+
+use drystone::log::clean::{
+    Audit, Duplicates, Effect, Keep, MissingEstimate, NegativeRun, Options, Overrun, Rule, SizeField, Study, TooWide,
+};
+use drystone::log::source::Source;
+use drystone::log::{self, Loaded, LogError};
+use drystone::model::{Span, Status};
+
+/// A record of what matters here: number, submit, run, allocated, requested, estimate, status.
+fn line([number, submit, run, allocated, requested, estimate, status]: [i64; 7]) -> String {
+    format!("{number} {submit} 0 {run} {allocated} -1 -1 {requested} {estimate} -1 {status} 1 1 1 1 1 -1 -1\n")
+}
+
+fn load(header: &str, lines: &[[i64; 7]], options: &Options) -> Result<Loaded, LogError> {
+    let text: String = std::iter::once(header.to_string()).chain(lines.iter().map(|l| line(*l))).collect();
+    let bytes = Box::new(std::io::Cursor::new(text.into_bytes()));
+    log::load_from(Source { bytes, name: "toy.swf".into() }, "toy", options)
+}
+
+const TEN: &str = "; MaxProcs: 10\n";
+
+fn good(lines: &[[i64; 7]], options: Options) -> Loaded {
+    load(TEN, lines, &options).expect("a good log")
+}
+
+/// Number, submit, run, processors, estimate of every job.
+fn jobs(loaded: &Loaded) -> Vec<(i64, i64, i64, u32, i64)> {
+    let w = &loaded.workload;
+    w.jobs().iter().zip(w.truth()).map(|(j, t)| (t.number, j.submit.0, t.run.0, j.procs, j.estimate.0)).collect()
+}
+
+fn counts(audit: &Audit) -> Vec<(Rule, u64)> {
+    audit.counts().collect()
+}
+
+#[test]
+fn each_size_field_means_what_it_says() {
+    // Allocated and requested: both, only allocated, only requested, none.
+    let lines = [[1, 0, 5, 4, 2, 9, 1], [2, 1, 5, 3, -1, 9, 1], [3, 2, 5, 0, 6, 9, 1], [4, 3, 5, -1, 0, 9, 1]];
+    for (size, procs, others) in [
+        (SizeField::Requested, vec![2, 3, 6], 1),
+        (SizeField::Allocated, vec![4, 3, 6], 1),
+        (SizeField::RequestedOnly, vec![2, 6], 0),
+        (SizeField::AllocatedOnly, vec![4, 3], 0),
+        (SizeField::Larger, vec![4, 3, 6], 0),
+        (SizeField::Smaller, vec![2, 3, 6], 1),
+    ] {
+        let loaded = good(&lines, Options { size, ..Options::default() });
+        assert_eq!(jobs(&loaded).iter().map(|j| j.3).collect::<Vec<_>>(), procs, "{size}");
+        let audit = &loaded.audit;
+        assert_eq!(audit.count(Rule::NoProcessors), 4 - procs.len() as u64, "{size}");
+        if !matches!(size, SizeField::Larger | SizeField::Smaller) {
+            assert_eq!(audit.count(Rule::OtherSizeField), others, "{size}");
+        }
+    }
+}
+
+#[test]
+fn overrun_decides_on_run_times_and_estimates() {
+    // Below, at and above the estimate; and without one.
+    let lines = [[1, 0, 5, 1, 1, 9, 1], [2, 0, 9, 1, 1, 9, 1], [3, 0, 12, 1, 1, 9, 1], [4, 0, 7, 1, 1, -1, 1]];
+    for (overrun, expected, rule) in [
+        (Overrun::RunOn, [(5, 9), (9, 9), (12, 9), (7, 7)], (Rule::RunsOn, 1)),
+        (Overrun::Kill, [(5, 9), (9, 9), (9, 9), (7, 7)], (Rule::Killed, 1)),
+        (Overrun::Raise, [(5, 9), (9, 9), (12, 12), (7, 7)], (Rule::RaisedEstimate, 1)),
+        (Overrun::Exact, [(5, 5), (9, 9), (12, 12), (7, 7)], (Rule::ExactEstimate, 2)),
+    ] {
+        let loaded = good(&lines, Options { overrun, ..Options::default() });
+        let times: Vec<_> = jobs(&loaded).iter().map(|j| (j.2, j.4)).collect();
+        assert_eq!(times, expected, "{overrun}");
+        assert_eq!(counts(&loaded.audit), [(Rule::GuessedEstimate, 1), rule], "{overrun}");
+    }
+}
+
+#[test]
+fn a_missing_estimate_is_what_the_options_say() {
+    let lines = [[1, 0, 0, 1, 1, 0, 1], [2, 0, 7, 1, 1, -1, 1]];
+    for (missing, estimates) in [
+        (MissingEstimate::Run, vec![0, 7]),
+        (MissingEstimate::RunMin1, vec![1, 7]),
+        (MissingEstimate::Seconds(Span(86_400)), vec![86_400, 86_400]),
+    ] {
+        let loaded = good(&lines, Options { missing_estimate: missing, ..Options::default() });
+        assert_eq!(jobs(&loaded).iter().map(|j| j.4).collect::<Vec<_>>(), estimates, "{missing}");
+        assert_eq!(counts(&loaded.audit), [(Rule::GuessedEstimate, 2)]);
+    }
+    let all = [lines[0], lines[1], [3, 0, 1, 1, 1, 1, 1]];
+    let loaded = good(&all, Options { missing_estimate: MissingEstimate::Drop, ..Options::default() });
+    assert_eq!(counts(&loaded.audit), [(Rule::NoEstimate, 2)]);
+}
+
+#[test]
+fn records_are_dropped_by_the_first_rule_that_says_so() {
+    let lines = [
+        [1, -5, 3, 1, 1, 9, 1],
+        [2, 0, -1, 1, 1, 9, 5],
+        [3, 0, 0, 1, 1, 9, 1],
+        [4, 0, 3, 1, 11, 9, 1],
+        [5, 0, 3, 11, 1, 9, 1],
+        [6, 0, 3, 1, 1, 9, 1],
+    ];
+    let default = good(&lines, Options::default());
+    assert_eq!(jobs(&default).iter().map(|j| j.0).collect::<Vec<_>>(), [1, 3, 5, 6]);
+    assert_eq!(counts(&default.audit), [(Rule::NegativeRun, 1), (Rule::TooWide, 1)]);
+    let strict = Options {
+        negative_submit: Keep::Drop,
+        zero_run: Keep::Drop,
+        too_wide: TooWide::DropEither,
+        list: true,
+        ..Options::default()
+    };
+    let strict = good(&lines, strict);
+    assert_eq!(jobs(&strict).iter().map(|j| j.0).collect::<Vec<_>>(), [6]);
+    let mut csv = Vec::new();
+    strict.audit.write_csv(&mut csv).expect("memory takes all");
+    assert_eq!(
+        String::from_utf8(csv).expect("text"),
+        "rule,effect,line,job,field,before,after,note\n\
+         negative-submit,dropped,2,1,2,-5,,\n\
+         negative-run,dropped,3,2,4,-1,,\n\
+         zero-run,dropped,4,3,4,0,,\n\
+         too-wide,dropped,5,4,8,11,,\n\
+         too-wide,dropped,6,5,5,11,,\n"
+    );
+    let zeroed = good(&lines, Options { negative_run: NegativeRun::Zero, ..Options::default() });
+    assert_eq!(jobs(&zeroed)[1], (2, 0, 0, 1, 9));
+    let error = load(TEN, &lines, &Options { too_wide: TooWide::Error, ..Options::default() });
+    assert_eq!(
+        error.expect_err("too wide").to_string(),
+        "toy.swf:5: job 4 needs 11 processors of a machine of 10; give the machine's true size (--procs N), or drop such jobs"
+    );
+}
+
+#[test]
+fn repeated_numbers_are_counted_dropped_or_refused() {
+    // 3 comes back after 5; unknown numbers are not compared.
+    let lines = [
+        [3, 0, 1, 1, 1, 9, 1],
+        [5, 1, 1, 1, 1, 9, 1],
+        [3, 2, 1, 1, 1, 9, 1],
+        [4, 3, 1, 1, 1, 9, 1],
+        [5, 4, 1, 1, 1, 9, 1],
+        [-1, 5, 1, 1, 1, 9, 1],
+        [-1, 6, 1, 1, 1, 9, 1],
+        [6, 7, 1, 1, 1, 9, 1],
+        [6, 8, 1, 1, 1, 9, 1],
+    ];
+    let keep = good(&lines, Options::default());
+    assert_eq!((keep.workload.len(), keep.audit.count(Rule::RepeatedNumber)), (9, 3));
+    let drop = good(&lines, Options { duplicates: Duplicates::Drop, ..Options::default() });
+    assert_eq!((drop.workload.len(), drop.audit.count(Rule::DroppedNumber)), (6, 3));
+    let error = load(TEN, &lines, &Options { duplicates: Duplicates::Error, ..Options::default() });
+    assert!(matches!(error, Err(LogError::Duplicate { line: 4, number: 3, .. })), "{error:?}");
+}
+
+#[test]
+fn parts_of_a_checkpointed_job_do_not_count_twice() {
+    let lines = [[1, 0, 30, 1, 1, 40, 1], [1, -1, 10, 1, 1, 40, 2], [1, -1, 20, 1, 1, 40, 3], [2, 5, 30, 1, 1, 40, 2]];
+    let loaded = good(&lines, Options::default());
+    assert_eq!(jobs(&loaded).iter().map(|j| (j.0, j.2)).collect::<Vec<_>>(), [(1, 30), (2, 30)]);
+    assert_eq!(loaded.workload.truth()[1].status, Status::Partial);
+    assert_eq!(counts(&loaded.audit), [(Rule::PartialExecution, 2)]);
+}
+
+#[test]
+fn jobs_are_sorted_taken_scaled_and_shifted_in_this_order() {
+    let lines = [
+        [1, 100, 1, 1, 1, 9, 1],
+        [2, 33, 2, 1, 1, 9, 1],
+        [3, 100, 3, 1, 1, 9, 1],
+        [4, 33, 4, 1, 1, 9, 1],
+        [5, 99, 5, 1, 1, 9, 1],
+    ];
+    let options = Options {
+        take: Some(4),
+        load: Some("1.1".parse().expect("1.1")),
+        shift: true,
+        records: true,
+        list: true,
+        ..Options::default()
+    };
+    let loaded = load("; MaxProcs: 10\n; UnixStartTime: 1000\n", &lines, &options).expect("a good log");
+    // 33/1.1 = 30, 99/1.1 = 90, ⌊100/1.1⌋ = 90; then 30 becomes 0.
+    let submits: Vec<_> = jobs(&loaded).iter().map(|j| (j.0, j.1)).collect();
+    assert_eq!(submits, [(2, 0), (4, 0), (5, 60), (1, 60)]);
+    assert_eq!(loaded.workload.provenance.unix_start, Some(1030));
+    let records: Vec<_> = loaded.records.iter().flatten().map(|r| r.number).collect();
+    assert_eq!(records, [2, 4, 5, 1]);
+    assert_eq!(counts(&loaded.audit), [(Rule::OutOfOrder, 3), (Rule::NotTaken, 1)]);
+    assert_eq!(loaded.audit.entries.iter().map(|e| e.number).collect::<Vec<_>>(), [2, 4, 5, 3]);
+}
+
+#[test]
+fn the_machine_is_the_given_one_else_processors_else_nodes() {
+    let lines = [[1, 0, 1, 1, 1, 9, 1]];
+    let size = |header: &str, procs| {
+        let options = Options { procs, ..Options::default() };
+        load(header, &lines, &options).map(|l| l.workload.machine().procs)
+    };
+    assert_eq!(size("; MaxProcs: 8\n; MaxNodes: 4\n", Some(6)).ok(), Some(6));
+    assert_eq!(size("; MaxProcs: 8\n; MaxNodes: 4\n", None).ok(), Some(8));
+    assert_eq!(size("; MaxProcs: -1\n; MaxNodes: 4 (of 5)\n", None).ok(), Some(4));
+    assert!(matches!(size(";\n", None), Err(LogError::NoMachine { .. })));
+    assert!(matches!(size(";\n", Some(0)), Err(LogError::BadMachine { .. })));
+    assert!(matches!(size("; MaxProcs: 99999999999\n", None), Err(LogError::BadMachine { .. })));
+}
+
+#[test]
+fn nothing_left_says_why() {
+    let lines = [[1, 0, 1, -1, 4, 9, 1], [2, 0, -1, -1, 4, 9, 1]];
+    let options = Options { size: SizeField::AllocatedOnly, ..Options::default() };
+    assert_eq!(
+        load(TEN, &lines, &options).expect_err("nothing left").to_string(),
+        "toy.swf: none of 2 records became a job (negative-run 1, no-processors 1); choose other cleaning options"
+    );
+}
+
+#[test]
+fn fractions_are_rounded_and_large_ids_forgotten_both_counted() {
+    let text = "; MaxProcs: 10\n1 0.5 0 9.4 1 -1 -1 1 20.5 -1 1 4294967296 1 1 1 1 -1 -1\n";
+    let source = Source { bytes: Box::new(text.as_bytes()), name: "toy.swf".into() };
+    let loaded = log::load_from(source, "toy", &Options::default()).expect("a good log");
+    assert_eq!(jobs(&loaded), [(1, 1, 9, 1, 21)]);
+    assert_eq!(loaded.workload.jobs()[0].user, -1);
+    assert_eq!(counts(&loaded.audit), [(Rule::RoundedTime, 3), (Rule::IdOutOfRange, 1)]);
+}
+
+#[test]
+fn lenient_reading_is_accounted_for() {
+    let text = "; MaxProcs: 10\n1 0 0 9 1 -1 -1 1 20 -1 1 4 1 1 1 1 -1 -1\n2 0 \"x\"\n";
+    let load = |lenient| {
+        let source = Source { bytes: Box::new(text.as_bytes()), name: "toy.swf".into() };
+        log::load_from(source, "toy", &Options { lenient, ..Options::default() })
+    };
+    assert!(matches!(load(false), Err(LogError::Malformed { .. })));
+    let loaded = load(true).expect("one good line");
+    assert_eq!(counts(&loaded.audit), [(Rule::MalformedLine, 1)]);
+    let mut csv = Vec::new();
+    loaded.audit.write_csv(&mut csv).expect("memory takes all");
+    assert_eq!(
+        String::from_utf8(csv).expect("text").lines().nth(1),
+        Some(
+            "malformed-line,dropped,3,,,,,\"column 5: expected a number for field 3 (wait time), found `\\\"\"x\\\"\"`\""
+        )
+    );
+}
+
+#[test]
+fn studies_set_what_the_papers_did() {
+    let settings = |study: Study| -> Vec<String> {
+        study.options().settings(100).iter().map(|s| format!("{}={}", s.name, s.value)).collect()
+    };
+    let expect = |as_: &str, rest: [&str; 8]| {
+        let names = [
+            "size",
+            "missing-estimate",
+            "zero-run",
+            "negative-run",
+            "negative-submit",
+            "too-wide",
+            "duplicates",
+            "overrun",
+        ];
+        let mut all = vec![format!("as={as_}"), "procs=100".to_string()];
+        all.extend(names.iter().zip(rest).map(|(name, value)| format!("{name}={value}")));
+        all
+    };
+    assert_eq!(
+        settings(Study::Tsafrir2007),
+        expect("tsafrir2007", ["allocated-only", "run", "keep", "drop", "keep", "drop", "keep", "run-on"])
+    );
+    assert_eq!(
+        settings(Study::Gaussier2015),
+        expect("gaussier2015", ["requested", "drop", "drop", "drop", "drop", "drop-either", "keep", "kill"])
+    );
+    assert_eq!(
+        settings(Study::Kettimuthu2005),
+        expect("kettimuthu2005", ["requested", "run", "drop", "drop", "keep", "drop", "keep", "exact"])
+    );
+    assert_eq!(
+        settings(Study::Lawson2002),
+        expect("lawson2002", ["requested", "run", "drop", "drop", "keep", "drop", "keep", "exact"])
+    );
+    assert_eq!(
+        settings(Study::Talby1999),
+        expect("talby1999", ["allocated", "run-min-1", "keep", "zero", "keep", "drop", "keep", "kill"])
+    );
+    for study in Study::ALL {
+        let trimmed = study.trim().first_ends_percent == 1 && study.trim().ends_after_last_submit;
+        assert_eq!(trimmed, *study == Study::Tsafrir2007);
+    }
+}
+
+#[test]
+fn options_have_one_text_form() {
+    let options = Options {
+        take: Some(5_000),
+        load: Some("1.05".parse().expect("1.05")),
+        missing_estimate: MissingEstimate::Seconds(Span(60)),
+        ..Study::Talby1999.options()
+    };
+    let text = serde_json::to_string(&options).expect("text");
+    assert!(text.contains(r#""study":"talby1999""#) && text.contains(r#""missing-estimate":"60""#), "{text}");
+    assert_eq!(serde_json::from_str::<Options>(&text).expect("parses"), options);
+    assert_eq!(serde_json::from_str::<Options>(r#"{"overrun":"kill"}"#).expect("parses").overrun, Overrun::Kill);
+    assert!(serde_json::from_str::<Options>(r#"{"overun":"kill"}"#).is_err());
+    assert_eq!(
+        "stop".parse::<Overrun>().expect_err("no mode").to_string(),
+        "overrun cannot be `stop`; expected run-on, kill, raise, exact"
+    );
+    assert!("0".parse::<MissingEstimate>().is_err());
+    for rule in Rule::ALL {
+        assert_eq!(serde_json::to_string(rule).expect("text"), format!("\"{rule}\""));
+    }
+    assert_eq!(serde_json::to_string(&Effect::Guessed).expect("text"), "\"guessed\"");
+}

@@ -1,0 +1,144 @@
+//! Comparisons with known answers.
+
+mod metrics_support;
+
+use drystone::metrics::{Change, CompareError, Config, Measure, Metric, Options, Report, Verdict, compare};
+use drystone::model::Span;
+use metrics_support::{Done, report};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+const WAIT: Metric = Metric::Mean(Measure::Wait);
+
+/// A report with `per_week` jobs in each week, all waiting as `wait(week, job)` says.
+fn weekly(weeks: i64, per_week: i64, mut wait: impl FnMut(i64, i64) -> i64) -> Report {
+    let mut jobs = Vec::new();
+    for week in 0..weeks {
+        for job in 0..per_week {
+            let submit = week * Span::WEEK.0 + job;
+            jobs.push(Done::new(jobs.len() as u32, submit, submit + wait(week, job), 100, 1));
+        }
+    }
+    report(8, &jobs, Config::light())
+}
+
+fn change(old: &Report, new: &Report, metric: Metric, options: Options) -> Change {
+    let comparison = compare(&[("old", old), ("new", new)], "old", &[metric], options).expect("the baseline is there");
+    comparison.policies[0].changes[0]
+}
+
+#[test]
+fn identical_policies_are_not_told_apart() {
+    let a = weekly(20, 10, |w, j| 100 + 37 * w % 11 + j);
+    let c = change(&a, &a, WAIT, Options::default());
+    assert_eq!((c.relative, c.interval), (Some(0.0), Some((0.0, 0.0))));
+    assert_eq!(c.verdict, Verdict::Unclear);
+}
+
+#[test]
+fn a_constant_factor_is_found_exactly() {
+    let wait = |w: i64, j: i64| 100 + 37 * (w * w % 11) + j;
+    let a = weekly(20, 10, wait);
+    let halved = weekly(20, 10, |w, j| wait(w, j) / 2 * 2 / 2);
+    let c = change(&a, &halved, WAIT, Options::default());
+    let (low, high) = c.interval.expect("20 weeks");
+    // Halves are rounded down: a little less than half of at least 100.
+    assert!(-0.505 < low && low <= high && high <= -0.5, "{low} {high}");
+    assert_eq!(c.verdict, Verdict::Better);
+    assert_eq!(change(&halved, &a, WAIT, Options::default()).verdict, Verdict::Worse);
+}
+
+#[test]
+fn a_constant_shift_is_better_however_much_weeks_vary() {
+    // Weeks vary a thousandfold, but every job waits 5 s less: pairing sees through the variation.
+    let wait = |w: i64| 10 + 10_000 * (w % 3) * (w % 7);
+    let a = weekly(30, 5, |w, _| wait(w));
+    let b = weekly(30, 5, |w, _| wait(w) - 5);
+    assert_eq!(change(&a, &b, WAIT, Options::default()).verdict, Verdict::Better);
+}
+
+#[test]
+fn one_odd_week_is_no_proof() {
+    // Nothing but one week of thirty differs: a third of all draws miss it.
+    let a = weekly(30, 5, |_, _| 100);
+    let b = weekly(30, 5, |w, _| if w == 7 { 20 } else { 100 });
+    let c = change(&a, &b, WAIT, Options::default());
+    assert_eq!(c.verdict, Verdict::Unclear);
+    assert!(c.relative < Some(0.0));
+    assert_eq!(c.interval.map(|i| i.1), Some(0.0));
+}
+
+#[test]
+fn few_weeks_give_no_interval_and_say_so() {
+    let (a, b) = (weekly(3, 5, |_, _| 100), weekly(3, 5, |_, _| 50));
+    let c = change(&a, &b, WAIT, Options::default());
+    assert_eq!((c.relative, c.interval, c.verdict), (Some(-0.5), None, Verdict::TooFewWeeks));
+    let (a, b) = (weekly(4, 5, |_, _| 100), weekly(4, 5, |_, _| 50));
+    assert_eq!(change(&a, &b, WAIT, Options::default()).verdict, Verdict::Better);
+}
+
+#[test]
+fn a_baseline_without_waits_has_no_ratio() {
+    let none = weekly(10, 5, |_, _| 0);
+    let some = weekly(10, 5, |_, _| 1);
+    let c = change(&none, &some, WAIT, Options::default());
+    assert_eq!((c.relative, c.interval, c.verdict), (None, None, Verdict::NoRatio));
+    let c = change(&none, &none, WAIT, Options::default());
+    assert_eq!((c.relative, c.verdict), (Some(0.0), Verdict::Unclear));
+    // A baseline that waits in one week only: a third of the draws have no ratio.
+    let rarely = weekly(10, 5, |w, _| i64::from(w == 0));
+    let c = change(&rarely, &some, WAIT, Options::default());
+    assert_eq!((c.interval, c.verdict), (None, Verdict::NoRatio));
+}
+
+#[test]
+fn other_metrics_have_a_change_but_no_interval() {
+    let (a, b) = (weekly(10, 5, |_, j| 10 * j), weekly(10, 5, |_, j| 5 * j));
+    let c = change(&a, &b, Metric::Max(Measure::Wait), Options::default());
+    assert_eq!((c.baseline, c.value, c.relative), (Some(40.0), Some(20.0), Some(-0.5)));
+    assert_eq!((c.interval, c.verdict), (None, Verdict::NotAMean));
+    assert_eq!(change(&a, &b, Metric::LossOfCapacity, Options::default()).value, None);
+}
+
+#[test]
+fn the_seed_decides_and_nothing_else() {
+    let a = weekly(15, 4, |w, j| 50 + (w * 7919 + j * 31) % 400);
+    let b = weekly(15, 4, |w, j| 50 + (w * 104_729 + j * 17) % 400);
+    let with = |seed| change(&a, &b, WAIT, Options { seed, ..Options::default() });
+    assert_eq!(with(1), with(1));
+    assert_ne!(with(1).interval, with(2).interval);
+}
+
+#[test]
+fn impossible_requests_are_refused() {
+    let a = weekly(5, 1, |_, _| 1);
+    let run = |reports: &[(&str, &Report)], baseline: &str, options| compare(reports, baseline, &[WAIT], options).err();
+    let default = Options::default();
+    assert_eq!(run(&[("a", &a)], "b", default), Some(CompareError::NoBaseline("b".into())));
+    assert_eq!(run(&[("a", &a), ("a", &a)], "a", default), Some(CompareError::SameName("a".into())));
+    for confidence in [0.0, 1.0, f64::NAN] {
+        let options = Options { confidence, ..default };
+        assert_eq!(run(&[("a", &a)], "a", options), Some(CompareError::BadOptions));
+    }
+    assert_eq!(run(&[("a", &a)], "a", Options { resamples: 0, ..default }), Some(CompareError::BadOptions));
+    assert_eq!(run(&[("a", &a)], "a", default), None);
+}
+
+#[test]
+fn intervals_cover_the_truth_about_as_often_as_they_say() {
+    // Weeks share a load of their own; within it the new policy waits 0.9 times as long on average, with noise of
+    // ± 40 % per week. The truth is −10 %.
+    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    let options = Options { resamples: 500, ..Options::default() };
+    let trials = 400;
+    let mut covered = 0;
+    for _ in 0..trials {
+        let loads: Vec<f64> = (0..40).map(|_| rng.random_range(1e3..1e5)).collect();
+        let a = weekly(40, 1, |w, _| loads[w as usize] as i64);
+        let b = weekly(40, 1, |w, _| (loads[w as usize] * 0.9 * rng.random_range(0.6..1.4)) as i64);
+        let (low, high) = change(&a, &b, WAIT, options).interval.expect("40 weeks");
+        covered += u32::from(low <= -0.1 && -0.1 <= high);
+    }
+    // 95 % of 400 is 380; percentile intervals of 40 weeks cover a little less. Five standard deviations below: 352.
+    assert!((352..=398).contains(&covered), "{covered} of {trials}");
+}

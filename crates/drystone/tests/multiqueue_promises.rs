@@ -1,0 +1,223 @@
+//! What multiple queues guarantee, on made-up workloads: promises are kept, partitions sum to the machine, nobody starves,
+//! whatever the predictions.
+
+mod common;
+
+use common::{spec, starts, workload};
+use drystone::engine::{Levels, Observer, Replay, Simulation};
+use drystone::metrics::PromiseAudit;
+use drystone::model::{Ended, JobId, Procs, Time, Workload};
+use drystone::policy::{Gauge, Why};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+const PROCS: Procs = 16;
+
+/// (Time since the last submit, processors, run time, what the estimate adds).
+type Raw = Vec<(i64, Procs, i64, i64)>;
+
+fn raw() -> impl Strategy<Value = Raw> {
+    let run = prop_oneof![0i64..=100, 101i64..=1_000, 1_001i64..=10_000, 10_001i64..=40_000];
+    let procs = prop_oneof![4 => 1u32..=4, 2 => 1u32..=PROCS, 1 => Just(PROCS)];
+    prop::collection::vec(
+        (prop_oneof![Just(0i64), 0i64..=2_000], procs, run, prop_oneof![Just(0i64), 0i64..=20_000]),
+        1..70,
+    )
+}
+
+/// A workload with exact estimates, or with those given; `outlived` lets every third job outlive its estimate.
+fn made(raw: &Raw, exact: bool, outlived: bool) -> Workload {
+    let mut submit = 0;
+    let jobs = raw.iter().enumerate().map(|(i, &(gap, procs, run, more))| {
+        submit += gap;
+        match (exact, outlived && i % 3 == 0) {
+            (true, _) => (submit, procs, run.max(1), run.max(1)),
+            (_, true) => (submit, procs, run / 2, run),
+            (_, false) => (submit, procs, run + more, run),
+        }
+    });
+    workload(PROCS, &jobs.collect::<Vec<_>>())
+}
+
+/// Partition sizes and every promise ever made, as the policy tells them.
+#[derive(Default)]
+struct Watch {
+    partitions: BTreeMap<u32, i64>,
+    promised: BTreeMap<JobId, Vec<Time>>,
+    started: BTreeMap<JobId, Time>,
+    wrong: Vec<String>,
+}
+
+impl Observer for Watch {
+    fn noted(&mut self, now: Time, gauge: Gauge, value: i64) {
+        if let Gauge::Partition(number) = gauge {
+            self.partitions.insert(number, value);
+        }
+        if value < 0 {
+            self.wrong.push(format!("{gauge} is {value} at {now}"));
+        }
+    }
+
+    fn reserved(&mut self, _: Time, id: JobId, start: Time, _: Time) {
+        self.promised.entry(id).or_default().push(start);
+    }
+
+    fn started(&mut self, now: Time, id: JobId, _: Why) {
+        self.started.insert(id, now);
+    }
+
+    fn ended(&mut self, _: &Ended<'_>) {}
+
+    fn settled(&mut self, now: Time, _: Levels) {
+        let sum: i64 = self.partitions.values().sum();
+        if !self.partitions.is_empty() && sum != i64::from(PROCS) {
+            self.wrong.push(format!("partitions sum to {sum} at {now}"));
+        }
+    }
+}
+
+fn watch(workload: &Workload, policy: &str) -> Watch {
+    let mut observer = (Watch::default(), PromiseAudit::default());
+    let mut simulation = Simulation::new(workload.machine(), spec(policy).scheduler(), Replay::new(workload));
+    simulation.run(&mut observer).unwrap_or_else(|e| panic!("{policy}: {e}"));
+    observer.0
+}
+
+const EVERY: [&str; 14] = [
+    "record=yes",
+    "record=yes,promise=eager",
+    "record=yes,promise=arrival",
+    "record=yes,own=fig4",
+    "record=yes,own=split",
+    "record=yes,delay=2500",
+    "record=yes,delay=300,adapt=bounded,batch=5",
+    "record=yes,delay=2500,hold=yes,promise=eager,batch=3",
+    "record=yes,delay=2500,read=now,batch=2",
+    "record=yes,delay=2500,wake=no",
+    "record=yes,bounds=auto,history=10",
+    "record=yes,bounds=auto,queues=auto,history=10,widths=4",
+    "record=yes,widths=1/8,own=fig4,delay=100",
+    "record=yes,bounds=none",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    /// With exact estimates a promise is never moved and is kept to the second.
+    #[test]
+    fn exact_estimates_keep_every_promise(raw in raw()) {
+        let workload = made(&raw, true, false);
+        for choice in ["promise=pivot", "promise=eager", "delay=2500,batch=4", "widths=2/8", "bounds=20/300/4000/20000"] {
+            let seen = watch(&workload, &format!("multiqueue({choice},record=yes)"));
+            prop_assert!(seen.wrong.is_empty(), "{choice}: {:?}", seen.wrong);
+            for (job, promised) in seen.promised {
+                prop_assert_eq!(promised, [seen.started[&job]], "{}: {}", choice, job);
+            }
+        }
+    }
+
+    /// With one queue there is one promise: that of EASY.
+    #[test]
+    fn one_queue_is_easy(raw in raw()) {
+        let workload = made(&raw, true, false);
+        prop_assert_eq!(starts(&workload, "multiqueue(bounds=none)"), starts(&workload, "easy"));
+    }
+
+    /// Where jobs end early, and borders or not move, promises only become better.
+    #[test]
+    fn early_ends_keep_every_promise(raw in raw()) {
+        let workload = made(&raw, false, false);
+        for choice in ["promise=pivot", "promise=eager", "delay=2500,batch=4", "bounds=auto,history=10"] {
+            let seen = watch(&workload, &format!("multiqueue({choice},record=yes)"));
+            prop_assert!(seen.wrong.is_empty(), "{choice}: {:?}", seen.wrong);
+            for (job, mut promised) in seen.promised {
+                promised.push(seen.started[&job]);
+                prop_assert!(promised.is_sorted_by(|a, b| a >= b), "{}: {}: {:?}", choice, job, promised);
+            }
+        }
+    }
+
+    /// Every variant brings every job to its end, whatever is predicted, and partitions stay partitions.
+    #[test]
+    fn every_variant_is_sound(raw in raw(), pass in prop::sample::select(vec!["instant", "event"])) {
+        let workload = made(&raw, false, true);
+        for choice in EVERY {
+            for predict in ["", ",predict=recent(2)", ",predict=recent(2,window=immediate)", ",predict=perfect", ",correct=gradual"] {
+                let seen = watch(&workload, &format!("multiqueue({choice}{predict},pass={pass})"));
+                prop_assert!(seen.wrong.is_empty(), "{choice}{predict}: {:?}", seen.wrong);
+                prop_assert_eq!(seen.started.len(), workload.len());
+            }
+        }
+    }
+
+    /// Stopped after any instant and resumed in a fresh program, it goes on as if nothing had happened. Some jobs are
+    /// withdrawn.
+    #[test]
+    fn a_restored_policy_goes_on(raw in raw(), stop in 0usize..80, withdrawn in prop::collection::vec((0i64..30_000, 0u32..70), 0..6)) {
+        let workload = made(&raw, false, true);
+        let mut withdrawn: Vec<_> = withdrawn.into_iter()
+            .filter(|w| w.1 < workload.len() as u32)
+            .map(|(after, id)| (workload.job(JobId(id)).submit + drystone::model::Span(after), JobId(id)))
+            .collect();
+        withdrawn.sort();
+        for choice in EVERY {
+            let policy = spec(&format!("multiqueue({choice})"));
+            let source = || Replay::with_cancellations(&workload, &withdrawn);
+            let whole = {
+                let mut schedule = drystone::engine::Schedule::default();
+                Simulation::new(workload.machine(), policy.scheduler(), source()).run(&mut schedule).expect(choice);
+                schedule
+            };
+            let mut schedule = drystone::engine::Schedule::default();
+            let mut first = Simulation::new(workload.machine(), policy.scheduler(), source());
+            for _ in 0..stop {
+                first.step(&mut schedule).expect(choice);
+            }
+            let saved = first.save().expect("saves");
+            let mut second = Simulation::new(workload.machine(), policy.scheduler(), source());
+            second.load(&saved).expect("loads");
+            second.run(&mut schedule).expect(choice);
+            prop_assert_eq!(&schedule, &whole, "{}", choice);
+        }
+    }
+}
+
+/// Short narrow jobs arrive for ever and would keep the machine busy; a job as wide as the machine starts when those end
+/// that were there before it was promised its start.
+#[test]
+fn a_job_as_wide_as_the_machine_does_not_starve() {
+    let stream = (0..4_000i64).map(|i| (i * 3, 1, 48, 48));
+    for (run, least, most) in [(100, 0, 48), (5_000, 0, 48), (20_000, 0, 48)] {
+        let mut jobs: Vec<_> = stream.clone().chain([(1_000, PROCS, run, run)]).collect();
+        jobs.sort_by_key(|j| j.0);
+        let wide = jobs.iter().position(|j| j.1 == PROCS).expect("there");
+        let workload = workload(PROCS, &jobs);
+        for policy in ["multiqueue", "multiqueue(promise=eager)", "multiqueue(bounds=none)"] {
+            // In the queue of the short jobs it is not the pivot at once: up to 16 may be before it.
+            let wait = starts(&workload, policy)[wide] - 1_000;
+            let before = if run == 100 || policy.contains("none") { 48 } else { 0 };
+            assert!((least..=most + before).contains(&wait), "{policy}, {run} s: waits {wait} s");
+        }
+        // The oldest job comes first where promises follow arrival. (Figure 4 to the letter lets jobs of its own queue
+        // overtake it as long as the stream lasts.)
+        let wait = starts(&workload, "multiqueue(promise=arrival)")[wide] - 1_000;
+        assert!((0..=96).contains(&wait), "promise=arrival, {run} s: waits {wait} s");
+        // A delay comes on top, and is over at some time.
+        for (policy, delay) in
+            [("multiqueue(delay=600,adapt=fixed)", 600), ("multiqueue(delay=600,adapt=bounded)", 1_200)]
+        {
+            let wait = starts(&workload, policy)[wide] - 1_000;
+            assert!(wait <= delay + 96, "{policy}, {run} s: waits {wait} s");
+        }
+    }
+}
+
+/// Four processors, by hand. The wide job of class 2 is promised 60, when the first ends. The short job that would still
+/// run then may not start; the one that ends by 60 may. The long one of class 4 may not use what class 2 was promised.
+#[test]
+fn a_schedule_by_hand() {
+    let jobs = [(0, 3, 60, 60), (10, 4, 200, 200), (20, 1, 50, 50), (20, 1, 40, 40), (25, 1, 20_000, 20_000)];
+    let workload = workload(4, &jobs);
+    // Job 2 is the pivot of class 1, promised 260; job 3 overtakes it; job 4 is promised 260, too.
+    assert_eq!(starts(&workload, "multiqueue"), [0, 60, 260, 20, 260]);
+}
