@@ -1,0 +1,236 @@
+//! Is this a schedule at all, and does it keep its promises? Asked without knowing how it was made.
+
+use crate::{JobIn, JobOut};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A job running without interruption during `[start, end)`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Segment {
+    /// Index of the job in order of arrival.
+    pub job: usize,
+    /// When it starts or resumes.
+    pub start: i64,
+    /// When it is suspended or ends.
+    pub end: i64,
+    /// Which processors it runs on, where the schedule says so.
+    pub processors: Option<Vec<u32>>,
+}
+
+/// One thing that is wrong with a schedule.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Violation {
+    /// More processors in use than the machine has, from this time on.
+    OverCapacity {
+        /// Since when.
+        at: i64,
+        /// Processors in use then.
+        used: i64,
+    },
+    /// Two jobs on one processor.
+    SharedProcessor {
+        /// The processor.
+        processor: u32,
+        /// The job there first.
+        first: usize,
+        /// The job that starts before the first has gone.
+        second: usize,
+    },
+    /// A segment's processors are too few, too many, not of the machine, or named twice.
+    WrongProcessors {
+        /// The job.
+        job: usize,
+    },
+    /// A job runs before it arrives.
+    TooEarly {
+        /// The job.
+        job: usize,
+        /// Its start.
+        start: i64,
+    },
+    /// A job never runs.
+    NeverStarted {
+        /// The job.
+        job: usize,
+    },
+    /// A job's run time received is not its run time due: ended too early, too late, or more than once.
+    WrongRunTime {
+        /// The job.
+        job: usize,
+        /// Received.
+        received: i64,
+        /// Due.
+        due: i64,
+    },
+    /// Two segments of a job overlap.
+    Overlap {
+        /// The job.
+        job: usize,
+    },
+    /// A segment ends before it starts.
+    Backwards {
+        /// The job.
+        job: usize,
+    },
+    /// A segment of a job that does not exist.
+    UnknownJob {
+        /// The index.
+        job: usize,
+    },
+    /// A job resumes on other processors than it was suspended on (a schedule that does not migrate).
+    Migrated {
+        /// The job.
+        job: usize,
+    },
+    /// A job starts after the time it was promised.
+    BrokenPromise {
+        /// The job.
+        job: usize,
+        /// Its start.
+        start: i64,
+        /// The promise.
+        promised: i64,
+    },
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:?}")
+    }
+}
+
+/// The segments of a schedule without suspensions.
+#[must_use]
+pub fn segments(schedule: &[JobOut]) -> Vec<Segment> {
+    let segment = |(job, out): (usize, &JobOut)| Segment { job, start: out.start, end: out.end, processors: None };
+    schedule.iter().enumerate().map(segment).collect()
+}
+
+/// Everything that is wrong with a schedule on a machine of so many processors: the invariants that hold whatever the
+/// policy. A job's run time due is [`JobIn::run`].
+///
+/// # Errors
+/// All violations found; each job and each processor is reported at most once per kind.
+pub fn check(machine: i64, jobs: &[JobIn], segments: &[Segment]) -> Result<(), Vec<Violation>> {
+    let mut wrong: Vec<Violation> = Vec::new();
+    let mut of_job: Vec<Vec<&Segment>> = vec![Vec::new(); jobs.len()];
+    for segment in segments {
+        match of_job.get_mut(segment.job) {
+            Some(list) => list.push(segment),
+            None => wrong.push(Violation::UnknownJob { job: segment.job }),
+        }
+    }
+    for (job, list) in of_job.iter_mut().enumerate() {
+        list.sort_by_key(|s| (s.start, s.end));
+        check_job(machine, job, &jobs[job], list, &mut wrong);
+    }
+    let known = || segments.iter().filter(|s| s.job < jobs.len());
+    check_capacity(machine, jobs, known(), &mut wrong);
+    check_processors(known(), &mut wrong);
+    if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+}
+
+fn check_job(machine: i64, job: usize, due: &JobIn, list: &[&Segment], wrong: &mut Vec<Violation>) {
+    let Some(first) = list.first() else {
+        wrong.push(Violation::NeverStarted { job });
+        return;
+    };
+    if first.start < due.submit {
+        let start = first.start;
+        wrong.push(Violation::TooEarly { job, start });
+    }
+    if list.iter().any(|s| s.end < s.start) {
+        wrong.push(Violation::Backwards { job });
+    }
+    if list.windows(2).any(|pair| pair[0].end > pair[1].start) {
+        wrong.push(Violation::Overlap { job });
+    }
+    let received: i64 = list.iter().map(|s| s.end - s.start).sum();
+    // A job of no run time has exactly one, empty segment: a second one would be a second end.
+    if received != due.run || (due.run == 0 && list.len() > 1) {
+        let due = due.run;
+        wrong.push(Violation::WrongRunTime { job, received, due });
+    }
+    let proper = |set: &Vec<u32>| {
+        let mut distinct = set.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        distinct.len() == set.len() && set.len() as i64 == due.procs && set.iter().all(|&p| i64::from(p) < machine)
+    };
+    if !list.iter().filter_map(|s| s.processors.as_ref()).all(proper) {
+        wrong.push(Violation::WrongProcessors { job });
+    }
+}
+
+/// Sweeps over all starts and ends; at equal times ends come first.
+fn check_capacity<'a>(
+    machine: i64,
+    jobs: &[JobIn],
+    segments: impl Iterator<Item = &'a Segment>,
+    wrong: &mut Vec<Violation>,
+) {
+    let mut changes: BTreeMap<i64, i64> = BTreeMap::new();
+    for s in segments.filter(|s| s.start < s.end) {
+        *changes.entry(s.start).or_default() += jobs[s.job].procs;
+        *changes.entry(s.end).or_default() -= jobs[s.job].procs;
+    }
+    let mut used = 0;
+    for (at, change) in changes {
+        let was_within = used <= machine;
+        used += change;
+        if used > machine && was_within {
+            wrong.push(Violation::OverCapacity { at, used });
+        }
+    }
+}
+
+fn check_processors<'a>(segments: impl Iterator<Item = &'a Segment>, wrong: &mut Vec<Violation>) {
+    let mut on: BTreeMap<u32, Vec<&Segment>> = BTreeMap::new();
+    for segment in segments.filter(|s| s.start < s.end) {
+        for &processor in segment.processors.iter().flatten() {
+            on.entry(processor).or_default().push(segment);
+        }
+    }
+    for (processor, mut list) in on {
+        list.sort_by_key(|s| s.start);
+        // A job that overlaps itself is complained about elsewhere.
+        let shared = |pair: &&[&Segment]| pair[0].end > pair[1].start && pair[0].job != pair[1].job;
+        if let Some(pair) = list.windows(2).find(shared) {
+            let (first, second) = (pair[0].job, pair[1].job);
+            wrong.push(Violation::SharedProcessor { processor, first, second });
+        }
+    }
+}
+
+/// Jobs that resume elsewhere than they were suspended; segments without processors are not looked at.
+///
+/// # Errors
+/// One violation per such job.
+pub fn check_local_resumption(segments: &[Segment]) -> Result<(), Vec<Violation>> {
+    let mut sets: BTreeMap<usize, Vec<Vec<u32>>> = BTreeMap::new();
+    for segment in segments {
+        if let Some(mut set) = segment.processors.clone() {
+            set.sort_unstable();
+            sets.entry(segment.job).or_default().push(set);
+        }
+    }
+    let moved = sets.iter().filter(|(_, sets)| sets.iter().any(|set| *set != sets[0]));
+    let wrong: Vec<Violation> = moved.map(|(&job, _)| Violation::Migrated { job }).collect();
+    if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+}
+
+/// Starts after promised times. For conservative backfilling the promise is the start planned at submission; for EASY with
+/// safe predictions (run time ≤ prediction) and an unchanging head, the first reservation of the head. `None` promises
+/// nothing.
+///
+/// # Errors
+/// One violation per job that starts late.
+pub fn check_promises(schedule: &[JobOut], promised: &[Option<i64>]) -> Result<(), Vec<Violation>> {
+    let pairs = schedule.iter().zip(promised).enumerate();
+    let late = pairs.filter_map(|(job, (out, promised))| {
+        let (start, promised) = (out.start, (*promised)?);
+        (start > promised).then_some(Violation::BrokenPromise { job, start, promised })
+    });
+    let wrong: Vec<Violation> = late.collect();
+    if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+}

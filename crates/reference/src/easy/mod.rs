@@ -1,0 +1,86 @@
+//! FCFS, first fit, and EASY backfilling with every choice that published results make differently as an option.
+//!
+//! The machine has identical processors; a job that outlives its prediction keeps running ("run-on"; to kill jobs, cut
+//! their run times before). Events are terminations, prediction expiries and arrivals, in this order at equal times, then
+//! by index. The rules in the comments are those of Tsafrir et al. (2007) as settled against their tables.
+
+mod engine;
+mod options;
+mod order;
+mod predict;
+
+pub use engine::run;
+pub use options::{Easy, Extra, Overdue, Pass, Reservations};
+pub use order::Order;
+pub use predict::{Predictor, Window};
+
+use crate::{JobIn, JobOut};
+
+/// First come, first served: nobody overtakes.
+#[must_use]
+pub fn fcfs(jobs: &[JobIn], machine: i64) -> Vec<JobOut> {
+    let policy = Easy { reservations: Reservations::NoOvertaking, ..Easy::default() };
+    run(&policy, jobs, machine).schedule()
+}
+
+/// First fit: whoever fits starts, in order of arrival; nobody has a reservation.
+#[must_use]
+pub fn first_fit(jobs: &[JobIn], machine: i64) -> Vec<JobOut> {
+    let policy = Easy { reservations: Reservations::First(0), ..Easy::default() };
+    run(&policy, jobs, machine).schedule()
+}
+
+/// Everything that is known of one run: the schedule, and what the statistics need.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Run {
+    /// One record per job, in order of arrival.
+    pub jobs: Vec<Record>,
+    /// Indices in the order in which terminations were handled.
+    pub ended: Vec<usize>,
+}
+
+/// What happened to one job.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Record {
+    /// Start.
+    pub start: i64,
+    /// End.
+    pub end: i64,
+    /// The predictions in force, each with the time from which it held; the first one at submit.
+    pub predictions: Vec<(i64, i64)>,
+    /// Whether the first prediction came from the user's history (and was not discarded).
+    pub from_history: bool,
+    /// Rule 20: the shadow of the first pass in which the job was the head that does not fit, or its start if it waited and
+    /// started as head without ever having been one.
+    pub first_reservation: Option<i64>,
+    /// Rule 21, E0: when the head could start by the real ends of the running jobs, at its first pass as head.
+    pub real_earliest: Option<i64>,
+    /// Rule 21: backfilled jobs that moved that time.
+    pub thieves: u32,
+}
+
+impl Record {
+    /// How often the prediction was corrected.
+    #[must_use]
+    pub fn corrections(&self) -> usize {
+        self.predictions.len() - 1
+    }
+
+    /// The prediction in force now, or at the end.
+    ///
+    /// # Panics
+    /// Before the job has arrived.
+    #[must_use]
+    pub fn prediction(&self) -> i64 {
+        self.predictions[self.predictions.len() - 1].1
+    }
+}
+
+impl Run {
+    /// Starts and ends only.
+    #[must_use]
+    pub fn schedule(&self) -> Vec<JobOut> {
+        let out = |r: &Record| JobOut { start: r.start, end: r.end };
+        self.jobs.iter().map(out).collect()
+    }
+}

@@ -1,0 +1,87 @@
+//! The choices that make one EASY differ from another.
+
+use super::{Order, Predictor};
+
+/// When the scheduler looks at the queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pass {
+    /// Once per instant, after all terminations, expiries and arrivals of that second. What a pass itself causes at the
+    /// same second (a job of no run time ends) is applied next, with another pass.
+    PerInstant,
+    /// After every single event; a pass then sees running jobs that end at this very second but have not been handled.
+    PerEvent,
+}
+
+/// Which processors the head leaves over at its shadow time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Extra {
+    /// Everything free at the shadow time: all running jobs that end up to it are counted.
+    All,
+    /// The walk over the running jobs, by (predicted end, index), stops at the first one that makes the head fit.
+    FirstSufficient,
+}
+
+/// What the predicted end of a running job means when it has passed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Overdue {
+    /// The job counts as ending now: the shadow is never in the past.
+    EndsNow,
+    /// The passed end is used as it is: the shadow may lie in the past, and then only extra processors can be used.
+    Stale,
+}
+
+/// Who holds a reservation during a pass.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reservations {
+    /// Nobody overtakes at all: starts stop at the first job that does not fit.
+    NoOvertaking,
+    /// The first so many jobs that cannot start.
+    ///
+    /// * 0: whoever fits starts, after the front of the queue in backfill order.
+    /// * 1: EASY; the shadow and the extra processors decide ([`Extra`], [`Overdue`]).
+    /// * k ≥ 2: the queue is walked in queue order. A job that can start now without disturbing the reservations made so far
+    ///   in this pass starts; any other gets one at its earliest start. The walk stops with the k-th reservation; the jobs
+    ///   behind it are tried in backfill order and start where they disturb none. Overdue jobs count as ending now for the
+    ///   plan, but no job starts on processors that are not free. A prediction of 0 occupies one second of the plan.
+    First(usize),
+}
+
+/// One policy of the family.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Easy {
+    /// When the scheduler looks at the queue.
+    pub pass: Pass,
+    /// Which processors the head leaves over.
+    pub extra: Extra,
+    /// What a passed predicted end means.
+    pub overdue: Overdue,
+    /// Order of the queue: who is the head.
+    pub queue: Order,
+    /// Order in which jobs behind the head are tried.
+    pub backfill: Order,
+    /// Who holds a reservation.
+    pub reservations: Reservations,
+    /// What the run time of an arriving job is taken to be.
+    pub predictor: Predictor,
+    /// Rule 12: every prediction is doubled, whatever it comes from.
+    pub doubled: bool,
+    /// Rule 8: a job that outlives its prediction gets a longer one.
+    pub corrected: bool,
+}
+
+impl Default for Easy {
+    /// EASY with user estimates, as Kettimuthu et al. (2005) and Lawson et al. (2002) use it.
+    fn default() -> Easy {
+        Easy {
+            pass: Pass::PerInstant,
+            extra: Extra::All,
+            overdue: Overdue::EndsNow,
+            queue: Order::Fcfs,
+            backfill: Order::Fcfs,
+            reservations: Reservations::First(1),
+            predictor: Predictor::Estimate,
+            doubled: false,
+            corrected: false,
+        }
+    }
+}

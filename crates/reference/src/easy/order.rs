@@ -1,0 +1,74 @@
+//! Orders of waiting jobs.
+
+use std::cmp::Ordering;
+
+/// An order of waiting jobs. Ties go to the job that arrived first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// Order of arrival.
+    Fcfs,
+    /// Shortest prediction first.
+    Shortest,
+    /// Longest prediction first.
+    Longest,
+    /// Smallest prediction × processors first.
+    SmallestArea,
+    /// Largest prediction × processors first.
+    LargestArea,
+    /// Fewest processors first.
+    Narrowest,
+    /// Most processors first.
+    Widest,
+    /// Largest expansion factor (wait + prediction) / prediction first, as of now, compared exactly. A prediction of 0
+    /// counts as 1 second.
+    LargestExpansion,
+}
+
+impl Order {
+    /// All of them.
+    pub const ALL: [Order; 8] = [
+        Order::Fcfs,
+        Order::Shortest,
+        Order::Longest,
+        Order::SmallestArea,
+        Order::LargestArea,
+        Order::Narrowest,
+        Order::Widest,
+        Order::LargestExpansion,
+    ];
+
+    /// Which of two waiting jobs comes first.
+    pub(super) fn compare(self, a: &Waiting, b: &Waiting) -> Ordering {
+        let by_attribute = match self {
+            Order::Fcfs => Ordering::Equal,
+            Order::Shortest => a.prediction.cmp(&b.prediction),
+            Order::Longest => b.prediction.cmp(&a.prediction),
+            Order::SmallestArea => a.area().cmp(&b.area()),
+            Order::LargestArea => b.area().cmp(&a.area()),
+            Order::Narrowest => a.procs.cmp(&b.procs),
+            Order::Widest => b.procs.cmp(&a.procs),
+            Order::LargestExpansion => {
+                // (wa + pa) / pa > (wb + pb) / pb, without dividing.
+                let (pa, pb) = (i128::from(a.prediction.max(1)), i128::from(b.prediction.max(1)));
+                let (xa, xb) = ((i128::from(a.wait) + pa) * pb, (i128::from(b.wait) + pb) * pa);
+                xb.cmp(&xa)
+            }
+        };
+        by_attribute.then(a.index.cmp(&b.index))
+    }
+}
+
+/// What an order looks at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting {
+    pub(super) index: usize,
+    pub(super) procs: i64,
+    pub(super) prediction: i64,
+    pub(super) wait: i64,
+}
+
+impl Waiting {
+    fn area(&self) -> i128 {
+        i128::from(self.prediction) * i128::from(self.procs)
+    }
+}

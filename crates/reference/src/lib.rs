@@ -1,0 +1,31 @@
+//! Naive, readable definitions of scheduling policies, and an independent checker of schedules.
+//!
+//! Nothing here is fast or clever. Every policy is written straight from its specification with plain vectors and whole
+//! passes, shares nothing with Drystone's engine but the vocabulary of [`drystone::model`], and agrees job by job with
+//! schedules that other people's implementations computed (`tests/`). It exists to judge the fast implementation.
+//!
+//! | module | what | source |
+//! |---|---|---|
+//! | [`easy`] | FCFS, first fit, EASY with every choice as an option | Tsafrir et al. 2007; Kettimuthu et al. 2005 |
+//! | [`tsafrir`] | the 18 policies of Tsafrir et al., as options of [`easy`] | Tsafrir, Etsion & Feitelson 2007 |
+//! | [`statistics`] | their statistics | the same, sections 3 to 6 |
+//! | [`gaussier`] | EASY, EASY-SJBF and EASY++ as in `predictsim` | Gaussier et al. 2015 |
+//! | [`talby`] | conservative, slack-based priority and EASY backfilling with early or late notice of terminations | Talby & Feitelson 1999 |
+//! | [`multiqueue`] | queues by run time with promised starts | Lawson, Smirni & Puiu 2002 |
+//! | [`suspension`] | selective suspension (SS, TSS) and immediate service (IS) | Kettimuthu et al. 2005 |
+//! | [`checker`] | capacity, arrival, completion, run time received, promises | the model every policy shares |
+//!
+//! Times are plain `i64` seconds and jobs plain structures, so that every rule reads as it is printed.
+
+pub mod checker;
+pub mod easy;
+pub mod gaussier;
+mod job;
+pub mod multiqueue;
+pub mod profile;
+pub mod statistics;
+pub mod suspension;
+pub mod talby;
+pub mod tsafrir;
+
+pub use job::{JobIn, JobOut, jobs_of};

@@ -1,0 +1,257 @@
+//! Multiple queues by run time, with delayed long jobs (Lawson, Smirni & Puiu 2002; rules M1 to M6).
+//!
+//! Run times are known exactly. The first waiting job of each class (its *pivot*) gets a promised start that never moves; any
+//! other job starts whenever it disturbs no promise.
+
+use crate::profile::Profile;
+use crate::{JobIn, JobOut};
+use std::collections::BTreeSet;
+
+/// What may be changed.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct MultiQueue {
+    /// Whether the next pivot of a class gets its promise as soon as the last one starts, instead of when the pass reaches it.
+    pub eager: bool,
+    /// How jobs of the longest class are delayed; `None`: not at all.
+    pub delay: Option<Delay>,
+}
+
+/// The delay of jobs of the longest class.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Delay {
+    /// D1: the first delay and the unit of its changes, in seconds.
+    pub first: f64,
+    /// Whether the delay follows the slowdown of the shortest jobs (rule M6).
+    pub adapts: bool,
+    /// Whether a delayed job cannot even become a pivot before its delay is over.
+    pub hidden: bool,
+}
+
+/// Rule M1: the class of a run time, 0 to 3.
+#[must_use]
+pub fn class(run: i64) -> usize {
+    match run {
+        i64::MIN..=100 => 0,
+        101..=1_000 => 1,
+        1_001..=10_000 => 2,
+        _ => 3,
+    }
+}
+
+/// A schedule and what was promised.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Promised {
+    /// Starts and ends, in order of arrival.
+    pub schedule: Vec<JobOut>,
+    /// The start promised to each job that became a pivot.
+    pub promised: Vec<Option<i64>>,
+}
+
+/// Runs jobs in order of arrival on a machine of so many processors.
+///
+/// # Panics
+/// If a job is wider than the machine or has no run time.
+#[must_use]
+pub fn run(policy: MultiQueue, jobs: &[JobIn], machine: i64) -> Promised {
+    for (i, job) in jobs.iter().enumerate() {
+        assert!((1..=machine).contains(&job.procs), "job {i} does not fit the machine");
+        assert!(job.run > 0, "job {i} has no run time");
+    }
+    let mut world = World {
+        policy,
+        jobs,
+        machine,
+        now: 0,
+        waiting: BTreeSet::new(),
+        running: Vec::new(),
+        promise: [None; 4],
+        ready: vec![0; jobs.len()],
+        wake_ups: BTreeSet::new(),
+        controller: Controller::new(policy.delay),
+        starts: vec![0; jobs.len()],
+        promised: vec![None; jobs.len()],
+    };
+    let mut arrived = 0;
+    // Rule M2.
+    loop {
+        let arrival = jobs.get(arrived).map(|job| job.submit);
+        let completion = world.running.iter().map(|&j| world.end(j)).min();
+        let wake_up = world.wake_ups.first().map(|w| w.0);
+        let Some(now) = [arrival, completion, wake_up].into_iter().flatten().min() else { break };
+        world.now = now;
+        world.complete();
+        while arrived < jobs.len() && jobs[arrived].submit == now {
+            world.arrive(arrived);
+            arrived += 1;
+        }
+        world.wake();
+        world.pass();
+    }
+    let out = |(job, &start): (&JobIn, &i64)| JobOut { start, end: start + job.run };
+    Promised { schedule: jobs.iter().zip(&world.starts).map(out).collect(), promised: world.promised }
+}
+
+struct World<'a> {
+    policy: MultiQueue,
+    jobs: &'a [JobIn],
+    machine: i64,
+    now: i64,
+    /// By index, i.e. in order of arrival.
+    waiting: BTreeSet<usize>,
+    running: Vec<usize>,
+    /// Rule M3: at most one (job, start) per class.
+    promise: [Option<(usize, i64)>; 4],
+    /// Rule M5: when a job may start at the earliest.
+    ready: Vec<i64>,
+    /// (time, job).
+    wake_ups: BTreeSet<(i64, usize)>,
+    controller: Controller,
+    starts: Vec<i64>,
+    promised: Vec<Option<i64>>,
+}
+
+impl World<'_> {
+    fn end(&self, j: usize) -> i64 {
+        self.starts[j] + self.jobs[j].run
+    }
+
+    /// Rule M2 (a).
+    fn complete(&mut self) {
+        let mut ended: Vec<usize> = self.running.iter().copied().filter(|&j| self.end(j) <= self.now).collect();
+        ended.sort_unstable();
+        for j in ended {
+            self.running.retain(|&r| r != j);
+            let wait = self.starts[j] - self.jobs[j].submit;
+            self.controller.completed(self.jobs[j].run, wait);
+        }
+    }
+
+    /// Rules M2 (b) and M5.
+    fn arrive(&mut self, j: usize) {
+        self.ready[j] = self.now;
+        if class(self.jobs[j].run) == 3 {
+            self.ready[j] += self.controller.delay.floor() as i64;
+        }
+        if self.ready[j] > self.now {
+            self.wake_ups.insert((self.ready[j], j));
+        }
+        let hidden = self.policy.delay.is_some_and(|d| d.hidden) && self.ready[j] > self.now;
+        if !hidden {
+            self.waiting.insert(j);
+        }
+    }
+
+    fn wake(&mut self) {
+        while let Some(&(time, j)) = self.wake_ups.first() {
+            if time > self.now {
+                break;
+            }
+            self.wake_ups.pop_first();
+            if self.policy.delay.is_some_and(|d| d.hidden) {
+                self.waiting.insert(j);
+            }
+        }
+    }
+
+    /// Rule M3: the machine without running jobs and without all promises.
+    fn plan(&self) -> Profile {
+        let mut plan = Profile::new(self.now, self.machine);
+        for &j in &self.running {
+            plan.take(self.now, self.end(j), self.jobs[j].procs);
+        }
+        for (j, start) in self.promise.iter().flatten() {
+            plan.take(*start, start + self.jobs[*j].run, self.jobs[*j].procs);
+        }
+        plan
+    }
+
+    /// Rule M4.
+    fn pass(&mut self) {
+        let in_order: Vec<usize> = self.waiting.iter().copied().collect();
+        let mut has_pivot = [false; 4];
+        for j in in_order {
+            let (job, q) = (&self.jobs[j], class(self.jobs[j].run));
+            let is_pivot = !has_pivot[q];
+            if is_pivot {
+                self.start_or_promise(j);
+            } else if self.now >= self.ready[j] && self.plan().fits(self.now, job.run, job.procs) {
+                self.start(j);
+            }
+            has_pivot[q] |= self.waiting.contains(&j);
+        }
+    }
+
+    /// A pivot starts if its promised time has come.
+    fn start_or_promise(&mut self, j: usize) {
+        let q = class(self.jobs[j].run);
+        if self.promise(j) > self.now {
+            return;
+        }
+        self.promise[q] = None;
+        self.start(j);
+        let next = self.waiting.iter().copied().find(|&w| class(self.jobs[w].run) == q);
+        if let (true, Some(next)) = (self.policy.eager, next) {
+            self.promise(next); // if it may start now, it does when the pass reaches it
+        }
+    }
+
+    /// The promised start of a pivot, made now if there is none yet.
+    fn promise(&mut self, j: usize) -> i64 {
+        let (job, q) = (&self.jobs[j], class(self.jobs[j].run));
+        if let Some((promised, at)) = self.promise[q]
+            && promised == j
+        {
+            return at;
+        }
+        // A younger pivot (before it, this job was hidden) is one no more and loses its promise.
+        self.promise[q] = None;
+        let at = self.plan().earliest(self.now.max(self.ready[j]), job.run, job.procs);
+        self.promise[q] = Some((j, at));
+        self.promised[j] = Some(at);
+        at
+    }
+
+    fn start(&mut self, j: usize) {
+        self.waiting.remove(&j);
+        self.running.push(j);
+        self.starts[j] = self.now;
+        let used: i64 = self.running.iter().map(|&r| self.jobs[r].procs).sum();
+        assert!(used <= self.machine, "more processors used than there are");
+    }
+}
+
+/// Rule M6: the delay follows the mean slowdown of the shortest jobs in batches of 100 completed jobs.
+struct Controller {
+    settings: Option<Delay>,
+    delay: f64,
+    completed: u32,
+    short: f64,
+    sum: f64,
+    last: Option<f64>,
+}
+
+impl Controller {
+    fn new(settings: Option<Delay>) -> Controller {
+        let delay = settings.map_or(0.0, |d| d.first);
+        Controller { settings, delay, completed: 0, short: 0.0, sum: 0.0, last: None }
+    }
+
+    fn completed(&mut self, run: i64, wait: i64) {
+        self.completed += 1;
+        if class(run) == 0 {
+            self.short += 1.0;
+            self.sum += 1.0 + wait as f64 / run as f64;
+        }
+        if self.completed < 100 {
+            return;
+        }
+        let mean = if self.short > 0.0 { self.sum / self.short } else { self.last.unwrap_or(1.0) };
+        let change = self.last.map_or(mean, |last| (mean - last) / mean.max(last));
+        if let Some(Delay { first, adapts: true, .. }) = self.settings
+            && change.abs() > 0.25
+        {
+            self.delay = (self.delay + change * first).max(0.0);
+        }
+        (self.completed, self.short, self.sum, self.last) = (0, 0.0, 0.0, Some(mean));
+    }
+}

@@ -1,0 +1,130 @@
+//! The statistics of Tsafrir, Etsion & Feitelson (2007), computed as they are defined (rules 18 to 21).
+
+use crate::JobIn;
+use crate::easy::{Record, Run};
+
+/// Mean, median and population standard deviation.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Spread {
+    /// Arithmetic mean; 0 of nothing.
+    pub mean: f64,
+    /// Median, the mean of the middle two of an even number; 0 of nothing.
+    pub median: f64,
+    /// Population standard deviation; 0 of nothing.
+    pub deviation: f64,
+}
+
+/// All statistics of one run, over the kept jobs. Times are in seconds, rates in percent.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Statistics {
+    /// Number of jobs kept (rule 18).
+    pub kept: usize,
+    /// Mean wait.
+    pub wait: f64,
+    /// Mean bounded slowdown, bound 10 s.
+    pub bounded_slowdown: f64,
+    /// Mean accuracy of the predictions, percent.
+    pub accuracy: f64,
+    /// Jobs whose first prediction came from history, percent of kept.
+    pub prediction_rate: f64,
+    /// Corrections per job.
+    pub corrections: Spread,
+    /// Jobs that waited and had a reservation, percent of kept.
+    pub reservation_rate: f64,
+    /// |start − first reservation| of those jobs.
+    pub difference: Spread,
+    /// Jobs that started after their first reservation, percent of kept.
+    pub delay_rate: f64,
+    /// Start − first reservation of the delayed jobs.
+    pub delay: Spread,
+    /// Jobs with at least one thief, percent of the jobs that waited and had a reservation.
+    pub stalled_rate: f64,
+    /// Mean of start − earliest start by real ends, over stalled jobs.
+    pub stall: f64,
+    /// Mean number of thieves, over stalled jobs.
+    pub thieves: f64,
+}
+
+/// Computes the statistics of a run over the same jobs.
+#[must_use]
+pub fn statistics(jobs: &[JobIn], run: &Run) -> Statistics {
+    // Rule 18: without the first 1 % to terminate and without those that end after the last arrival.
+    let last_submit = jobs.last().map_or(0, |job| job.submit);
+    let after_warm_up = &run.ended[run.ended.len() / 100..];
+    let kept: Vec<(&JobIn, &Record)> = after_warm_up
+        .iter()
+        .map(|&j| (&jobs[j], &run.jobs[j]))
+        .filter(|(_, record)| record.end <= last_submit)
+        .collect();
+
+    // Rule 20.
+    let reserved: Vec<(i64, &Record)> = kept
+        .iter()
+        .filter(|(job, record)| record.start > job.submit)
+        .filter_map(|(_, record)| Some((record.start - record.first_reservation?, *record)))
+        .collect();
+    let differences: Vec<i64> = reserved.iter().map(|(late, _)| late.abs()).collect();
+    let delays: Vec<i64> = reserved.iter().map(|&(late, _)| late).filter(|&late| late > 0).collect();
+    // Rule 21.
+    let stalled: Vec<&Record> = reserved.iter().map(|&(_, r)| r).filter(|r| r.thieves > 0).collect();
+    let stalls = stalled.iter().map(|r| (r.start - r.real_earliest.unwrap_or(r.start)) as f64);
+    let corrections: Vec<i64> = kept.iter().map(|(_, r)| r.corrections() as i64).collect();
+    let percent = |part: usize, whole: usize| 100.0 * part as f64 / whole.max(1) as f64;
+
+    Statistics {
+        kept: kept.len(),
+        wait: mean(kept.iter().map(|(job, r)| (r.start - job.submit) as f64)),
+        bounded_slowdown: mean(kept.iter().map(|(job, r)| {
+            let response = (r.end - job.submit) as f64;
+            (response / job.run.max(10) as f64).max(1.0)
+        })),
+        accuracy: 100.0 * mean(kept.iter().map(|(job, r)| accuracy(job, r))),
+        prediction_rate: percent(kept.iter().filter(|(_, r)| r.from_history).count(), kept.len()),
+        corrections: spread(&corrections),
+        reservation_rate: percent(reserved.len(), kept.len()),
+        difference: spread(&differences),
+        delay_rate: percent(delays.len(), kept.len()),
+        delay: spread(&delays),
+        stalled_rate: percent(stalled.len(), reserved.len()),
+        stall: mean(stalls),
+        thieves: mean(stalled.iter().map(|r| f64::from(r.thieves))),
+    }
+}
+
+/// Rule 19: the accuracy of each prediction, weighted by the time it was in force between submit and end.
+#[must_use]
+pub fn accuracy(job: &JobIn, record: &Record) -> f64 {
+    let of = |prediction: i64| match (prediction as f64, job.run as f64) {
+        (p, run) if p == run => 1.0,
+        (p, run) if p > run => run / p,
+        (p, run) => p / run,
+    };
+    if record.end == job.submit {
+        return of(record.prediction());
+    }
+    let life = (record.end - job.submit) as f64;
+    let until = |i: usize| record.predictions.get(i + 1).map_or(record.end, |next| next.0);
+    let parts = record.predictions.iter().enumerate();
+    parts.map(|(i, &(from, p))| of(p) * (until(i) - from) as f64 / life).sum()
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (mut sum, mut n) = (0.0, 0.0);
+    for value in values {
+        sum += value;
+        n += 1.0;
+    }
+    if n > 0.0 { sum / n } else { 0.0 }
+}
+
+fn spread(values: &[i64]) -> Spread {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable();
+    let n = sorted.len();
+    if n == 0 {
+        return Spread::default();
+    }
+    let average = mean(sorted.iter().map(|&v| v as f64));
+    let variance = mean(sorted.iter().map(|&v| (v as f64 - average).powi(2)));
+    Spread { mean: average, median: (sorted[(n - 1) / 2] + sorted[n / 2]) as f64 / 2.0, deviation: variance.sqrt() }
+}

@@ -1,0 +1,226 @@
+//! Numbered processors, and jobs that wait, run, or are suspended on them.
+
+use super::Suspended;
+use super::set::Set;
+use crate::checker::Segment;
+use crate::{JobIn, JobOut};
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+/// What a job is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Doing {
+    /// Not arrived, or completed.
+    Absent,
+    /// Never started.
+    Fresh,
+    /// Running since.
+    Running(i64),
+    /// Suspended; owns its processors.
+    Suspended,
+}
+
+pub(super) struct Machine<'a> {
+    pub(super) jobs: &'a [JobIn],
+    pub(super) now: i64,
+    overhead: &'a [i64],
+    /// F: processors on which nobody runs.
+    free: Set,
+    doing: Vec<Doing>,
+    fresh: BTreeSet<usize>,
+    running: BTreeSet<usize>,
+    suspended: BTreeSet<usize>,
+    /// Processors of running and suspended jobs.
+    sets: Vec<Set>,
+    /// Time run in finished segments.
+    ran: Vec<i64>,
+    /// Time to run in all, overheads included.
+    due: Vec<i64>,
+    out: Suspended,
+}
+
+impl<'a> Machine<'a> {
+    pub(super) fn new(jobs: &'a [JobIn], processors: i64, overhead: &'a [i64]) -> Machine<'a> {
+        let n = jobs.len();
+        Machine {
+            jobs,
+            now: i64::MIN / 2,
+            overhead,
+            free: Set::first(processors),
+            doing: vec![Doing::Absent; n],
+            fresh: BTreeSet::new(),
+            running: BTreeSet::new(),
+            suspended: BTreeSet::new(),
+            sets: vec![Set::default(); n],
+            ran: vec![0; n],
+            due: jobs.iter().map(|job| job.run).collect(),
+            out: Suspended {
+                schedule: vec![JobOut { start: 0, end: 0 }; n],
+                suspensions: vec![0; n],
+                segments: Vec::new(),
+            },
+        }
+    }
+
+    pub(super) fn result(self) -> Suspended {
+        self.out
+    }
+
+    /// Running jobs, by index.
+    pub(super) fn running(&self) -> Vec<usize> {
+        self.running.iter().copied().collect()
+    }
+
+    /// Suspended jobs, by index.
+    pub(super) fn suspended(&self) -> Vec<usize> {
+        self.suspended.iter().copied().collect()
+    }
+
+    /// Jobs never started, by index.
+    pub(super) fn fresh(&self) -> Vec<usize> {
+        self.fresh.iter().copied().collect()
+    }
+
+    /// Jobs waiting or suspended, by index.
+    pub(super) fn idle(&self) -> Vec<usize> {
+        self.fresh.union(&self.suspended).copied().collect()
+    }
+
+    pub(super) fn anyone_idle(&self) -> bool {
+        !(self.fresh.is_empty() && self.suspended.is_empty())
+    }
+
+    pub(super) fn doing(&self, j: usize) -> Doing {
+        self.doing[j]
+    }
+
+    pub(super) fn is_running(&self, j: usize) -> bool {
+        matches!(self.doing[j], Doing::Running(_))
+    }
+
+    /// Start of the current run segment.
+    pub(super) fn segment_start(&self, j: usize) -> i64 {
+        match self.doing[j] {
+            Doing::Running(since) => since,
+            _ => self.now,
+        }
+    }
+
+    /// g: seconds run so far.
+    pub(super) fn executed(&self, j: usize) -> i64 {
+        self.ran[j] + self.now - self.segment_start(j)
+    }
+
+    /// Rule S3, w: seconds not run since submission; stands still while the job runs.
+    pub(super) fn waited(&self, j: usize) -> i64 {
+        self.now - self.jobs[j].submit - self.executed(j)
+    }
+
+    /// Rule S3: tau = (w + e) / e as a fraction.
+    pub(super) fn priority(&self, j: usize) -> Fraction {
+        let e = self.jobs[j].estimate;
+        Fraction { over: self.waited(j) + e, under: e }
+    }
+
+    /// Rule S12: ixf = (w + g) / g as a fraction.
+    pub(super) fn instantaneous(&self, j: usize) -> Fraction {
+        let g = self.executed(j);
+        Fraction { over: self.waited(j) + g, under: g }
+    }
+
+    pub(super) fn set(&self, j: usize) -> Set {
+        self.sets[j]
+    }
+
+    /// Running jobs on some of these processors.
+    pub(super) fn running_on(&self, set: Set) -> Vec<usize> {
+        self.running.iter().copied().filter(|&r| self.sets[r].meets(set)).collect()
+    }
+
+    /// F: processors on which nobody runs.
+    pub(super) fn free(&self) -> Set {
+        self.free
+    }
+
+    /// O: processors of those suspended jobs for which `counts` holds.
+    pub(super) fn owned(&self, counts: impl Fn(usize) -> bool) -> Set {
+        let owners = self.suspended.iter().filter(|&&s| counts(s));
+        owners.fold(Set::default(), |owned, &s| owned.with(self.sets[s]))
+    }
+
+    pub(super) fn next_completion(&self) -> Option<i64> {
+        self.running.iter().map(|&r| self.segment_start(r) + self.due[r] - self.ran[r]).min()
+    }
+
+    /// Takes completed jobs out, by index.
+    pub(super) fn complete(&mut self) -> Vec<usize> {
+        let is_done = |&r: &usize| self.executed(r) >= self.due[r];
+        let done: Vec<usize> = self.running.iter().copied().filter(is_done).collect();
+        for &j in &done {
+            self.end_segment(j);
+            self.out.schedule[j].end = self.now;
+            self.doing[j] = Doing::Absent;
+        }
+        done
+    }
+
+    pub(super) fn arrive(&mut self, j: usize) {
+        self.doing[j] = Doing::Fresh;
+        self.fresh.insert(j);
+    }
+
+    pub(super) fn start(&mut self, j: usize, set: Set) {
+        assert_eq!(set.len(), self.jobs[j].procs, "wrong number of processors");
+        assert_eq!(set.without(self.free), Set::default(), "two jobs on one processor");
+        if self.doing[j] == Doing::Fresh {
+            self.out.schedule[j].start = self.now;
+        }
+        self.fresh.remove(&j);
+        self.suspended.remove(&j);
+        self.running.insert(j);
+        self.free = self.free.without(set);
+        self.sets[j] = set;
+        self.doing[j] = Doing::Running(self.now);
+    }
+
+    pub(super) fn suspend(&mut self, j: usize) {
+        self.end_segment(j);
+        self.doing[j] = Doing::Suspended;
+        self.suspended.insert(j);
+        self.due[j] += self.overhead.get(j).copied().unwrap_or(0);
+        self.out.suspensions[j] += 1;
+    }
+
+    fn end_segment(&mut self, j: usize) {
+        let start = self.segment_start(j);
+        self.ran[j] += self.now - start;
+        self.running.remove(&j);
+        self.free = self.free.with(self.sets[j]);
+        let processors = Some(self.sets[j].numbers());
+        self.out.segments.push(Segment { job: j, start, end: self.now, processors });
+    }
+}
+
+/// A positive fraction, compared exactly.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fraction {
+    over: i64,
+    under: i64,
+}
+
+impl Fraction {
+    pub(super) fn compare(self, other: Fraction) -> Ordering {
+        let wide = i128::from;
+        (wide(self.over) * wide(other.under)).cmp(&(wide(other.over) * wide(self.under)))
+    }
+
+    /// Whether this is at least `factor` (numerator, denominator) times the other.
+    pub(super) fn is_at_least(self, factor: (i64, i64), other: Fraction) -> bool {
+        let wide = i128::from;
+        wide(self.over) * wide(other.under) * wide(factor.1) >= wide(factor.0) * wide(other.over) * wide(self.under)
+    }
+
+    pub(super) fn as_f64(self) -> f64 {
+        self.over as f64 / self.under as f64
+    }
+}

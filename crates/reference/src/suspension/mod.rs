@@ -1,0 +1,182 @@
+//! Selective suspension, with and without limits, and immediate service (Kettimuthu et al. 2005; rules S3 to S12).
+//!
+//! Processors have numbers, because a suspended job resumes on the very processors it had. It *owns* them while suspended;
+//! which free processors a fresh job may take is the choice that decides everything ([`Place`]).
+
+mod immediate;
+mod machine;
+mod selective;
+mod set;
+
+use crate::checker::Segment;
+use crate::{JobIn, JobOut};
+use machine::Machine;
+
+/// Which policy suspends.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Policy {
+    /// SS, and TSS with [`Selective::limit`].
+    Selective(Selective),
+    /// IS: arriving jobs start at once.
+    Immediate {
+        /// Whether suspended jobs may suspend others to resume (rule S12, second half of (2)).
+        preempting_resumption: bool,
+    },
+}
+
+/// Settings of selective suspension.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Selective {
+    /// SF as a fraction (numerator, denominator): a job may suspend those whose priority is at most 1/SF of its own.
+    pub factor: (i64, i64),
+    /// Whose suspension is ruled out altogether.
+    pub limit: Limit,
+    /// Which free processors a fresh job may take.
+    pub place: Place,
+    /// Which victims a fresh job takes.
+    pub victims: Victims,
+    /// Whether jobs start only at full minutes.
+    pub starts_at_ticks_only: bool,
+}
+
+impl Selective {
+    /// The settled semantics with a factor of 2.
+    #[must_use]
+    pub fn settled() -> Selective {
+        Selective {
+            factor: (2, 1),
+            limit: Limit::None,
+            place: Place::Strict,
+            victims: Victims::WidestFirst,
+            starts_at_ticks_only: false,
+        }
+    }
+}
+
+/// Rule S9: a job whose priority exceeds 1.5 × the mean slowdown of its category is not suspended any more (TSS).
+#[derive(Clone, PartialEq, Debug)]
+pub enum Limit {
+    /// No limit (SS).
+    None,
+    /// The mean over the jobs of the category that have completed so far; none yet: no limit.
+    Online,
+    /// Given means, by [`category`].
+    Given([f64; 16]),
+}
+
+/// Which free processors a fresh job may take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// Only those that no suspended job owns.
+    Strict,
+    /// Also those whose owner's priority it exceeds SF times.
+    PrioritySf,
+    /// All, those without owner first.
+    Avoid,
+    /// All, lowest number first.
+    Lowest,
+}
+
+/// Which victims a fresh job takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Victims {
+    /// Of all eligible ones the widest first.
+    WidestFirst,
+    /// Eligible ones are collected in order of priority, lowest first, until they are enough; of these the widest first (the
+    /// printed pseudocode, skipping ineligible jobs).
+    InOrder,
+    /// The same, but the first ineligible job ends the search (the printed pseudocode with its early exit).
+    UntilIneligible,
+}
+
+/// What became of the jobs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Suspended {
+    /// First starts and ends, in order of arrival.
+    pub schedule: Vec<JobOut>,
+    /// How often each job was suspended.
+    pub suspensions: Vec<u32>,
+    /// Every run segment with its processors.
+    pub segments: Vec<Segment>,
+}
+
+/// Rule S9: 4 classes of estimate × 4 of processors.
+#[must_use]
+pub fn category(job: &JobIn) -> usize {
+    let class = |value: i64, limits: [i64; 3]| limits.iter().filter(|&&limit| value > limit).count();
+    4 * class(job.estimate, [600, 3_600, 28_800]) + class(job.procs, [1, 8, 32])
+}
+
+/// Rule S10: slowdown with a floor of 10 s on the run time.
+#[must_use]
+pub fn bounded_slowdown(job: &JobIn, end: i64) -> f64 {
+    let floor = job.run.max(10);
+    (end - job.submit - job.run + floor) as f64 / floor as f64
+}
+
+/// Runs a policy over jobs in order of arrival on a machine of so many processors. `overhead[j]` is what each suspension adds
+/// to the remaining time of job `j` (rule S11); empty: nothing.
+///
+/// # Panics
+/// If a job is wider than the machine, or has no run time or no estimate; on machines of more than 512 processors.
+#[must_use]
+pub fn run(policy: &Policy, jobs: &[JobIn], processors: i64, overhead: &[i64]) -> Suspended {
+    assert!(processors <= set::Set::LIMIT, "more processors than this simulation can number");
+    for (i, job) in jobs.iter().enumerate() {
+        assert!((1..=processors).contains(&job.procs), "job {i} does not fit the machine");
+        assert!(job.run > 0 && job.estimate > 0, "job {i} has no run time or no estimate");
+    }
+    let mut machine = Machine::new(jobs, processors, overhead);
+    let mut slowdowns = [(0.0, 0.0); 16]; // (sum, count)
+    let mut arrived = 0;
+    // Rule S4.
+    loop {
+        let arrival = jobs.get(arrived).map(|job| job.submit);
+        let completion = machine.next_completion();
+        let tick = machine.anyone_idle().then(|| 60 * (machine.now.div_euclid(60) + 1));
+        let Some(now) = [arrival, completion, tick].into_iter().flatten().min() else { break };
+        machine.now = now;
+        let completed = machine.complete();
+        for &j in &completed {
+            let (sum, count) = &mut slowdowns[category(&jobs[j])];
+            *sum += bounded_slowdown(&jobs[j], now);
+            *count += 1.0;
+        }
+        let mut anything = !completed.is_empty();
+        while arrived < jobs.len() && jobs[arrived].submit == now {
+            machine.arrive(arrived);
+            arrived += 1;
+            anything = true;
+        }
+        if !machine.anyone_idle() {
+            continue;
+        }
+        match policy {
+            Policy::Immediate { preempting_resumption } => {
+                immediate::serve(&mut machine, *preempting_resumption);
+            }
+            Policy::Selective(settings) => {
+                let limits = settings.limits(&slowdowns);
+                if now.rem_euclid(60) == 0 {
+                    selective::preempt(&mut machine, settings, &limits);
+                } else if anything && !settings.starts_at_ticks_only {
+                    selective::dispatch(&mut machine, settings);
+                }
+            }
+        }
+    }
+    machine.result()
+}
+
+impl Selective {
+    /// The highest priority at which a job of each category may be suspended.
+    fn limits(&self, slowdowns: &[(f64, f64); 16]) -> [f64; 16] {
+        match self.limit {
+            Limit::None => [f64::INFINITY; 16],
+            Limit::Given(means) => means.map(|mean| 1.5 * mean),
+            Limit::Online => {
+                slowdowns.map(|(sum, count)| if count > 0.0 { 1.5 * (sum / count) } else { f64::INFINITY })
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! SS and TSS: rules S5 to S9.
+
+use super::machine::{Doing, Machine};
+use super::set::Set;
+use super::{Place, Selective, Victims, category};
+
+/// Rule S5: idle jobs, highest priority first.
+fn idle_in_order(machine: &Machine<'_>) -> Vec<usize> {
+    let mut idle: Vec<_> = machine.idle().into_iter().map(|j| (machine.priority(j), j)).collect(); // by index
+    idle.sort_by(|(a, _), (b, _)| b.compare(*a));
+    idle.into_iter().map(|(_, j)| j).collect()
+}
+
+/// Rule S7, DISPATCH.
+pub(super) fn dispatch(machine: &mut Machine<'_>, settings: &Selective) {
+    for i in idle_in_order(machine) {
+        plain_start(machine, settings, i);
+    }
+}
+
+/// Rule S7. Tells whether the job has started.
+fn plain_start(machine: &mut Machine<'_>, settings: &Selective, i: usize) -> bool {
+    let set = match machine.doing(i) {
+        Doing::Suspended => {
+            let own = machine.set(i);
+            (own.without(machine.free()) == Set::default()).then_some(own)
+        }
+        _ => place(machine, settings, i, Set::default()),
+    };
+    set.map(|set| machine.start(i, set)).is_some()
+}
+
+/// Free processors that a fresh job may take: the preferred ones, and the others. Those of its own victims are preferred.
+fn pools(machine: &Machine<'_>, settings: &Selective, i: usize, victims: Set) -> (Set, Set) {
+    let free = machine.free();
+    let protects = |owner: usize| match settings.place {
+        Place::Strict | Place::Avoid => true,
+        Place::PrioritySf => !machine.priority(i).is_at_least(settings.factor, machine.priority(owner)),
+        Place::Lowest => false,
+    };
+    let preferred = free.without(machine.owned(protects).without(victims));
+    match settings.place {
+        Place::Avoid => (preferred, free.without(preferred)),
+        _ => (preferred, Set::default()),
+    }
+}
+
+/// The processors that a fresh job gets, if there are enough: the lowest of the preferred ones, then of the others.
+fn place(machine: &Machine<'_>, settings: &Selective, i: usize, victims: Set) -> Option<Set> {
+    let need = machine.jobs[i].procs;
+    if machine.free().len() < need {
+        return None;
+    }
+    let (preferred, others) = pools(machine, settings, i, victims);
+    preferred.lowest(need).or_else(|| Some(preferred.with(others.lowest(need - preferred.len())?)))
+}
+
+/// Rule S8, PREEMPT.
+pub(super) fn preempt(machine: &mut Machine<'_>, settings: &Selective, limits: &[f64; 16]) {
+    // Priorities of running jobs stand still.
+    let keyed = machine.running().into_iter().map(|j| (machine.priority(j), machine.segment_start(j), j));
+    let mut keyed: Vec<_> = keyed.collect(); // by index
+    keyed.sort_by(|a, b| a.0.compare(b.0).then(a.1.cmp(&b.1)));
+    let mut candidates: Vec<usize> = keyed.into_iter().map(|(_, _, j)| j).collect();
+    for i in idle_in_order(machine) {
+        if plain_start(machine, settings, i) {
+            continue;
+        }
+        // Jobs started in this pass are not among the candidates.
+        candidates.retain(|&j| machine.is_running(j));
+        let allowed = |j: usize| {
+            let tau = machine.priority(j);
+            machine.priority(i).is_at_least(settings.factor, tau) && tau.as_f64() <= limits[category(&machine.jobs[j])]
+        };
+        if machine.doing(i) == Doing::Suspended {
+            let own = machine.set(i);
+            let victims = machine.running_on(own);
+            if victims.iter().all(|&j| candidates.contains(&j) && allowed(j)) {
+                victims.iter().for_each(|&j| machine.suspend(j));
+                machine.start(i, own);
+            }
+            continue;
+        }
+        let (preferred, others) = pools(machine, settings, i, Set::default());
+        let Some(victims) = choose(machine, settings, i, preferred.with(others).len(), &candidates, allowed) else {
+            continue;
+        };
+        victims.iter().for_each(|&j| machine.suspend(j));
+        let theirs = victims.iter().fold(Set::default(), |set, &j| set.with(machine.set(j)));
+        if let Some(set) = place(machine, settings, i, theirs) {
+            machine.start(i, set);
+        }
+    }
+}
+
+/// The victims of a fresh job that has so many free processors already; `None` if all candidates are not enough.
+fn choose(
+    machine: &Machine<'_>,
+    settings: &Selective,
+    i: usize,
+    free: i64,
+    candidates: &[usize],
+    allowed: impl Fn(usize) -> bool,
+) -> Option<Vec<usize>> {
+    let procs = |j: usize| machine.jobs[j].procs;
+    let eligible = |j: &usize| procs(*j) <= 2 * procs(i) && allowed(*j);
+    let prefix = |order: &[usize]| -> Option<Vec<usize>> {
+        let mut sum = free;
+        let enough = |j: &usize| {
+            let before = sum;
+            sum += procs(*j);
+            before < procs(i)
+        };
+        let victims: Vec<usize> = order.iter().copied().take_while(enough).collect();
+        let sum = free + victims.iter().map(|&j| procs(j)).sum::<i64>();
+        (sum >= procs(i)).then_some(victims)
+    };
+    let widest_first = |mut jobs: Vec<usize>| {
+        jobs.sort_by_key(|&j| std::cmp::Reverse(procs(j))); // stable: then by priority, start, index
+        jobs
+    };
+    let all = candidates.iter().copied();
+    let collected: Vec<usize> = match settings.victims {
+        Victims::WidestFirst => all.filter(eligible).collect(),
+        Victims::InOrder => prefix(&all.filter(eligible).collect::<Vec<_>>())?,
+        Victims::UntilIneligible => prefix(&all.take_while(eligible).collect::<Vec<_>>())?,
+    };
+    prefix(&widest_first(collected))
+}

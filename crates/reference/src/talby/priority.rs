@@ -1,0 +1,280 @@
+//! The slack-based priority scheduler: every way to fit a new job in has a price (rules 10 to 18 and 20).
+
+use super::World;
+use crate::profile::Profile;
+
+/// Parameters of the priority scheduler.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Priority {
+    /// SF: how many average waits the slack of a job of no priority is.
+    pub slack_factor: f64,
+    /// AWT: the average wait of the system, in seconds.
+    pub average_wait: f64,
+    /// Exponents of the price.
+    pub exponents: Exponents,
+    /// In which order displaced jobs are put back.
+    pub heuristic: Heuristic,
+    /// What happens when a job ends early.
+    pub removal: Removal,
+    /// User and political priority of each job, in order of arrival; empty: zero for all.
+    pub importance: Vec<Importance>,
+}
+
+impl Default for Priority {
+    /// The paper's setting: SF = 3, AWT = 2401 s, all exponents 1, order of start times, equal priorities of zero.
+    fn default() -> Priority {
+        Priority {
+            slack_factor: 3.0,
+            average_wait: 2_401.0,
+            exponents: Exponents::default(),
+            heuristic: Heuristic::StartTime,
+            removal: Removal::Compress,
+            importance: Vec::new(),
+        }
+    }
+}
+
+/// What was given to a job when it was submitted.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Importance {
+    /// UP, the user's own priority, 0 to 1.
+    pub user: f64,
+    /// PP, the political priority, 0 to 1; −∞ for a user beyond the quota ("absolute zero").
+    pub political: f64,
+}
+
+/// Exponents of the four factors of a price: α_u, α_t, α_p, α_f.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Exponents {
+    /// Of the number of processors.
+    pub procs: f64,
+    /// Of the delay.
+    pub time: f64,
+    /// Of the ratio of priorities.
+    pub priority: f64,
+    /// Of the share of slack that is left (fairness).
+    pub fairness: f64,
+}
+
+impl Default for Exponents {
+    fn default() -> Exponents {
+        Exponents { procs: 1.0, time: 1.0, priority: 1.0, fairness: 1.0 }
+    }
+}
+
+impl Exponents {
+    /// The first term of a price: the newcomer's own wait, weighed as its utilisation.
+    #[must_use]
+    pub fn of_waiting(&self, procs: i64, wait: i64) -> f64 {
+        if wait == 0 { 0.0 } else { power(procs as f64, self.procs) * power(wait as f64, self.time) }
+    }
+}
+
+/// Rule 16: the order in which displaced jobs are put back; then order of arrival.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Heuristic {
+    /// AST: planned start.
+    StartTime,
+    /// AAT: arrival.
+    Arrival,
+    /// DU: processors × estimate, largest first.
+    Area,
+    /// DC: price of a delay of one second, highest first.
+    Cost,
+    /// DP: priority, highest first.
+    Priority,
+}
+
+/// What happens when a job ends early.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Removal {
+    /// Rule 15: the conservative compression; slacks and priorities stay. What the tables of the paper need.
+    Compress,
+    /// Rule 20: the text of the paper taken literally: the cheapest rearrangement, as if a job of no size were inserted.
+    Priced,
+}
+
+/// A waiting job as planned.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Waiting {
+    /// Index of the job.
+    pub job: usize,
+    /// Planned start; `None` under EASY.
+    pub start: Option<i64>,
+    /// p: the weighed priority.
+    pub priority: f64,
+    /// s: the slack that is left, in seconds.
+    pub slack: f64,
+    /// s0: the slack it had.
+    pub first_slack: f64,
+}
+
+impl Waiting {
+    pub(super) fn new(job: usize, start: Option<i64>) -> Waiting {
+        Waiting { job, start, priority: 0.0, slack: 0.0, first_slack: 0.0 }
+    }
+}
+
+/// Rules 11c, 17 and 18: the price of moving a waiting job by `delay` seconds for the sake of one of priority `for_priority`.
+/// `None` if the move is impossible.
+#[must_use]
+pub fn cost(moved: &Waiting, procs: i64, delay: i64, for_priority: f64, exponents: &Exponents) -> Option<f64> {
+    if delay == 0 || moved.priority == f64::NEG_INFINITY {
+        return Some(0.0);
+    }
+    if delay as f64 > moved.slack {
+        return None;
+    }
+    if for_priority == f64::NEG_INFINITY {
+        return if delay > 0 { None } else { Some(0.0) };
+    }
+    let ratio = moved.priority / for_priority;
+    let fairness = if moved.first_slack == moved.slack { 1.0 } else { moved.first_slack / moved.slack };
+    let Exponents { procs: u, time: t, priority: p, fairness: f } = *exponents;
+    let sign = if delay < 0 { -1.0 } else { 1.0 };
+    let product = power(procs as f64, u) * (sign * power(delay.abs() as f64, t));
+    Some(product * power(ratio, p) * power(fairness, p * f))
+}
+
+/// An exponent of 1 leaves the number as it is, to the last bit.
+fn power(base: f64, exponent: f64) -> f64 {
+    if exponent == 1.0 { base } else { base.powf(exponent) }
+}
+
+/// One way to rearrange: the start of the new job, the moved jobs with their new starts, and the price.
+struct Candidate {
+    start: i64,
+    moves: Vec<(usize, i64)>,
+    price: f64,
+}
+
+/// The newcomer: its size, and the priority that others' prices refer to.
+#[derive(Clone, Copy)]
+struct Newcomer {
+    procs: i64,
+    span: i64,
+    priority: f64,
+}
+
+impl World<'_> {
+    /// Rules 10, 13 and 14.
+    pub(super) fn insert_by_price(&mut self, settings: &Priority, j: usize) {
+        let job = &self.jobs[j];
+        let Importance { user, political } = settings.importance.get(j).copied().unwrap_or_default();
+        let weigh = |scheduler: f64| (user + political + scheduler) / 3.0;
+        let new = Newcomer { procs: job.procs, span: job.estimate, priority: weigh(0.5) };
+        // Nobody moves.
+        let start = self.earliest(&self.plan(), j);
+        let fallback =
+            Candidate { start, moves: Vec::new(), price: settings.exponents.of_waiting(job.procs, start - self.now) };
+        let best = self.cheapest(settings, new, fallback);
+        self.apply(&best);
+        let wait = (best.start - self.now) as f64;
+        let priority = weigh((wait / (2.0 * settings.average_wait)).min(1.0));
+        let slack = if priority == f64::NEG_INFINITY {
+            f64::INFINITY
+        } else {
+            ((1.0 - priority) * settings.slack_factor) * settings.average_wait
+        };
+        self.waiting.push(Waiting { job: j, start: Some(best.start), priority, slack, first_slack: slack });
+        // The start is whole, so that a fraction of a second of slack is worth nothing.
+        self.promised[j] = slack.is_finite().then(|| best.start + slack.floor() as i64);
+    }
+
+    /// Rule 20.
+    pub(super) fn remove_by_price(&mut self, settings: &Priority) {
+        let dummy = Newcomer { procs: 0, span: 0, priority: 1.0 };
+        let nothing = Candidate { start: self.now, moves: Vec::new(), price: 0.0 };
+        let best = self.cheapest(settings, dummy, nothing);
+        self.apply(&best);
+    }
+
+    /// Rules 11 and 12: the cheapest, then the one that moves fewest, then the earliest.
+    fn cheapest(&self, settings: &Priority, new: Newcomer, fallback: Candidate) -> Candidate {
+        let mut best = fallback;
+        for start in self.slot_starts() {
+            let Some(candidate) = self.rearranged(settings, new, start) else {
+                continue;
+            };
+            let fewer = candidate.moves.len() < best.moves.len();
+            if candidate.price < best.price || (candidate.price == best.price && fewer) {
+                best = candidate;
+            }
+        }
+        best
+    }
+
+    /// Where the free processors may change, from now on.
+    fn slot_starts(&self) -> Vec<i64> {
+        let mut starts = vec![self.now];
+        starts.extend(self.running.iter().map(|&(start, j)| start + self.jobs[j].estimate));
+        for w in &self.waiting {
+            let start = w.start.unwrap_or(self.now);
+            starts.extend([start, start + self.jobs[w.job].estimate]);
+        }
+        starts.retain(|&start| start >= self.now);
+        starts.sort_unstable();
+        starts.dedup();
+        starts
+    }
+
+    /// Rules 11a to 11d: what it takes to put the newcomer at `start`; `None` if that is impossible.
+    fn rearranged(&self, settings: &Priority, new: Newcomer, start: i64) -> Option<Candidate> {
+        let is_fixed = |w: &Waiting| w.start.is_some_and(|s| s < start);
+        let mut plan = Profile::new(self.now, self.machine);
+        for &(begin, j) in &self.running {
+            plan.take(begin, begin + self.jobs[j].estimate, self.jobs[j].procs);
+        }
+        for w in self.waiting.iter().filter(|w| is_fixed(w)) {
+            let begin = w.start.unwrap_or(self.now);
+            plan.take(begin, begin + self.jobs[w.job].estimate, self.jobs[w.job].procs);
+        }
+        if !plan.fits(start, new.span, new.procs) {
+            return None;
+        }
+        plan.take(start, start + new.span, new.procs);
+
+        let mut displaced: Vec<Waiting> = self.waiting.iter().filter(|w| !is_fixed(w)).copied().collect();
+        self.sort(settings, new, &mut displaced);
+        let mut price = settings.exponents.of_waiting(new.procs, start - self.now);
+        let mut moves = Vec::new();
+        for w in displaced {
+            let job = &self.jobs[w.job];
+            let begin = self.earliest(&plan, w.job);
+            plan.take(begin, begin + job.estimate, job.procs);
+            let delay = begin - w.start.unwrap_or(self.now);
+            price += cost(&w, job.procs, delay, new.priority, &settings.exponents)?;
+            if delay != 0 {
+                moves.push((w.job, begin));
+            }
+        }
+        Some(Candidate { start, moves, price })
+    }
+
+    /// Rule 16.
+    fn sort(&self, settings: &Priority, new: Newcomer, displaced: &mut [Waiting]) {
+        displaced.sort_by_key(|w| w.job);
+        let area = |w: &Waiting| self.jobs[w.job].estimate * self.jobs[w.job].procs;
+        let second = |w: &Waiting| {
+            let procs = self.jobs[w.job].procs;
+            cost(w, procs, 1, new.priority, &settings.exponents).unwrap_or(f64::INFINITY)
+        };
+        match settings.heuristic {
+            Heuristic::Arrival => {}
+            Heuristic::StartTime => displaced.sort_by_key(|w| w.start),
+            Heuristic::Area => displaced.sort_by_key(|w| std::cmp::Reverse(area(w))),
+            Heuristic::Cost => displaced.sort_by(|a, b| second(b).total_cmp(&second(a))),
+            Heuristic::Priority => displaced.sort_by(|a, b| b.priority.total_cmp(&a.priority)),
+        }
+    }
+
+    /// Rule 13: slack shrinks by a delay and grows by a move up, even beyond what it was.
+    fn apply(&mut self, chosen: &Candidate) {
+        for &(job, start) in &chosen.moves {
+            for w in self.waiting.iter_mut().filter(|w| w.job == job) {
+                w.slack -= (start - w.start.unwrap_or(start)) as f64;
+                w.start = Some(start);
+            }
+        }
+    }
+}

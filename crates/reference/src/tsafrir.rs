@@ -1,0 +1,67 @@
+//! The 18 policies of Tsafrir, Etsion & Feitelson (2007) with the semantics that reproduce their tables.
+
+use crate::easy::{Easy, Extra, Order, Overdue, Pass, Predictor, Reservations, Window};
+
+/// A named policy of the paper: what predicts, whether predictions are corrected, and the orders.
+pub const NAMES: [&str; 18] = [
+    "EASY",
+    "EASY_PCOR",
+    "EASY+",
+    "EASY_SJBF",
+    "EASY++",
+    "PERFECT",
+    "PERFECT++",
+    "X2",
+    "X2+",
+    "X2++",
+    "X2perf",
+    "X2++perf",
+    "SJF",
+    "SJF+",
+    "SJFperf",
+    "EASY+imm",
+    "EASY++imm",
+    "EASY-nocorr",
+];
+
+/// The policy of this name, one of [`NAMES`].
+#[must_use]
+pub fn policy(name: &str) -> Option<Easy> {
+    use Order::{Fcfs, Shortest};
+    use Predictor::{Actual, Estimate};
+    let all = Predictor::RecentHistory(Window::All);
+    let immediate = Predictor::RecentHistory(Window::Immediate);
+    // (prediction, correction, backfill order, queue order, doubled)
+    let (predictor, corrected, backfill, queue, doubled) = match name {
+        "EASY" => (Estimate, false, Fcfs, Fcfs, false),
+        "EASY_PCOR" => (Estimate, true, Fcfs, Fcfs, false),
+        "EASY+" => (all, true, Fcfs, Fcfs, false),
+        "EASY-nocorr" => (all, false, Fcfs, Fcfs, false),
+        "EASY+imm" => (immediate, true, Fcfs, Fcfs, false),
+        "EASY_SJBF" => (Estimate, false, Shortest, Fcfs, false),
+        "EASY++" => (all, true, Shortest, Fcfs, false),
+        "EASY++imm" => (immediate, true, Shortest, Fcfs, false),
+        "PERFECT" => (Actual, false, Fcfs, Fcfs, false),
+        "PERFECT++" => (Actual, false, Shortest, Fcfs, false),
+        "X2" => (Estimate, false, Fcfs, Fcfs, true),
+        "X2+" => (all, true, Fcfs, Fcfs, true),
+        "X2++" => (all, true, Shortest, Fcfs, true),
+        "X2perf" => (Actual, false, Fcfs, Fcfs, true),
+        "X2++perf" => (Actual, false, Shortest, Fcfs, true),
+        "SJF" => (Estimate, false, Shortest, Shortest, false),
+        "SJF+" => (all, true, Shortest, Shortest, false),
+        "SJFperf" => (Actual, false, Shortest, Shortest, false),
+        _ => return None,
+    };
+    Some(Easy {
+        pass: Pass::PerEvent,
+        extra: Extra::FirstSufficient,
+        overdue: Overdue::Stale,
+        queue,
+        backfill,
+        reservations: Reservations::First(1),
+        predictor,
+        doubled,
+        corrected,
+    })
+}

@@ -1,0 +1,90 @@
+//! The 18 policies of Tsafrir et al. against golden schedules, job by job.
+
+mod common;
+
+use common::{assert_golden, in_order, swf};
+use drystone_reference::{JobIn, easy, statistics, tsafrir};
+
+/// Rules 1 to 4.
+fn tsafrir_jobs(log: &str, machine: i64) -> Option<(Vec<i64>, Vec<JobIn>)> {
+    let lines = swf(log)?;
+    let kept = lines.iter().filter(|f| f[4] > 0 && f[3] >= 0 && f[4] <= machine);
+    let job = |f: &Vec<i64>| JobIn {
+        submit: f[1],
+        procs: f[4],
+        estimate: if f[8] > 0 { f[8] } else { f[3] },
+        run: f[3],
+        user: f[11],
+    };
+    Some(in_order(kept.map(|f| (f[0], job(f))).collect()))
+}
+
+#[test]
+fn every_policy_of_the_paper_schedules_kth_as_the_golden_files_say() {
+    let Some((numbers, jobs)) = tsafrir_jobs("KTH-SP2-1996-2.1-cln", 100) else {
+        return;
+    };
+    for name in tsafrir::NAMES {
+        let policy = tsafrir::policy(name).expect("a policy of every name");
+        let run = easy::run(&policy, &jobs, 100);
+        assert_golden(&format!("easy/KTH-SP2-1996-2.1-cln.{name}"), &numbers, &run.schedule());
+    }
+}
+
+/// What another implementation computed for KTH (tables of the specification), to the digits printed there.
+#[test]
+fn statistics_of_kth_are_those_that_others_computed() {
+    let Some((_, jobs)) = tsafrir_jobs("KTH-SP2-1996-2.1-cln", 100) else {
+        return;
+    };
+    let statistics = |name: &str| {
+        let policy = tsafrir::policy(name).expect("a policy of this name");
+        statistics::statistics(&jobs, &easy::run(&policy, &jobs, 100))
+    };
+    let close = |name: &str, found: f64, printed: f64, digits: i32| {
+        let half = 0.500_001 * 10_f64.powi(-digits);
+        assert!((found - printed).abs() <= half, "{name}: {found}, expected {printed}");
+    };
+
+    let s = statistics("EASY");
+    close("wait", s.wait / 60.0, 115.1, 1);
+    close("bounded slowdown", s.bounded_slowdown, 90.16, 2);
+    close("accuracy", s.accuracy, 47.3, 1);
+    close("reservation rate", s.reservation_rate, 15.04, 2);
+    close("difference", s.difference.mean / 60.0, 38.3, 1);
+    close("median difference", s.difference.median / 60.0, 6.27, 2);
+    close("deviation of difference", s.difference.deviation / 60.0, 84.7, 1);
+    close("delay rate", s.delay_rate, 0.11, 2);
+    close("delay", s.delay.mean / 60.0, 58.7, 1);
+    close("median delay", s.delay.median / 60.0, 0.65, 2);
+    close("deviation of delay", s.delay.deviation / 60.0, 108.2, 1);
+    close("stalled rate", s.stalled_rate, 6.89, 2);
+    close("stall", s.stall / 60.0, 50.3, 1);
+    close("thieves", s.thieves, 1.60, 2);
+
+    let s = statistics("X2");
+    close("wait", s.wait / 60.0, 102.9, 1);
+    close("accuracy", s.accuracy, 23.8, 1);
+    close("stalled rate", s.stalled_rate, 11.04, 2);
+    close("stall", s.stall / 60.0, 110.9, 1);
+    close("thieves", s.thieves, 2.33, 2);
+
+    let s = statistics("EASY++");
+    close("wait", s.wait / 60.0, 93.4, 1);
+    close("accuracy", s.accuracy, 60.6, 1);
+    close("prediction rate", s.prediction_rate, 83.8, 1);
+    close("reservation rate", s.reservation_rate, 10.72, 2);
+    close("difference", s.difference.mean / 60.0, 61.6, 1);
+    close("delay rate", s.delay_rate, 3.64, 2);
+    close("delay", s.delay.mean / 60.0, 145.6, 1);
+
+    let s = statistics("EASY++imm");
+    close("prediction rate", s.prediction_rate, 39.0, 1);
+    close("deviation of delay", s.delay.deviation / 60.0, 86.1, 1);
+    close("median delay", s.delay.median / 60.0, 9.38, 2);
+
+    let s = statistics("EASY+");
+    close("bounded slowdown", s.bounded_slowdown, 64.92, 2);
+    close("corrections", s.corrections.mean, 0.53, 2);
+    close("deviation of corrections", s.corrections.deviation, 0.56, 2);
+}

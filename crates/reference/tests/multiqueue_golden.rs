@@ -1,0 +1,26 @@
+//! Multiple queues against golden schedules, job by job.
+
+mod common;
+
+use common::{assert_golden, exact_jobs};
+use drystone_reference::checker::{check, check_promises, segments};
+use drystone_reference::multiqueue::{Delay, MultiQueue, run};
+
+#[test]
+fn kth() {
+    let Some((numbers, jobs)) = exact_jobs("KTH-SP2-1996-2.1-cln", 100) else { return };
+    let adaptive = Delay { first: 2500.0, adapts: true, hidden: false };
+    let none = MultiQueue::default();
+    for (name, policy) in [
+        ("mq", none),
+        ("mq-eager", MultiQueue { eager: true, ..none }),
+        ("mq-delay2500", MultiQueue { delay: Some(adaptive), ..none }),
+        ("mq-delay2500-fixed", MultiQueue { delay: Some(Delay { adapts: false, ..adaptive }), ..none }),
+        ("mq-delay2500-hold", MultiQueue { delay: Some(Delay { hidden: true, ..adaptive }), ..none }),
+    ] {
+        let out = run(policy, &jobs, 100);
+        assert_eq!(check(100, &jobs, &segments(&out.schedule)), Ok(()), "{name}");
+        assert_eq!(check_promises(&out.schedule, &out.promised), Ok(()), "{name}");
+        assert_golden(&format!("multiqueue/kth-{name}"), &numbers, &out.schedule);
+    }
+}
