@@ -1,0 +1,46 @@
+//! `drystone compare`.
+
+use super::SimulationArgs;
+use crate::exit::CODES;
+use clap::Args;
+use drystone::policy::PolicySpec;
+
+const EXAMPLES: &str = "\
+Examples:
+  drystone compare
+  drystone compare --workload LOG.swf.gz
+  drystone compare --workload LOG.swf.gz --policy easy --policy easy++ --policy conservative
+  drystone compare --workload LOG.swf.gz --baseline fcfs --by sixteen
+  drystone compare --workload LOG.swf.gz --as tsafrir2007 --format markdown
+  drystone compare --format json | jq '.results[] | [.policy.text, .report.measures.wait.mean]'
+
+The same input gives the same bytes on any number of threads.";
+
+/// Arguments of `drystone compare`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
+pub(crate) struct CompareArgs {
+    /// A policy to compare; repeatable [default: every policy and every named form of one].
+    #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]
+    pub(crate) policy: Vec<PolicySpec>,
+
+    /// What the others are compared with [default: easy if it is among them, else the first].
+    #[arg(long, value_name = "SPEC", value_parser = super::values::policy)]
+    pub(crate) baseline: Option<PolicySpec>,
+
+    #[command(flatten)]
+    pub(crate) common: SimulationArgs,
+
+    /// Threads that simulate [default: as many as there are processors].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+
+    /// How often weeks are drawn for the intervals of changes.
+    #[arg(long, value_name = "N", default_value_t = 2_000, help_heading = "Measuring",
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) resamples: u32,
+
+    /// Probability that an interval covers the true change.
+    #[arg(long, value_name = "P", default_value_t = 0.95, help_heading = "Measuring")]
+    pub(crate) confidence: f64,
+}

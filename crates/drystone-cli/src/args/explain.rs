@@ -1,0 +1,65 @@
+//! `drystone explain`.
+
+use super::LogArgs;
+use crate::exit::CODES;
+use clap::Args;
+use drystone::policy::PolicySpec;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  drystone explain --job 4711 --policy conservative --workload LOG.swf.gz
+  drystone explain --job 4711 --policy 'slack(sf=3,awt=2401)' --priorities important.toml --workload LOG.swf.gz
+
+A file of priorities (up: what users say, pp: what administrators say, from 0 to 1; -inf: only where it disturbs nobody):
+
+  [[user]]
+  id = [12, 13]
+  pp = 1.0
+  quota = { jobs = 20, processor_hours = 5000, days = 30 }
+
+  [[queue]]
+  id = 1
+  pp = -inf
+
+  [[job]]
+  number = 4711
+  up = 1.0";
+
+/// Arguments of `drystone explain`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
+pub(crate) struct ExplainArgs {
+    /// Number of the job in the log (field 1).
+    #[arg(long, short, value_name = "ID", allow_hyphen_values = true)]
+    pub(crate) job: i64,
+
+    /// The policy; `drystone policies` lists all.
+    #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]
+    pub(crate) policy: PolicySpec,
+
+    /// Log in Standard Workload Format, plain or compressed with gzip or zstd; - is the standard input. Without it a
+    /// synthetic workload of 10,000 jobs.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) workload: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+
+    /// Priorities and quotas of users, groups, queues and jobs, for policies that know them (slack).
+    #[arg(long, value_name = "FILE.toml", help_heading = "Policy")]
+    pub(crate) priorities: Option<PathBuf>,
+
+    /// Only tell what happened, not what would have been with a shorter estimate or fewer processors. Each of these is
+    /// another simulation.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) no_what_if: bool,
+
+    /// Seed of the synthetic workload where no log is given.
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Workload")]
+    pub(crate) seed: u64,
+
+    /// Say nothing on the standard error but errors.
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) quiet: bool,
+}

@@ -1,0 +1,106 @@
+//! Options on which log is read and how its records become jobs. The same for every command that reads a log.
+
+use super::values::{value, words};
+use clap::Args;
+use drystone::log::clean::{
+    Duplicates, Keep, MissingEstimate, NegativeRun, Options, Overrun, SizeField, Study, TooWide,
+};
+use drystone::log::transform::Factor;
+use drystone::model::Procs;
+use std::path::PathBuf;
+
+/// How records become jobs. An option that is not given is the study's, else Drystone's own.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Cleaning")]
+pub(crate) struct LogArgs {
+    /// Processors of the machine; else the study's, else the log's MaxProcs or MaxNodes.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) procs: Option<Procs>,
+
+    /// Set cleaning, overrun, trimming, machine and policy variants as a published study had them. Options given
+    /// explicitly win.
+    #[arg(long = "as", value_name = "STUDY", value_parser = words(Study::ALL, Study::name))]
+    pub(crate) study: Option<Study>,
+
+    /// What happens to a job that outlives its estimate: it runs on, is killed, has its estimate raised; exact: every
+    /// estimate is the run time [default: run-on].
+    #[arg(long, value_name = "MODE", value_parser = words(Overrun::ALL, Overrun::name))]
+    pub(crate) overrun: Option<Overrun>,
+
+    /// Which field gives a job's size [default: requested, else allocated].
+    #[arg(long, value_name = "FIELD", value_parser = words(SizeField::ALL, SizeField::name))]
+    pub(crate) size: Option<SizeField>,
+
+    /// What stands for a missing estimate: run, run-min-1, drop, or a number of seconds [default: run].
+    #[arg(long, visible_alias = "estimate", value_name = "RULE", value_parser = value::<MissingEstimate>)]
+    pub(crate) missing_estimate: Option<MissingEstimate>,
+
+    /// Whether records with run time 0 become jobs [default: keep].
+    #[arg(long, value_name = "RULE", value_parser = words(Keep::ALL, Keep::name))]
+    pub(crate) zero_run: Option<Keep>,
+
+    /// What becomes of records with a negative run time [default: drop].
+    #[arg(long, value_name = "RULE", value_parser = words(NegativeRun::ALL, NegativeRun::name))]
+    pub(crate) negative_run: Option<NegativeRun>,
+
+    /// Whether records with a negative submit become jobs [default: keep].
+    #[arg(long, value_name = "RULE", value_parser = words(Keep::ALL, Keep::name))]
+    pub(crate) negative_submit: Option<Keep>,
+
+    /// What becomes of jobs wider than the machine; drop-either: also where the other size field is [default: drop].
+    #[arg(long, value_name = "RULE", value_parser = words(TooWide::ALL, TooWide::name))]
+    pub(crate) too_wide: Option<TooWide>,
+
+    /// What becomes of records that repeat a job number [default: keep].
+    #[arg(long, value_name = "RULE", value_parser = words(Duplicates::ALL, Duplicates::name))]
+    pub(crate) duplicates: Option<Duplicates>,
+
+    /// Only the first N jobs, in order of arrival.
+    #[arg(long, value_name = "N")]
+    pub(crate) take: Option<usize>,
+
+    /// Divide submit times by this factor: 1.1 is 10 % more load.
+    #[arg(long, value_name = "FACTOR", value_parser = value::<Factor>)]
+    pub(crate) load: Option<Factor>,
+
+    /// Shift times so that the first submit is 0.
+    #[arg(long)]
+    pub(crate) shift: bool,
+
+    /// Skip and count malformed lines instead of failing.
+    #[arg(long)]
+    pub(crate) lenient: bool,
+
+    /// List every record that cleaning dropped or changed in this CSV file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) audit: Option<PathBuf>,
+}
+
+impl LogArgs {
+    /// The options, those of the study filled in.
+    pub(crate) fn options(&self) -> Options {
+        let mut options = self.study.map(Study::options).unwrap_or_default();
+        let LogArgs { procs, overrun, size, missing_estimate, zero_run, negative_run, .. } = self.clone();
+        let LogArgs { negative_submit, too_wide, duplicates, take, load, .. } = self.clone();
+        fn set<T>(option: &mut T, given: Option<T>) {
+            if let Some(given) = given {
+                *option = given;
+            }
+        }
+        options.procs = procs.or(options.procs);
+        options.take = take.or(options.take);
+        options.load = load.or(options.load);
+        set(&mut options.overrun, overrun);
+        set(&mut options.size, size);
+        set(&mut options.missing_estimate, missing_estimate);
+        set(&mut options.zero_run, zero_run);
+        set(&mut options.negative_run, negative_run);
+        set(&mut options.negative_submit, negative_submit);
+        set(&mut options.too_wide, too_wide);
+        set(&mut options.duplicates, duplicates);
+        options.shift |= self.shift;
+        options.lenient |= self.lenient;
+        options.list = self.audit.is_some();
+        options
+    }
+}

@@ -1,0 +1,113 @@
+//! The command line: one file per command.
+
+mod compare;
+mod explain;
+mod log;
+mod policies;
+mod run;
+mod shell;
+mod simulation;
+mod values;
+mod workload;
+
+pub(crate) use compare::CompareArgs;
+pub(crate) use explain::ExplainArgs;
+pub(crate) use log::LogArgs;
+pub(crate) use policies::PoliciesArgs;
+pub(crate) use run::RunArgs;
+pub(crate) use shell::{CompletionsArgs, ManArgs};
+pub(crate) use simulation::{ReportFormat, SimulationArgs};
+pub(crate) use workload::{
+    CleanArgs, ConvertArgs, GenerateArgs, InfoArgs, InfoFormat, ModelArg, RewriteArgs, ScaleArgs, SliceArgs,
+    WorkloadArgs, WorkloadCommand,
+};
+
+use crate::exit::CODES;
+use clap::{Parser, Subcommand, ValueEnum};
+
+/// Simulate, compare and choose batch scheduling policies on real logs.
+///
+/// Without any file at hand, `drystone compare` simulates a synthetic workload under every policy there is.
+#[derive(Parser, Debug)]
+#[command(name = "drystone", version, max_term_width = 110, after_help = CODES, after_long_help = EXAMPLES)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// When to colour output; NO_COLOR is honoured.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = "Global options")]
+    pub(crate) color: Color,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  drystone compare                                     every policy on a synthetic workload
+  drystone compare --workload LOG.swf.gz               every policy on your log
+  drystone run --workload LOG.swf.gz --policy easy     one policy, in depth
+  drystone explain --workload LOG.swf.gz --job 4711 --policy slack   why this job started when it did
+  drystone policies                                    what policies there are
+
+Exit codes:
+  0    done
+  1    a finding: a promise was broken and --require-promises given
+  2    wrong usage, input or output
+  3    a policy broke its contract
+  130  interrupted";
+
+/// The commands.
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Simulate several policies on one workload and compare them.
+    Compare(Box<CompareArgs>),
+    /// Simulate one policy and report on it in depth.
+    Run(Box<RunArgs>),
+    /// Tell why a job started when it did.
+    Explain(Box<ExplainArgs>),
+    /// List policies, their parameters, variants and sources.
+    Policies(PoliciesArgs),
+    /// Look at, clean, change, convert and generate workloads.
+    Workload(WorkloadArgs),
+    /// Print completions for a shell.
+    Completions(CompletionsArgs),
+    /// Print manual pages.
+    Man(ManArgs),
+}
+
+/// When to colour output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Color {
+    /// On terminals that can, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Color {
+    fn apply(self) {
+        match self {
+            Color::Auto => anstream::ColorChoice::Auto,
+            Color::Always => anstream::ColorChoice::Always,
+            Color::Never => anstream::ColorChoice::Never,
+        }
+        .write_global();
+    }
+}
+
+/// Looks for `--color` before the command line is parsed, so that it also holds for messages about the command line.
+pub(crate) fn choose_color_early() {
+    let args: Vec<String> = std::env::args_os().skip(1).map(|a| a.to_string_lossy().into_owned()).collect();
+    let pairs = args.iter().zip(args.iter().skip(1).map(Some).chain([None]));
+    for (arg, next) in pairs {
+        let value = match (arg.strip_prefix("--color="), arg == "--color") {
+            (Some(value), _) => Some(value),
+            (None, true) => next.map(String::as_str),
+            (None, false) => None,
+        };
+        if let Some(color) = value.and_then(|v| Color::from_str(v, false).ok()) {
+            color.apply();
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! `drystone run`.
+
+use super::SimulationArgs;
+use crate::exit::CODES;
+use clap::Args;
+use drystone::policy::PolicySpec;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  drystone run --policy easy
+  drystone run --workload LOG.swf.gz --policy 'easy(backfill=sjf)' --by sixteen
+  drystone run --workload LOG.swf.gz --policy easy --as tsafrir2007 --format json
+  drystone run --workload LOG.swf.gz --policy conservative --overrun kill --require-promises
+  zcat LOG.swf.gz | drystone run --workload - --policy easy --load 1.1 --jobs out.parquet
+
+The CSV of --jobs begins with job_id,submit,start,end: one row per simulated job in order of
+submit, job_id as in the log (field 1), times in seconds of the log. What determined it is
+written beside it, to FILE.meta.json.";
+
+/// Arguments of `drystone run`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
+pub(crate) struct RunArgs {
+    /// The policy, e.g. easy, 'easy(backfill=sjf)', easy@tsafrir2007; `drystone policies` lists all.
+    #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]
+    pub(crate) policy: PolicySpec,
+
+    #[command(flatten)]
+    pub(crate) common: SimulationArgs,
+
+    /// Also report how backfilling delays jobs that have a reservation ("heel and toe", Tsafrir et al. 2007). Meant for
+    /// policies with one reservation; makes the simulation slower.
+    #[arg(long, help_heading = "Measuring", conflicts_with = "each_month")]
+    pub(crate) stalls: bool,
+
+    /// Write the schedule job by job: .csv, .parquet, .swf, .swf.gz or .swf.zst.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) jobs: Option<PathBuf>,
+
+    /// Write what the policy says of itself over time (multiqueue with record=yes: partitions, delay, borders) as CSV with
+    /// the columns time,gauge,value.
+    #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with = "each_month")]
+    pub(crate) trace: Option<PathBuf>,
+
+    /// Write how each class of run times (up to 100, 1,000, 10,000 s, more) fared week by week as CSV.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) weeks: Option<PathBuf>,
+}

@@ -1,0 +1,84 @@
+//! Options of `run` and `compare`: the workload, what is measured and how it is printed.
+
+use super::LogArgs;
+use super::values::{selection, words};
+use clap::{Args, ValueEnum};
+use drystone::metrics::{Scheme, Selection};
+use std::path::PathBuf;
+
+/// What `run` and `compare` share.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct SimulationArgs {
+    /// Log in Standard Workload Format, plain or compressed with gzip or zstd; - is the standard input. Without it a
+    /// synthetic workload of 10,000 jobs.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) workload: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+
+    /// Only jobs submitted in this calendar month of the log's time zone, e.g. 1997-03.
+    #[arg(long, value_name = "YYYY-MM", help_heading = "Cleaning", conflicts_with = "each_month")]
+    pub(crate) month: Option<String>,
+
+    /// Only jobs submitted from FROM up to but not including UNTIL, in seconds of the log; either may be left out.
+    #[arg(long, value_name = "FROM..UNTIL", help_heading = "Cleaning", allow_hyphen_values = true)]
+    pub(crate) slice: Option<String>,
+
+    /// Simulate each calendar month of submits apart, from an empty machine.
+    #[arg(long, help_heading = "Cleaning")]
+    pub(crate) each_month: bool,
+
+    /// Which jobs count: all, tsafrir (without the first 1 % to end and those that end after the last submit), completed,
+    /// submitted(FROM,UNTIL), window(WARM_UP,COOL_DOWN), in seconds [default: the study's, else all].
+    #[arg(long, value_name = "RULE", help_heading = "Measuring", value_parser = selection)]
+    pub(crate) trim: Option<Selection>,
+
+    /// Also report by category; repeatable.
+    #[arg(long, value_name = "SCHEME", help_heading = "Measuring", value_parser = words(&Scheme::ALL, Scheme::id))]
+    pub(crate) by: Vec<Scheme>,
+
+    /// Seed of everything random: the synthetic workload where no log is given, and the intervals of comparisons.
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Measuring")]
+    pub(crate) seed: u64,
+
+    /// Priorities and quotas of users, groups, queues and jobs, for policies that know them (slack); see `drystone explain
+    /// --help` for an example.
+    #[arg(long, value_name = "FILE.toml", help_heading = "Policy")]
+    pub(crate) priorities: Option<PathBuf>,
+
+    /// Exit with code 1 if any job started later than first promised. Only conservative and slack-based backfilling and the
+    /// head of EASY's queue are bound by promises, and only where no job outlives its estimate (--overrun kill or exact).
+    #[arg(long, help_heading = "Measuring")]
+    pub(crate) require_promises: bool,
+
+    /// How to print the results.
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
+    pub(crate) format: ReportFormat,
+
+    /// Also write the results to a file; its ending (.json, .csv, .md, .txt) says how.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) report: Option<PathBuf>,
+
+    /// Print how fast each simulation was, in every format. Differs from run to run; without this option only tables on
+    /// a terminal have it, and otherwise the standard error.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) timing: bool,
+
+    /// Say nothing on the standard error but errors.
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) quiet: bool,
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// Aligned tables, for people.
+    Table,
+    /// One object with everything.
+    Json,
+    /// One row per policy.
+    Csv,
+    /// Tables for documents.
+    Markdown,
+}

@@ -1,0 +1,33 @@
+//! How values on the command line are read, so that help, completions and errors name what is possible.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use drystone::log::clean::OptionError;
+use drystone::metrics::Selection;
+use drystone::policy::{PolicySpec, SpecError};
+use std::str::FromStr;
+
+/// One of a few words.
+pub(crate) fn words<T>(all: &'static [T], name: fn(T) -> &'static str) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(all.iter().map(|&value| name(value))).try_map(move |word| {
+        let found = all.iter().copied().find(|&value| name(value) == word);
+        found.ok_or("unknown word")
+    })
+}
+
+/// A value that is no word; the error says what is possible.
+pub(crate) fn value<T: FromStr<Err = OptionError>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: OptionError| format!("expected {}", error.expected))
+}
+
+/// A rule of trimming.
+pub(crate) fn selection(text: &str) -> Result<Selection, String> {
+    text.parse().map_err(|error: drystone::metrics::UnknownWord| format!("expected {}", error.expected))
+}
+
+/// A policy.
+pub(crate) fn policy(text: &str) -> Result<PolicySpec, String> {
+    text.parse().map_err(|error: SpecError| error.problem)
+}

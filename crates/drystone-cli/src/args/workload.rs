@@ -1,0 +1,207 @@
+//! `drystone workload` and its commands.
+
+use super::LogArgs;
+use clap::{Args, Subcommand, ValueEnum};
+use drystone::log::transform::Factor;
+use std::path::PathBuf;
+
+/// Arguments of `drystone workload`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct WorkloadArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: WorkloadCommand,
+}
+
+/// The commands on workloads.
+#[derive(Subcommand, Clone, Debug)]
+pub(crate) enum WorkloadCommand {
+    /// Say what is in a log: span, jobs, users, load, sizes, run times, estimates, arrivals.
+    Info(Box<InfoArgs>),
+    /// Write the jobs that a simulation would see as a log, with an account of what was dropped and changed.
+    Clean(Box<CleanArgs>),
+    /// Scale the load of a log: divide submit times by a factor. Every record is kept.
+    Scale(ScaleArgs),
+    /// Cut a piece out of a log, by time, by month or by count.
+    Slice(SliceArgs),
+    /// Convert a log between .swf, .swf.gz, .swf.zst, .csv and .parquet.
+    Convert(ConvertArgs),
+    /// Generate a synthetic workload for a machine of any size.
+    Generate(Box<GenerateArgs>),
+}
+
+/// How information is printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum InfoFormat {
+    /// Aligned tables, for people.
+    Table,
+    /// One object with everything.
+    Json,
+    /// Tables for documents.
+    Markdown,
+}
+
+/// Arguments of `drystone workload info`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  drystone workload info LOG.swf.gz\n  \
+    drystone workload info LOG.swf.gz --size allocated --format json\n  \
+    drystone workload info LOG.swf.gz --transient --as lawson2002\n  \
+    drystone workload info            (the synthetic default of compare)")]
+pub(crate) struct InfoArgs {
+    /// The log; - is the standard input. Without it the synthetic default of `compare`.
+    pub(crate) log: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) cleaning: LogArgs,
+
+    /// Also say how the workload changes over time, in batches of submissions (Lawson, Smirni & Puiu 2002, section 2).
+    #[arg(long)]
+    pub(crate) transient: bool,
+
+    /// With --transient: submissions per batch.
+    #[arg(long, value_name = "JOBS", default_value_t = 1_000, requires = "transient",
+        value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) batch: u32,
+
+    /// How to print.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub(crate) format: InfoFormat,
+}
+
+/// Arguments of `drystone workload clean`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  drystone workload clean LOG.swf.gz --out clean.swf.gz --audit dropped.csv\n  \
+    drystone workload clean LOG.swf.gz --as gaussier2015 > clean.swf\n\n\
+    Size, submit, run time and estimate are written as the simulation sees them;\n    everything else stays as in the log.")]
+pub(crate) struct CleanArgs {
+    /// The log; - is the standard input.
+    pub(crate) log: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) cleaning: LogArgs,
+
+    /// Where to write: .swf, .swf.gz, .swf.zst, .csv or .parquet; - is the standard output.
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
+    pub(crate) out: PathBuf,
+}
+
+/// What commands that rewrite a log record by record share.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct RewriteArgs {
+    /// The log; - is the standard input.
+    pub(crate) log: PathBuf,
+
+    /// Skip and count malformed lines instead of failing.
+    #[arg(long)]
+    pub(crate) lenient: bool,
+
+    /// Where to write: .swf, .swf.gz, .swf.zst, .csv or .parquet; - is the standard output.
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
+    pub(crate) out: PathBuf,
+}
+
+/// Arguments of `drystone workload scale`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Example:\n  drystone workload scale LOG.swf.gz --load 1.1 --out more.swf.gz")]
+pub(crate) struct ScaleArgs {
+    #[command(flatten)]
+    pub(crate) rewrite: RewriteArgs,
+
+    /// Submit times are divided by this: 1.1 is 10 % more load.
+    #[arg(long, value_name = "FACTOR", value_parser = super::values::value::<Factor>)]
+    pub(crate) load: Factor,
+}
+
+/// Arguments of `drystone workload slice`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  drystone workload slice LOG.swf.gz --month 1997-03 --out march.swf\n  \
+    drystone workload slice LOG.swf.gz --from 604800 --until 1209600 --shift > week2.swf\n  \
+    drystone workload slice LOG.swf.gz --first 5000 > start.swf")]
+pub(crate) struct SliceArgs {
+    #[command(flatten)]
+    pub(crate) rewrite: RewriteArgs,
+
+    /// Only records submitted in this calendar month of the log's time zone.
+    #[arg(long, value_name = "YYYY-MM")]
+    pub(crate) month: Option<String>,
+
+    /// Only records submitted at or after this second of the log.
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
+    pub(crate) from: Option<i64>,
+
+    /// Only records submitted before this second of the log.
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
+    pub(crate) until: Option<i64>,
+
+    /// Only so many records, of those that the other options leave, in the order of the log.
+    #[arg(long, value_name = "N")]
+    pub(crate) first: Option<u64>,
+
+    /// Shift times so that the first record's submit is 0; UnixStartTime moves along.
+    #[arg(long)]
+    pub(crate) shift: bool,
+}
+
+/// Arguments of `drystone workload convert`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  drystone workload convert LOG.swf.gz --out LOG.parquet\n  \
+    drystone workload convert LOG.swf.gz --out LOG.swf.zst\n  drystone workload convert LOG.swf.gz > LOG.swf\n\n\
+    Comments and header are kept in .swf; .csv and .parquet hold the records only,\n    one column per field.")]
+pub(crate) struct ConvertArgs {
+    #[command(flatten)]
+    pub(crate) rewrite: RewriteArgs,
+}
+
+/// Which variant of the model of Lublin and Feitelson.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum ModelArg {
+    /// One type of job.
+    Typeless,
+    /// Batch (queue 1) and interactive (queue 0) jobs.
+    Typed,
+}
+
+/// Arguments of `drystone workload generate`.
+#[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "Examples:\n  drystone workload generate --procs 512 --jobs 50000 --load 0.9 --out w.swf.gz\n  \
+    drystone workload generate --procs 128 --days 180 --load 1.05 > deep.swf"
+)]
+pub(crate) struct GenerateArgs {
+    /// Processors of the machine.
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) procs: u32,
+
+    /// How many jobs [default: 10000 unless --days is given].
+    #[arg(long, value_name = "N", conflicts_with = "days")]
+    pub(crate) jobs: Option<u32>,
+
+    /// As many jobs as it takes to offer the load for so many days.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) days: Option<u32>,
+
+    /// Offered load to meet: work per processor-second between the first and the last submit; above 0, may exceed 1.
+    /// Without it the arrivals are as the model draws them.
+    #[arg(long, value_name = "LOAD")]
+    pub(crate) load: Option<f64>,
+
+    /// Seed of all random numbers: the same settings give the same workload.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// Variant of the model.
+    #[arg(long, value_name = "MODEL", default_value = "typeless")]
+    pub(crate) model: ModelArg,
+
+    /// The largest estimate, and so the longest run time, in seconds: an hour to a year.
+    #[arg(long, value_name = "SECONDS", default_value_t = 64_800)]
+    pub(crate) max_estimate: i64,
+
+    /// Number of users [default: 1.5 times the square root of the number of jobs].
+    #[arg(long, value_name = "N")]
+    pub(crate) users: Option<u32>,
+
+    /// Where to write: .swf, .swf.gz, .swf.zst, .csv or .parquet; - is the standard output.
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
+    pub(crate) out: PathBuf,
+}

@@ -1,0 +1,401 @@
+//! `drystone compare`: several policies on one workload.
+
+use super::run::{in_study, parts};
+use super::verdict;
+use crate::args::CompareArgs;
+use crate::exit::{DONE, FINDING, Failure, Outcome};
+use crate::input::{self, Input};
+use crate::meta::{ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
+use crate::output::document::{Document, Table, Tone, Value};
+use crate::output::flat::{Row, Rows};
+use crate::output::number::{NONE, change, count, duration, fixed_or, hours, minutes, percent, signed, speed};
+use crate::output::report::{self, Timing};
+use crate::output::{self, Form, Printable, ReportFile, message};
+use crate::progress::Progress;
+use crate::simulate::{Measured, config, simulate};
+use drystone::metrics::{
+    Categorised, Change, Comparison, LEAST_WEEKS, Measure, Metric, Options, PromisesKept, Report, Verdict,
+    compare as compare_reports,
+};
+use drystone::model::Workload;
+use drystone::policy::{ALIASES, KINDS, PolicySpec, Priorities};
+use serde::Serialize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// The result of a comparison.
+#[derive(Serialize)]
+pub(crate) struct CompareResult {
+    schema: &'static str,
+    drystone: &'static str,
+    workload: WorkloadMeta,
+    experiment: ExperimentMeta,
+    baseline: String,
+    verdict: Vec<String>,
+    comparison: Comparison,
+    results: Vec<PolicyResult>,
+}
+
+/// The result of one policy.
+#[derive(Serialize)]
+pub(crate) struct PolicyResult {
+    pub(crate) policy: PolicyMeta,
+    pub(crate) promises: PromisesKept,
+    pub(crate) report: Report,
+    /// Where it was asked for. Differs from run to run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timing: Option<Timing>,
+}
+
+pub(crate) fn compare(args: &CompareArgs) -> Outcome {
+    let common = &args.common;
+    message::be_quiet(common.quiet);
+    let report_file = common.report.as_deref().map(ReportFile::open).transpose()?;
+    let specs = specs(args)?;
+    let input = Input::read(common.workload.as_deref(), &common.log, common.seed, false)?.slice(common)?;
+    let mut experiment = input::experiment(common, &input.header);
+    let baseline = baseline(args, &specs)?;
+    let parts = parts(&input.workload, common.each_month)?;
+    let mut priorities = None;
+    if let Some(file) = &common.priorities {
+        let (read, meta) = input::priorities(file, &input.workload)?;
+        say_who_takes(&specs, &read, &input.workload)?;
+        (priorities, experiment.priorities) = (Some(read), Some(meta));
+    }
+    let measured = simulate_all(args, &input.workload, parts.as_slice(), &specs, priorities.as_ref())?;
+    let timings: Vec<Timing> = measured.iter().map(Timing::of).collect();
+    let results: Vec<PolicyResult> = specs
+        .iter()
+        .zip(measured)
+        .zip(&timings)
+        .map(|((spec, measured), timing)| PolicyResult {
+            policy: PolicyMeta::of(spec),
+            promises: measured.promises,
+            report: measured.report,
+            timing: common.timing.then_some(*timing),
+        })
+        .collect();
+    let options = Options { resamples: args.resamples, confidence: args.confidence, seed: common.seed };
+    let reports: Vec<(&str, &Report)> = results.iter().map(|r| (r.policy.text.as_str(), &r.report)).collect();
+    let comparison = compare_reports(&reports, &baseline, &Metric::all(), options)?;
+    let mut result = CompareResult {
+        schema: "drystone/compare/1",
+        drystone: VERSION,
+        workload: WorkloadMeta::of(&input),
+        experiment,
+        verdict: verdict::verdict(&comparison, &results),
+        baseline,
+        comparison,
+        results,
+    };
+    if let Some(file) = report_file {
+        file.write(&result)?;
+    }
+    let form: Form = common.format.into();
+    let on_terminal = form == Form::Table && output::stdout::is_terminal();
+    if on_terminal {
+        for (result, timing) in result.results.iter_mut().zip(&timings) {
+            result.timing = Some(*timing);
+        }
+    }
+    output::print(&result, form)?;
+    if !on_terminal && !common.timing {
+        let speeds: Vec<String> =
+            specs.iter().zip(&timings).map(|(s, t)| format!("{s} {}", speed(t.jobs_per_second))).collect();
+        message::note(&format!("simulated jobs/s: {}", speeds.join(", ")));
+    }
+    let broken: Vec<String> = result
+        .results
+        .iter()
+        .filter(|r| r.promises.broken > 0)
+        .map(|r| format!("{} by {}", count(r.promises.broken), r.policy.text))
+        .collect();
+    if common.require_promises && !broken.is_empty() {
+        message::error(&format!("broken promises: {}", broken.join(", ")));
+        return Ok(FINDING);
+    }
+    Ok(DONE)
+}
+
+/// The policies to compare: those asked for, else all families and short names, each meaning once.
+fn specs(args: &CompareArgs) -> Result<Vec<PolicySpec>, Failure> {
+    let mut specs: Vec<PolicySpec> = Vec::new();
+    let asked = !args.policy.is_empty();
+    let given: Vec<PolicySpec> = if asked {
+        args.policy.iter().cloned().chain(args.baseline.clone()).collect()
+    } else {
+        let names = KINDS.iter().map(|k| k.name).chain(ALIASES.iter().map(|a| a.name));
+        let all: Result<Vec<PolicySpec>, _> = names.map(str::parse).collect();
+        all?.into_iter().chain(args.baseline.clone()).collect()
+    };
+    for spec in given {
+        let spec = in_study(&spec, args.common.log.study)?;
+        let same =
+            |other: &PolicySpec| other.kind().name == spec.kind().name && other.parameters() == spec.parameters();
+        // Asked for by two names it may stand there twice, but not by the same.
+        let known = specs.iter().any(|other| other.text() == spec.text() || (!asked && same(other)));
+        if !known {
+            specs.push(spec);
+        }
+    }
+    Ok(specs)
+}
+
+/// The text of the policy that the others are compared with.
+fn baseline(args: &CompareArgs, specs: &[PolicySpec]) -> Result<String, Failure> {
+    let study = args.common.log.study;
+    let wanted = match &args.baseline {
+        Some(spec) => in_study(spec, study)?,
+        None => in_study(&"easy".parse()?, study)?,
+    };
+    let by_text = specs.iter().find(|s| s.text() == wanted.text());
+    let by_meaning =
+        || specs.iter().find(|s| s.kind().name == wanted.kind().name && s.parameters() == wanted.parameters());
+    let found = by_text.or_else(by_meaning).or(specs.first());
+    Ok(found.map(|s| s.text().to_string()).unwrap_or_default())
+}
+
+/// Says which policies have no use for priorities; some must have one.
+fn say_who_takes(specs: &[PolicySpec], priorities: &Priorities, workload: &Workload) -> Result<(), Failure> {
+    let without: Vec<&str> =
+        specs.iter().filter(|s| input::takes(s, priorities, workload).is_err()).map(PolicySpec::text).collect();
+    if without.len() == specs.len() {
+        return Err(Failure::usage("none of these policies has any use for --priorities; `slack` has"));
+    }
+    if !without.is_empty() {
+        message::note(&format!("--priorities means nothing to {}", without.join(", ")));
+    }
+    Ok(())
+}
+
+/// Simulates every policy, several at a time. Which thread does what does not show in the results.
+fn simulate_all(
+    args: &CompareArgs,
+    whole: &Workload,
+    parts: &[Workload],
+    specs: &[PolicySpec],
+    priorities: Option<&Priorities>,
+) -> Result<Vec<Measured>, Failure> {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = args.threads.map_or_else(cores, usize::from).min(specs.len()).max(1);
+    let progress = Progress::new("simulating", "jobs", Some((specs.len() * whole.len()) as u64));
+    let next = AtomicUsize::new(0);
+    let done: Vec<Mutex<Option<Result<Measured, Failure>>>> = specs.iter().map(|_| Mutex::new(None)).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some((spec, slot)) = specs.iter().zip(&done).nth(next.fetch_add(1, Ordering::Relaxed)) {
+                    let theirs = priorities.filter(|p| input::takes(spec, p, whole).is_ok());
+                    let result = simulate(whole, parts, spec, theirs, config(&args.common, false), &progress, &mut ())
+                        .map_err(|e| Failure::simulation(spec.text(), &e));
+                    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+                }
+            });
+        }
+    });
+    let missing = || Err(Failure::usage("a simulation was not made"));
+    done.into_iter()
+        .map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner).unwrap_or_else(missing))
+        .collect()
+}
+
+impl CompareResult {
+    fn changes(&self, policy: &str) -> Option<&[Change]> {
+        self.comparison.policies.iter().find(|c| c.name == policy).map(|c| c.changes.as_slice())
+    }
+
+    fn figures(&self) -> Table {
+        let timed = self.results.iter().any(|r| r.timing.is_some());
+        let mut columns = vec![
+            "policy",
+            "wait, min",
+            "p95",
+            "max, h",
+            "response, min",
+            "bounded slowdown",
+            "median",
+            "p95",
+            "max",
+            "utilisation",
+        ];
+        if timed {
+            columns.push("jobs/s");
+        }
+        let mut table = Table::new(columns);
+        let figure = |value: Option<f64>, get: &dyn Fn(&Report) -> Option<f64>, text: String| -> Value {
+            let values = self.results.iter().filter_map(|r| get(&r.report));
+            let best = values.fold(f64::INFINITY, f64::min);
+            let tone = if value == Some(best) { Tone::Strong } else { Tone::Plain };
+            Value::toned(text, tone)
+        };
+        for result in &self.results {
+            let report = &result.report;
+            let m = &report.measures;
+            let slowdown = &m.bounded_slowdown;
+            let mut row: Vec<Value> = vec![
+                result.policy.text.clone().into(),
+                figure(m.wait.mean, &|r| r.measures.wait.mean, minutes(m.wait.mean)),
+                figure(m.wait.p95, &|r| r.measures.wait.p95, minutes(m.wait.p95)),
+                figure(m.wait.max, &|r| r.measures.wait.max, hours(m.wait.max)),
+                figure(m.response.mean, &|r| r.measures.response.mean, minutes(m.response.mean)),
+                figure(slowdown.mean, &|r| r.measures.bounded_slowdown.mean, fixed_or(slowdown.mean, 2)),
+                fixed_or(slowdown.median, 2).into(),
+                fixed_or(slowdown.p95, 1).into(),
+                figure(slowdown.max, &|r| r.measures.bounded_slowdown.max, fixed_or(slowdown.max, 0)),
+                percent(report.machine.period_utilisation, 1).into(),
+            ];
+            if let Some(timing) = result.timing {
+                row.push(speed(timing.jobs_per_second).into());
+            }
+            table.row(row);
+        }
+        table
+    }
+
+    fn against_baseline(&self) -> Table {
+        let mut table = Table::new(["policy", "mean wait", "mean response", "mean bounded slowdown", "longest wait"])
+            .texts(&[0, 1, 2, 3]);
+        for result in &self.results {
+            let name = &result.policy.text;
+            let Some(changes) = self.changes(name) else { continue };
+            let cell =
+                |metric: Metric| changes.iter().find(|c| c.metric == metric).map_or_else(|| NONE.into(), change_value);
+            table.row(vec![
+                name.clone().into(),
+                cell(Metric::Mean(Measure::Wait)),
+                cell(Metric::Mean(Measure::Response)),
+                cell(Metric::Mean(Measure::BoundedSlowdown)),
+                cell(Metric::Max(Measure::Wait)),
+            ]);
+        }
+        table
+    }
+
+    fn promises(&self) -> Table {
+        let mut table = Table::new([
+            "policy",
+            "promised",
+            "broken",
+            "worst delay",
+            "reservation error, min",
+            "median",
+            "prediction accuracy",
+            "corrections per job",
+            "suspensions",
+        ]);
+        for result in &self.results {
+            let PromisesKept { promised, broken, worst } = result.promises;
+            let p = result.report.predictability.as_ref();
+            let broken_tone = if broken > 0 { Tone::Bad } else { Tone::Plain };
+            table.row(vec![
+                result.policy.text.clone().into(),
+                count(promised).into(),
+                Value::toned(if promised == 0 { NONE.to_string() } else { count(broken) }, broken_tone),
+                worst.map_or_else(|| NONE.to_string(), |w| duration(w.delay().as_f64())).into(),
+                minutes(p.and_then(|p| p.difference.mean)).into(),
+                minutes(p.and_then(|p| p.difference.median)).into(),
+                percent(p.and_then(|p| p.accuracy.mean), 1).into(),
+                fixed_or(p.and_then(|p| p.corrections.mean), 2).into(),
+                count(result.report.suspensions.total).into(),
+            ]);
+        }
+        table
+    }
+
+    /// One table per scheme and measure: categories down, policies across.
+    fn categories(&self, document: &mut Document) {
+        let Some(first) = self.results.first() else { return };
+        for (at, categorised) in first.report.categories.iter().enumerate() {
+            let all: Vec<&Categorised> = self.results.iter().filter_map(|r| r.report.categories.get(at)).collect();
+            // Trimming may leave a category to one policy and not to another.
+            let mut categories: Vec<(i64, &str)> =
+                all.iter().flat_map(|c| &c.categories).map(|c| (c.key, c.name.as_str())).collect();
+            categories.sort_unstable();
+            categories.dedup();
+            for (measure, unit, scale) in
+                [(Measure::Wait, "mean wait, min", 60.0), (Measure::BoundedSlowdown, "mean bounded slowdown", 1.0)]
+            {
+                document.heading(format!("By {}: {unit}", categorised.scheme.name()));
+                let names = self.results.iter().map(|r| r.policy.text.as_str());
+                let mut table = Table::new(["category", "jobs"].into_iter().chain(names));
+                for &(key, name) in &categories {
+                    let found = |c: &&Categorised| c.categories.iter().find(|c| c.key == key).cloned();
+                    let jobs = all.iter().find_map(found).map_or(0, |c| c.measures.get(measure).count);
+                    let mut row: Vec<Value> = vec![name.into(), count(jobs).into()];
+                    row.extend(all.iter().map(|c| {
+                        let mean = found(c).and_then(|c| c.measures.get(measure).mean);
+                        Value::from(fixed_or(mean.map(|m| m / scale), if scale > 1.0 { 1 } else { 2 }))
+                    }));
+                    table.row(row);
+                }
+                document.table(table);
+            }
+        }
+    }
+}
+
+/// A change with its interval and what they say.
+fn change_value(c: &Change) -> Value {
+    let Some(relative) = c.relative else { return Value::toned(NONE, Tone::Faint) };
+    let text = change(relative);
+    let Some((low, high)) = c.interval else { return text.into() };
+    let (word, tone) = match c.verdict {
+        Verdict::Better => ("better", Tone::Good),
+        Verdict::Worse => ("worse", Tone::Bad),
+        _ => ("unclear", Tone::Faint),
+    };
+    Value::toned(format!("{text} ({} to {}) {word}", signed(low), signed(high)), tone)
+}
+
+impl Printable for CompareResult {
+    fn document(&self) -> Document {
+        let mut document = Document::default();
+        document.heading(self.workload.line());
+        let mut facts = report::determined_facts(&self.workload, &self.experiment);
+        if let Some(first) = self.results.first() {
+            facts.push(("jobs that count".to_string(), report::counted(&first.report)));
+        }
+        document.facts(facts);
+        document.table(self.figures());
+        if !self.comparison.policies.is_empty() {
+            let Comparison { weeks, options, .. } = &self.comparison;
+            let intervals = if *weeks < LEAST_WEEKS {
+                format!("no intervals: fewer than {LEAST_WEEKS} weeks")
+            } else {
+                let confidence = percent(Some(options.confidence), 0);
+                format!("{confidence} intervals from {weeks} weeks; \"unclear\": may be noise")
+            };
+            document.heading(format!("Change against {} ({intervals})", self.baseline));
+            document.table(self.against_baseline());
+        }
+        document.heading("Promises and predictions");
+        document.table(self.promises());
+        self.categories(&mut document);
+        if !self.verdict.is_empty() {
+            document.heading("Verdict");
+            document.text(self.verdict.join("\n"));
+        }
+        document
+    }
+
+    fn rows(&self) -> Rows {
+        let mut rows = Rows::default();
+        for result in &self.results {
+            let mut row = Row::default();
+            row.text("baseline", &self.baseline);
+            report::figures(&mut row, &result.report, result.promises);
+            for change in self.changes(&result.policy.text).unwrap_or(&[]) {
+                let Metric::Mean(measure) = change.metric else { continue };
+                row.number(format!("{}_change", measure.id()), change.relative);
+                row.number(format!("{}_change_low", measure.id()), change.interval.map(|i| i.0));
+                row.number(format!("{}_change_high", measure.id()), change.interval.map(|i| i.1));
+                row.text(format!("{}_verdict", measure.id()), verdict::word(change.verdict));
+            }
+            if let Some(timing) = result.timing {
+                row.number("jobs_per_second", Some(timing.jobs_per_second));
+            }
+            rows.push(report::determined(&self.workload, &result.policy, &self.experiment).followed_by(row));
+        }
+        rows
+    }
+}

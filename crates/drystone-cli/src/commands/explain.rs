@@ -1,0 +1,49 @@
+//! `drystone explain`: why a job started when it did.
+
+use super::run::in_study;
+use crate::args::ExplainArgs;
+use crate::exit::{DONE, Failure, Outcome};
+use crate::input::{self, Input};
+use crate::output::{message, stdout};
+use crate::simulate::scheduler;
+use drystone::engine::explain::{ExplainError, WhatIf, explain as tell};
+use drystone::model::{JobId, Workload};
+
+pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
+    message::be_quiet(args.quiet);
+    let Input { workload, .. } = Input::read(args.workload.as_deref(), &args.log, args.seed, false)?;
+    let spec = in_study(&args.policy, args.log.study)?;
+    let id = find(&workload, args.job)?;
+    let mut priorities = None;
+    if let Some(file) = &args.priorities {
+        let (read, _) = input::priorities(file, &workload)?;
+        input::takes(&spec, &read, &workload)?;
+        priorities = Some(read);
+    }
+    let what_if =
+        if args.no_what_if { Vec::new() } else { WhatIf::about(workload.job(id), workload.truth()[id.index()].run) };
+    let new = || scheduler(&spec, priorities.as_ref(), &workload);
+    let story = tell(&workload, id, new, &what_if).map_err(|error| match error {
+        ExplainError::Simulation(error) => Failure::simulation(spec.text(), &error),
+        ExplainError::WhatIf(error) => Failure::usage(error),
+    })?;
+    stdout::write(story.to_string().as_bytes())?;
+    Ok(DONE)
+}
+
+/// The place of the job with this number in the order of arrival.
+fn find(workload: &Workload, number: i64) -> Result<JobId, Failure> {
+    let mut found = workload.truth().iter().enumerate().filter(|(_, truth)| truth.number == number);
+    let Some((at, _)) = found.next() else {
+        let numbers = || workload.truth().iter().map(|truth| truth.number);
+        let (first, last) = (numbers().min().unwrap_or(0), numbers().max().unwrap_or(0));
+        return Err(Failure::usage(format_args!(
+            "the workload has no job {number}; its jobs have numbers from {first} to {last}, without those that cleaning \
+             dropped"
+        )));
+    };
+    if found.next().is_some() {
+        message::warning(&format!("several jobs have the number {number}; this is the first of them"));
+    }
+    Ok(JobId(at as u32))
+}

@@ -1,0 +1,25 @@
+//! What the commands do: one file per command.
+
+mod compare;
+mod explain;
+mod policies;
+mod run;
+mod shell;
+mod verdict;
+mod workload;
+
+use crate::args::{Cli, Command};
+use crate::exit::Outcome;
+
+/// Does what the command line says.
+pub(crate) fn run(cli: Cli) -> Outcome {
+    match cli.command {
+        Command::Compare(args) => compare::compare(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Explain(args) => explain::explain(&args),
+        Command::Policies(args) => policies::policies(&args),
+        Command::Workload(args) => workload::workload(args.command),
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::man(&args),
+    }
+}

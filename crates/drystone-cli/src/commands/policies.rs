@@ -1,0 +1,194 @@
+//! `drystone policies`: the registry for people.
+
+use crate::args::{InfoFormat, PoliciesArgs};
+use crate::exit::{DONE, Failure, Outcome};
+use crate::output::document::{Document, Table};
+use crate::output::{self, stdout};
+use drystone::policy::{ALIASES, Alias, COMMON, KINDS, Kind, Param, PolicySpec};
+use serde::Serialize;
+
+/// Everything there is.
+#[derive(Serialize)]
+struct Listing {
+    schema: &'static str,
+    drystone: &'static str,
+    policies: Vec<KindEntry>,
+    aliases: Vec<AliasEntry>,
+    common_parameters: Vec<ParamEntry>,
+}
+
+#[derive(Serialize)]
+struct KindEntry {
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+    parameters: Vec<ParamEntry>,
+    variants: Vec<VariantEntry>,
+}
+
+#[derive(Serialize)]
+struct ParamEntry {
+    name: &'static str,
+    default: &'static str,
+    values: &'static str,
+    meaning: &'static str,
+}
+
+#[derive(Serialize)]
+struct VariantEntry {
+    /// As it can be given: `easy@tsafrir2007`.
+    policy: String,
+    sets: &'static str,
+    meaning: &'static str,
+}
+
+#[derive(Serialize)]
+struct AliasEntry {
+    name: &'static str,
+    means: &'static str,
+    summary: &'static str,
+}
+
+impl From<&Param> for ParamEntry {
+    fn from(p: &Param) -> ParamEntry {
+        ParamEntry { name: p.name, default: p.default, values: p.values, meaning: p.meaning }
+    }
+}
+
+impl From<&Alias> for AliasEntry {
+    fn from(a: &Alias) -> AliasEntry {
+        AliasEntry { name: a.name, means: a.means, summary: a.summary }
+    }
+}
+
+impl From<&Kind> for KindEntry {
+    fn from(kind: &Kind) -> KindEntry {
+        let variants = kind.variants.iter().map(|v| VariantEntry {
+            policy: format!("{}@{}", kind.name, v.name),
+            sets: v.sets,
+            meaning: v.meaning,
+        });
+        KindEntry {
+            name: kind.name,
+            summary: kind.summary,
+            source: kind.source,
+            parameters: kind.params.iter().map(Into::into).collect(),
+            variants: variants.collect(),
+        }
+    }
+}
+
+pub(crate) fn policies(args: &PoliciesArgs) -> Outcome {
+    let listing = listing(args)?;
+    let document = if args.certified {
+        certified(&listing)
+    } else if args.name.is_some() {
+        details(&listing)
+    } else {
+        overview(&listing)
+    };
+    match args.format {
+        InfoFormat::Table => output::print_document(&document)?,
+        InfoFormat::Markdown => stdout::write(document.markdown().as_bytes())?,
+        InfoFormat::Json => stdout::write(&output::json(&listing)?)?,
+    }
+    Ok(DONE)
+}
+
+/// What is to be listed. A name is a family, a short name, or any policy with parameters.
+fn listing(args: &PoliciesArgs) -> Result<Listing, Failure> {
+    let (kinds, aliases): (Vec<&Kind>, Vec<&Alias>) = match &args.name {
+        None => (KINDS.to_vec(), ALIASES.iter().collect()),
+        Some(name) => {
+            let spec: PolicySpec = name.parse()?;
+            let of_kind = |alias: &&Alias| {
+                alias.means.parse::<PolicySpec>().is_ok_and(|means| means.kind().name == spec.kind().name)
+            };
+            (vec![spec.kind()], ALIASES.iter().filter(of_kind).collect())
+        }
+    };
+    Ok(Listing {
+        schema: "drystone/policies/1",
+        drystone: crate::meta::VERSION,
+        policies: kinds.into_iter().map(Into::into).collect(),
+        aliases: aliases.into_iter().map(Into::into).collect(),
+        common_parameters: COMMON.iter().map(Into::into).collect(),
+    })
+}
+
+fn overview(listing: &Listing) -> Document {
+    let mut document = Document::default();
+    document.heading("Policies");
+    let mut table = Table::new(["name", "what it does", "source"]).texts(&[0, 1, 2]);
+    for kind in &listing.policies {
+        table.row(vec![kind.name.into(), kind.summary.into(), kind.source.into()]);
+    }
+    document.table(table);
+    short_names(listing, &mut document);
+    document.heading("Parameters");
+    let mut table = Table::new(["policy", "parameter", "default", "meaning", "values"]).texts(&[0, 1, 2, 3, 4]);
+    for kind in &listing.policies {
+        for p in &kind.parameters {
+            table.row(vec![kind.name.into(), p.name.into(), p.default.into(), p.meaning.into(), p.values.into()]);
+        }
+    }
+    for p in &listing.common_parameters {
+        table.row(vec!["every".into(), p.name.into(), p.default.into(), p.meaning.into(), p.values.into()]);
+    }
+    document.table(table);
+    variants(listing, &mut document);
+    document.text("Write NAME[@VARIANT][(PARAMETER=VALUE,...)], e.g. easy, 'easy(backfill=sjf)', easy@tsafrir2007.");
+    document
+}
+
+fn details(listing: &Listing) -> Document {
+    let mut document = Document::default();
+    for kind in &listing.policies {
+        document.heading(format!("{}: {}", kind.name, kind.summary));
+        document.text(format!("Source: {}", kind.source));
+        let mut table = Table::new(["parameter", "default", "meaning", "values"]).texts(&[0, 1, 2, 3]);
+        for p in kind.parameters.iter().chain(&listing.common_parameters) {
+            table.row(vec![p.name.into(), p.default.into(), p.meaning.into(), p.values.into()]);
+        }
+        document.table(table);
+    }
+    short_names(listing, &mut document);
+    variants(listing, &mut document);
+    document
+}
+
+fn short_names(listing: &Listing, document: &mut Document) {
+    if listing.aliases.is_empty() {
+        return;
+    }
+    document.heading("Short names");
+    let mut table = Table::new(["name", "means", "what it does"]).texts(&[0, 1, 2]);
+    for alias in &listing.aliases {
+        table.row(vec![alias.name.into(), alias.means.into(), alias.summary.into()]);
+    }
+    document.table(table);
+}
+
+fn variants(listing: &Listing, document: &mut Document) {
+    if listing.policies.iter().all(|k| k.variants.is_empty()) {
+        return;
+    }
+    document.heading("Variants of published studies");
+    document.table(variants_table(listing));
+}
+
+fn certified(listing: &Listing) -> Document {
+    let mut document = Document::default();
+    document.heading("Variants that reproduce published studies (with --as STUDY for the workload)");
+    document.table(variants_table(listing));
+    document
+}
+
+fn variants_table(listing: &Listing) -> Table {
+    let mut table = Table::new(["variant", "sets", "what it reproduces"]).texts(&[0, 1, 2]);
+    for variant in listing.policies.iter().flat_map(|k| &k.variants) {
+        let sets = if variant.sets.is_empty() { "nothing" } else { variant.sets };
+        table.row(vec![variant.policy.clone().into(), sets.into(), variant.meaning.into()]);
+    }
+    table
+}

@@ -1,0 +1,214 @@
+//! `drystone run`: one policy on one workload, in depth.
+
+use crate::args::RunArgs;
+use crate::exit::{DONE, FINDING, Failure, Outcome};
+use crate::input::{self, Input};
+use crate::meta::{Determined, ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
+use crate::output::document::Document;
+use crate::output::file::Output;
+use crate::output::flat::{Row, Rows};
+use crate::output::number::{count, speed};
+use crate::output::report::{self, Timing};
+use crate::output::{self, Form, Printable, ReportFile, jobs, message};
+use crate::progress::Progress;
+use crate::simulate::{config, simulate};
+use drystone::engine::Notes;
+use drystone::log::clean::Study;
+use drystone::log::transform;
+use drystone::metrics::{HeelAndToe, JobRow, PromisesKept, Report, Stalls, weekly};
+use drystone::model::{Setting, Workload};
+use drystone::policy::PolicySpec;
+use serde::Serialize;
+
+/// The result of a run.
+#[derive(Serialize)]
+pub(crate) struct RunResult {
+    schema: &'static str,
+    drystone: &'static str,
+    workload: WorkloadMeta,
+    policy: PolicyMeta,
+    experiment: ExperimentMeta,
+    promises: PromisesKept,
+    report: Report,
+    /// How backfilling delayed the head of the queue, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stalls: Option<Stalls>,
+    /// Jobs simulated per second, where it was asked for. Differs from run to run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timing: Option<Timing>,
+}
+
+pub(crate) fn run(args: &RunArgs) -> Outcome {
+    let common = &args.common;
+    message::be_quiet(common.quiet);
+    // What cannot be written is said before the work is done.
+    let schedule = args.jobs.as_deref().map(jobs::Target::open).transpose()?;
+    let report_file = common.report.as_deref().map(ReportFile::open).transpose()?;
+    let records = schedule.as_ref().is_some_and(jobs::Target::needs_records);
+    let trace = args.trace.as_deref().map(Output::create).transpose()?;
+    let weeks = args.weeks.as_deref().map(Output::create).transpose()?;
+    let input = Input::read(common.workload.as_deref(), &common.log, common.seed, records)?.slice(common)?;
+    let mut experiment = input::experiment(common, &input.header);
+    let spec = in_study(&args.policy, common.log.study)?;
+    let mut priorities = None;
+    if let Some(file) = &common.priorities {
+        let (read, meta) = input::priorities(file, &input.workload)?;
+        input::takes(&spec, &read, &input.workload)?;
+        (priorities, experiment.priorities) = (Some(read), Some(meta));
+    }
+    let parts = parts(&input.workload, common.each_month)?;
+    let progress = Progress::new("simulating", "jobs", Some(input.workload.len() as u64));
+    let config = config(common, schedule.is_some() || weeks.is_some());
+    let mut notes = Notes::default();
+    let mut heel = args.stalls.then(|| HeelAndToe::new(&input.workload, config.selection));
+    let measured = match &mut heel {
+        Some(heel) => {
+            let watching = &mut (heel, &mut notes);
+            simulate(&input.workload, parts.as_slice(), &spec, priorities.as_ref(), config, &progress, watching)
+        }
+        None => simulate(&input.workload, parts.as_slice(), &spec, priorities.as_ref(), config, &progress, &mut notes),
+    };
+    let measured = measured.map_err(|e| Failure::simulation(spec.text(), &e))?;
+    drop(progress);
+    let timing = Timing::of(&measured);
+    let mut report = measured.report;
+    let rows = report.jobs.take();
+    let broken = measured.promises.broken;
+    let on_terminal = Form::from(common.format) == Form::Table && output::stdout::is_terminal();
+    let mut result = RunResult {
+        schema: "drystone/run/1",
+        drystone: VERSION,
+        workload: WorkloadMeta::of(&input),
+        policy: PolicyMeta::of(&spec),
+        experiment,
+        promises: measured.promises,
+        report,
+        stalls: heel.map(HeelAndToe::finish),
+        timing: common.timing.then_some(timing),
+    };
+    if let (Some(schedule), Some(rows)) = (schedule, &rows) {
+        let determined = Determined {
+            schema: "drystone/schedule/1",
+            drystone: VERSION,
+            workload: &result.workload,
+            policy: &result.policy,
+            experiment: &result.experiment,
+        };
+        schedule.write(rows, &input, &determined)?;
+    }
+    if let (Some(file), Some(rows)) = (weeks, &rows) {
+        file.write_whole(&weeks_csv(rows)?)?;
+    }
+    if let Some(file) = trace {
+        let mut csv = Vec::new();
+        notes.write_csv(&mut csv).map_err(Failure::usage)?;
+        file.write_whole(&csv)?;
+    }
+    // Files can be compared byte by byte: no timing unless it was asked for.
+    if let Some(file) = report_file {
+        file.write(&result)?;
+    }
+    if on_terminal {
+        result.timing = Some(timing);
+    }
+    output::print(&result, common.format.into())?;
+    if !(common.timing || on_terminal) {
+        message::note(&format!("simulated {} jobs/s", speed(timing.jobs_per_second)));
+    }
+    Ok(if common.require_promises && broken > 0 {
+        message::error(&format!("broken promises: {}", count(broken)));
+        FINDING
+    } else {
+        DONE
+    })
+}
+
+/// How each class of run times fared week by week.
+fn weeks_csv(jobs: &[JobRow]) -> Result<Vec<u8>, Failure> {
+    let mut rows = Rows::default();
+    for week in weekly(jobs) {
+        let mut row = Row::default();
+        row.number("week", Some((week.week + 1) as f64));
+        row.number("class", Some((week.class + 1) as f64));
+        row.number("jobs", Some(week.jobs as f64));
+        row.number("wait_mean", week.wait);
+        row.number("slowdown_mean", week.slowdown);
+        rows.push(row);
+    }
+    rows.csv()
+}
+
+/// The policy in the variant of the study, where it has one.
+pub(crate) fn in_study(spec: &PolicySpec, study: Option<Study>) -> Result<PolicySpec, Failure> {
+    let Some(study) = study else { return Ok(spec.clone()) };
+    Ok(spec.in_study(study.name())?)
+}
+
+/// The whole workload, or each month of it.
+pub(crate) fn parts(workload: &Workload, each_month: bool) -> Result<Parts<'_>, Failure> {
+    if !each_month {
+        return Ok(Parts::Whole(workload));
+    }
+    let months = transform::months(workload)?.into_iter().map(|(name, places)| {
+        let setting = Setting { name: "month".to_string(), value: name };
+        transform::piece(workload, places, setting).map_err(Failure::usage)
+    });
+    Ok(Parts::Months(months.collect::<Result<_, _>>()?))
+}
+
+/// What is simulated from an empty machine.
+pub(crate) enum Parts<'a> {
+    Whole(&'a Workload),
+    Months(Vec<Workload>),
+}
+
+impl Parts<'_> {
+    pub(crate) fn as_slice(&self) -> &[Workload] {
+        match self {
+            Parts::Whole(workload) => std::slice::from_ref(*workload),
+            Parts::Months(months) => months,
+        }
+    }
+}
+
+impl Printable for RunResult {
+    fn document(&self) -> Document {
+        let mut document = Document::default();
+        document.heading(format!("{} on {}", self.policy.text, self.workload.line()));
+        document.facts(self.facts());
+        document.table(report::measures(&self.report));
+        document.heading("Machine, queue, predictions and promises");
+        document.facts(report::facts(&self.report, self.promises, self.stalls.as_ref(), self.timing));
+        for categorised in &self.report.categories {
+            document.heading(format!("By {}", categorised.scheme.name()));
+            document.table(report::categories(categorised));
+        }
+        document
+    }
+
+    fn rows(&self) -> Rows {
+        let mut row = Row::default();
+        report::figures(&mut row, &self.report, self.promises);
+        if let Some(stalls) = &self.stalls {
+            row.number("stall_rate", stalls.rate);
+            row.number("stall_mean", stalls.stall.mean);
+            row.number("thieves_mean", stalls.thieves.mean);
+        }
+        if let Some(timing) = self.timing {
+            row.number("jobs_per_second", Some(timing.jobs_per_second));
+        }
+        let mut rows = Rows::default();
+        rows.push(report::determined(&self.workload, &self.policy, &self.experiment).followed_by(row));
+        rows
+    }
+}
+
+impl RunResult {
+    fn facts(&self) -> Vec<(String, String)> {
+        report::determined_facts(&self.workload, &self.experiment)
+            .into_iter()
+            .chain([("policy parameters".to_string(), self.policy.parameters.text())])
+            .chain([("jobs that count".to_string(), report::counted(&self.report))])
+            .collect()
+    }
+}

@@ -1,0 +1,133 @@
+//! What a comparison says, in a few sentences.
+//!
+//! Only policies that a real machine can run are weighed: those that know run times are bounds, not choices.
+
+use super::compare::PolicyResult;
+use crate::output::number::{change, count, duration, signed};
+use drystone::metrics::{Change, Compared, Comparison, Measure, Metric, Verdict};
+
+/// How much longer a longest wait must be to be worth a warning.
+const MUCH: f64 = 0.5;
+/// How many policies are named in one sentence.
+const NAMED: usize = 3;
+
+/// The word for a verdict in files.
+pub(crate) fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Unclear => "unclear",
+        Verdict::NotAMean => "not_a_mean",
+        Verdict::TooFewWeeks => "too_few_weeks",
+        Verdict::NoRatio => "no_ratio",
+    }
+}
+
+/// Sentences for people who have to decide.
+pub(crate) fn verdict(comparison: &Comparison, results: &[PolicyResult]) -> Vec<String> {
+    let choice = |name: &str| !results.iter().any(|r| r.policy.text == name && r.policy.clairvoyant);
+    let choices: Vec<&Compared> = comparison.policies.iter().filter(|p| choice(&p.name)).collect();
+    let mut sentences = Vec::new();
+    for measure in [Measure::Wait, Measure::BoundedSlowdown] {
+        sentences.extend(best(&comparison.baseline, &choices, measure));
+    }
+    sentences.extend(longest_waits(&comparison.baseline, &choices));
+    sentences.extend(broken_promises(results));
+    sentences
+}
+
+fn find(changes: &[Change], metric: Metric) -> Option<&Change> {
+    changes.iter().find(|c| c.metric == metric)
+}
+
+/// The lowest of some changes.
+fn lowest<'a>(changes: impl Iterator<Item = &'a (&'a str, &'a Change, f64)>) -> Option<(&'a str, &'a Change)> {
+    changes.min_by(|a, b| a.2.total_cmp(&b.2)).map(|(name, change, _)| (*name, *change))
+}
+
+/// Which policy does best by the mean of a measure, and whether that is more than noise.
+fn best(base: &str, choices: &[&Compared], measure: Measure) -> Option<String> {
+    let changes: Vec<(&str, &Change, f64)> = choices
+        .iter()
+        .filter_map(|p| {
+            let change = find(&p.changes, Metric::Mean(measure))?;
+            Some((p.name.as_str(), change, change.relative?))
+        })
+        .collect();
+    let clear = || changes.iter().filter(|(_, c, _)| c.verdict == Verdict::Better);
+    let name = measure.name();
+    if let Some((policy, change)) = lowest(clear()) {
+        let others = match clear().count() - 1 {
+            0 => String::new(),
+            1 => "; one other policy is clearly better, too".to_string(),
+            n => format!("; {n} other policies are clearly better, too"),
+        };
+        let text = with_interval(change);
+        return Some(format!("By mean {name}, {policy} is clearly better than {base}: {text}{others}."));
+    }
+    let (policy, change) = lowest(changes.iter())?;
+    let lower = change.relative.is_some_and(|r| r < 0.0);
+    let text = with_interval(change);
+    Some(match change.verdict {
+        Verdict::Unclear if lower => format!(
+            "By mean {name}, no policy is clearly better than {base}: {policy} is lowest ({text}), which may be noise."
+        ),
+        Verdict::TooFewWeeks if lower => format!(
+            "By mean {name}, {policy} is lowest ({text} against {base}), but the workload is too short to tell that from \
+             noise."
+        ),
+        _ => format!("By mean {name}, no policy is better than {base}."),
+    })
+}
+
+fn with_interval(c: &Change) -> String {
+    let relative = c.relative.map(change).unwrap_or_default();
+    match c.interval {
+        Some((low, high)) => format!("{relative} ({} to {})", signed(low), signed(high)),
+        None => relative,
+    }
+}
+
+/// Policies that look better by a mean but let some job wait much longer: the price that a mean does not show.
+fn longest_waits(base: &str, choices: &[&Compared]) -> Option<String> {
+    let mut long: Vec<(f64, &Change, &str)> = Vec::new();
+    for policy in choices {
+        let better =
+            |measure| find(&policy.changes, Metric::Mean(measure)).is_some_and(|c| c.verdict == Verdict::Better);
+        if (better(Measure::Wait) || better(Measure::BoundedSlowdown))
+            && let Some(change) = find(&policy.changes, Metric::Max(Measure::Wait))
+            && let Some(relative) = change.relative.filter(|&r| r > MUCH)
+        {
+            long.push((relative, change, &policy.name));
+        }
+    }
+    long.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let baseline = long.first()?.1.baseline?;
+    let text = |(relative, change, name): &(f64, &Change, &str)| {
+        format!("{name} {} ({:.1} times)", duration(change.value.unwrap_or(0.0)), 1.0 + relative)
+    };
+    let named: Vec<String> = long.iter().take(NAMED).map(text).collect();
+    let more = more(long.len());
+    Some(format!("Mind the longest waits, {} under {base}: {}{more}.", duration(baseline), named.join(", ")))
+}
+
+/// Policies that announced starts and did not keep them, worst first.
+fn broken_promises(results: &[PolicyResult]) -> Option<String> {
+    let share = |r: &&PolicyResult| r.promises.broken as f64 / r.promises.promised.max(1) as f64;
+    let mut broken: Vec<&PolicyResult> =
+        results.iter().filter(|r| r.promises.broken > 0 && !r.policy.clairvoyant).collect();
+    broken.sort_by(|a, b| share(b).total_cmp(&share(a)));
+    let text =
+        |r: &&PolicyResult| format!("{} {} of {}", r.policy.text, count(r.promises.broken), count(r.promises.promised));
+    let named: Vec<String> = broken.iter().take(NAMED).map(text).collect();
+    let more = more(broken.len());
+    (!named.is_empty()).then(|| format!("Announced starts that were not kept: {}{more}.", named.join(", ")))
+}
+
+fn more(all: usize) -> String {
+    match all.saturating_sub(NAMED) {
+        0 => String::new(),
+        1 => " and one more".to_string(),
+        n => format!(" and {n} more"),
+    }
+}

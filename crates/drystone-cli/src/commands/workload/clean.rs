@@ -1,0 +1,51 @@
+//! `drystone workload clean`: the jobs that a simulation would see, as a log.
+
+use crate::args::CleanArgs;
+use crate::exit::{DONE, Outcome};
+use crate::input::Input;
+use crate::output::{message, records};
+use drystone::log::clean::SizeField;
+use drystone::log::swf::Record;
+use drystone::model::{Job, Truth};
+
+pub(super) fn clean(args: &CleanArgs) -> Outcome {
+    let target = records::Target::open(&args.out)?;
+    let input = Input::read(Some(&args.log), &args.cleaning, 0, true)?;
+    message::note(&input.audit.to_string());
+    let size = args.cleaning.options().size;
+    let mut header = input.header.clone();
+    header.set("MaxProcs", &input.workload.machine().procs.to_string());
+    header.set("MaxJobs", &input.workload.len().to_string());
+    header.set("MaxRecords", &input.workload.len().to_string());
+    if let Some(start) = input.workload.provenance.unix_start {
+        header.set("UnixStartTime", &start.to_string());
+    }
+    header.push("Note", &format!("cleaned by drystone {}", crate::meta::VERSION));
+    for setting in &input.workload.provenance.settings {
+        header.push("Note", &format!("cleaned with {}={}", setting.name, setting.value));
+    }
+    for (rule, count) in input.audit.counts() {
+        header.push("Note", &format!("cleaning: {count} records {} ({rule}): {}", rule.effect(), rule.meaning()));
+    }
+    let jobs = input.workload.jobs().iter().zip(input.workload.truth());
+    let originals = input.records.as_deref().unwrap_or(&[]);
+    target.write(&header, jobs.zip(originals).map(|((j, t), r)| cleaned(r, j, t, size)))?;
+    Ok(DONE)
+}
+
+/// The record with the values that the simulation uses. Read again with the same options it gives the same job.
+fn cleaned(record: &Record, job: &Job, truth: &Truth, size: SizeField) -> Record {
+    let procs = i64::from(job.procs);
+    let allocated = match size {
+        SizeField::Requested | SizeField::RequestedOnly => record.allocated,
+        _ => procs,
+    };
+    Record {
+        submit: job.submit.0.into(),
+        run: truth.run.0.into(),
+        requested_time: job.estimate.0.into(),
+        requested: procs,
+        allocated,
+        ..*record
+    }
+}

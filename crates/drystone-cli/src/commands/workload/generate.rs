@@ -1,0 +1,35 @@
+//! `drystone workload generate`: a synthetic log.
+
+use crate::args::{GenerateArgs, ModelArg};
+use crate::exit::{DONE, Outcome};
+use crate::input;
+use crate::output::records;
+use drystone::generate::{self, Habits, Length, Model, Params};
+use drystone::log::swf::Record;
+use drystone::model::Span;
+
+pub(super) fn generate(args: &GenerateArgs) -> Outcome {
+    let target = records::Target::open(&args.out)?;
+    let params = Params {
+        procs: args.procs,
+        length: match args.days {
+            Some(days) => Length::Span(Span(i64::from(days) * Span::DAY.0)),
+            None => Length::Jobs(args.jobs.unwrap_or(10_000)),
+        },
+        load: args.load,
+        seed: args.seed,
+        model: match args.model {
+            ModelArg::Typeless => Model::Typeless,
+            ModelArg::Typed => Model::Typed,
+        },
+        max_estimate: Span(args.max_estimate),
+        habits: Habits { users: args.users, ..Habits::default() },
+    };
+    let workload = generate::generate(&params)?;
+    let mut header = input::synthetic_header(&workload);
+    header.push("MaxJobs", &workload.len().to_string());
+    header.push("MaxRecords", &workload.len().to_string());
+    let records = workload.jobs().iter().zip(workload.truth()).map(|(job, truth)| Record::of(job, truth));
+    target.write(&header, records)?;
+    Ok(DONE)
+}

@@ -1,0 +1,221 @@
+//! `drystone workload info`: what is in a log.
+
+use super::over_time;
+use crate::args::{InfoArgs, InfoFormat};
+use crate::exit::{DONE, Outcome};
+use crate::input::Input;
+use crate::meta::{VERSION, WorkloadMeta};
+use crate::output::document::{Document, Table};
+use crate::output::number::{NONE, count, duration, fixed_or, percent};
+use crate::output::{self, stdout};
+use drystone::log::describe::{Class, Description, describe};
+use drystone::log::transient::{Transient, transient};
+use drystone::metrics::Summary;
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Info {
+    schema: &'static str,
+    drystone: &'static str,
+    workload: WorkloadMeta,
+    description: Description,
+    /// How it changes over time, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    transient: Option<Transient>,
+}
+
+pub(super) fn info(args: &InfoArgs) -> Outcome {
+    let input = Input::read(args.log.as_deref(), &args.cleaning, 1, false)?;
+    let description = describe(&input.workload);
+    let transient = args.transient.then(|| transient(&input.workload, args.batch as usize));
+    let info = Info {
+        schema: "drystone/workload-info/1",
+        drystone: VERSION,
+        workload: WorkloadMeta::of(&input),
+        description,
+        transient,
+    };
+    match args.format {
+        InfoFormat::Table => output::print_document(&info.document())?,
+        InfoFormat::Markdown => stdout::write(info.document().markdown().as_bytes())?,
+        InfoFormat::Json => stdout::write(&output::json(&info)?)?,
+    }
+    Ok(DONE)
+}
+
+impl Info {
+    fn document(&self) -> Document {
+        let d = &self.description;
+        let mut document = Document::default();
+        document.heading(self.workload.line());
+        document.facts(self.facts());
+        document.heading("Summaries");
+        document.table(summaries(d));
+        document.heading("Sizes, in processors");
+        document.table(histogram("processors", &d.sizes.histogram, &|n| n.to_string()));
+        document.heading("Run times");
+        document.table(histogram("run time", &d.run_times.histogram, &|s| duration(s as f64)));
+        document.heading("Estimates");
+        document.table(histogram("estimate", &d.estimates.histogram, &|s| duration(s as f64)));
+        document.heading(format!("The most frequent of {} estimates", count(d.estimates.distinct)));
+        document.table(modes(d));
+        document.heading("Part of the estimate that jobs run");
+        document.table(used(d));
+        let day = if d.arrivals.calendar { "local time" } else { "counted from the log's time zero" };
+        document.heading(format!("Arrivals by hour of the day, {day}"));
+        document.table(bars("hour", (0..24).map(|h| format!("{h:02}")), &d.arrivals.hours));
+        document.heading("Arrivals by day of the week");
+        let days = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+        let name = |at: usize| if d.arrivals.calendar { days[at].to_string() } else { format!("day {}", at + 1) };
+        document.table(bars("day", (0..7).map(name), &d.arrivals.weekdays));
+        document.heading("Arrivals by week");
+        document.table(bars("week", (1..).map(|w: u32| w.to_string()), &d.arrivals.weeks));
+        document.heading("Users with the most jobs");
+        document.table(users(d));
+        if let Some(transient) = &self.transient {
+            over_time::add(&mut document, transient);
+        }
+        document
+    }
+
+    fn facts(&self) -> Vec<(String, String)> {
+        let d = &self.description;
+        let s = d.status;
+        let cleaning = &self.workload.cleaning;
+        let rules: Vec<String> = cleaning.rules.0.iter().map(|(rule, n)| format!("{rule} {}", count(*n))).collect();
+        let rules = if rules.is_empty() { "nothing to report".to_string() } else { rules.join(", ") };
+        [
+            ("drystone", VERSION.to_string()),
+            ("workload hash", self.workload.hash.clone()),
+            ("settings", self.workload.settings.text()),
+            ("cleaning", format!("{} records, {} jobs; {rules}", count(cleaning.records), count(cleaning.jobs))),
+            ("submits", format!("{} to {} s", d.first_submit, d.last_submit)),
+            ("time zone", self.workload.time_zone.clone().unwrap_or_else(|| NONE.to_string())),
+            (
+                "who and what",
+                format!(
+                    "{} users, {} groups, {} executables, {} queues, {} partitions",
+                    count(d.users),
+                    count(d.groups),
+                    count(d.executables),
+                    count(d.queues),
+                    count(d.partitions)
+                ),
+            ),
+            (
+                "status",
+                format!(
+                    "{} completed, {} failed, {} cancelled, {} partial, {} unknown",
+                    count(s.completed),
+                    count(s.failed),
+                    count(s.cancelled),
+                    count(s.partial),
+                    count(s.unknown)
+                ),
+            ),
+            (
+                "sizes",
+                format!(
+                    "{} of jobs on one processor, {} on a power of two",
+                    percent(Some(d.sizes.serial_share), 1),
+                    percent(Some(d.sizes.power_of_two_share), 1)
+                ),
+            ),
+        ]
+        .map(|(name, value)| (name.to_string(), value))
+        .to_vec()
+    }
+}
+
+fn summaries(d: &Description) -> Table {
+    let mut table = Table::new(["", "mean", "median", "deviation", "p90", "p95", "p99", "max"]);
+    for (name, summary, decimals) in [
+        ("processors", &d.sizes.summary, 1),
+        ("run time, s", &d.run_times.summary, 0),
+        ("estimate, s", &d.estimates.summary, 0),
+        ("accuracy of estimates", &d.estimates.accuracy, 2),
+        ("time between submits, s", &d.arrivals.gaps, 0),
+    ] {
+        let Summary { mean, median, deviation, p90, p95, p99, max, .. } = *summary;
+        let mut row = vec![name.into()];
+        row.extend([mean, median, deviation, p90, p95, p99, max].map(|v| fixed_or(v, decimals).into()));
+        table.row(row);
+    }
+    table
+}
+
+/// A bar of up to 40 characters.
+fn bar(jobs: u64, most: u64) -> String {
+    let length = if most == 0 { 0 } else { (jobs as f64 / most as f64 * 40.0).round() as usize };
+    "█".repeat(length)
+}
+
+fn histogram(what: &str, classes: &[Class], show: &dyn Fn(i64) -> String) -> Table {
+    let mut table = Table::new([what, "jobs", "share", "work", ""]).texts(&[0, 4]);
+    let most = classes.iter().map(|c| c.jobs).max().unwrap_or(0);
+    for class in classes {
+        let name = match (class.above, class.up_to) {
+            (Some(above), Some(up_to)) if above + 1 == up_to => show(up_to),
+            (_, Some(up_to)) => format!("up to {}", show(up_to)),
+            (Some(above), None) => format!("above {}", show(above)),
+            (None, None) => "all".to_string(),
+        };
+        table.row(vec![
+            name.into(),
+            count(class.jobs).into(),
+            percent(Some(class.share), 1).into(),
+            percent(class.work_share, 1).into(),
+            bar(class.jobs, most).into(),
+        ]);
+    }
+    table
+}
+
+fn modes(d: &Description) -> Table {
+    let mut table = Table::new(["estimate", "seconds", "jobs", "share"]);
+    for mode in &d.estimates.modes {
+        table.row(vec![
+            duration(mode.estimate.as_f64()).into(),
+            count(mode.estimate.0.unsigned_abs()).into(),
+            count(mode.jobs).into(),
+            percent(Some(mode.share), 1).into(),
+        ]);
+    }
+    table
+}
+
+fn used(d: &Description) -> Table {
+    let mut table = Table::new(["run time over estimate", "jobs", "share", ""]).texts(&[0, 3]);
+    let e = &d.estimates;
+    let most = e.used.iter().copied().chain([e.outlived]).max().unwrap_or(0);
+    let share = |jobs: u64| percent((d.jobs > 0).then(|| jobs as f64 / d.jobs as f64), 1);
+    let tenths = e.used.iter().enumerate().map(|(at, &jobs)| (format!("up to {}%", (at + 1) * 10), jobs));
+    for (name, jobs) in tenths.chain([("above 100%".to_string(), e.outlived)]) {
+        table.row(vec![name.into(), count(jobs).into(), share(jobs).into(), bar(jobs, most).into()]);
+    }
+    table.row(vec!["exactly 100%".into(), count(e.exact).into(), share(e.exact).into(), "".into()]);
+    table
+}
+
+fn bars(what: &str, names: impl Iterator<Item = String>, jobs: &[u64]) -> Table {
+    let mut table = Table::new([what, "jobs", ""]).texts(&[0, 2]);
+    let most = jobs.iter().copied().max().unwrap_or(0);
+    for (name, &jobs) in names.zip(jobs) {
+        table.row(vec![name.into(), count(jobs).into(), bar(jobs, most).into()]);
+    }
+    table
+}
+
+fn users(d: &Description) -> Table {
+    let mut table = Table::new(["user", "jobs", "share", "work"]);
+    for user in &d.top_users {
+        let name = if user.user == -1 { "unknown".to_string() } else { user.user.to_string() };
+        table.row(vec![
+            name.into(),
+            count(user.jobs).into(),
+            percent(Some(user.share), 1).into(),
+            percent(user.work_share, 1).into(),
+        ]);
+    }
+    table
+}

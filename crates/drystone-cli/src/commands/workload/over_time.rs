@@ -1,0 +1,65 @@
+//! How a workload changes over time, for people.
+
+use crate::output::document::{Document, Table, Value};
+use crate::output::number::{count, fixed, fixed_or, percent};
+use drystone::log::transient::{Batch, Moments, Transient};
+
+const CLASSES: [&str; 4] = ["up to 100 s", "up to 1,000 s", "up to 10,000 s", "above 10,000 s"];
+
+/// Adds what is said of the whole workload, and of every batch.
+pub(super) fn add(document: &mut Document, transient: &Transient) {
+    document.heading("Variability");
+    document.table(variability(transient));
+    let correlation = fixed_or(transient.correlation, 3);
+    document.facts(vec![("correlation of run time and processors".to_string(), correlation)]);
+    document.heading(format!("Run times in batches of {} submissions, in seconds", count(transient.batch as u64)));
+    document.table(batches(transient));
+}
+
+fn variability(transient: &Transient) -> Table {
+    let mut table = Table::new(["", "jobs", "share", "mean", "median", "C.V."]);
+    let mut row = |name: String, m: &Moments, decimals: usize| {
+        let share = m.jobs as f64 / transient.run_times.jobs as f64;
+        table.row(vec![
+            name.into(),
+            count(m.jobs).into(),
+            percent(Some(share), 1).into(),
+            fixed_or(m.mean, decimals).into(),
+            fixed_or(m.median, decimals).into(),
+            fixed_or(m.variation, 2).into(),
+        ]);
+    };
+    row("processors".to_string(), &transient.procs, 2);
+    row("run time, s".to_string(), &transient.run_times, 0);
+    for (name, moments) in CLASSES.iter().zip(&transient.classes) {
+        row(format!("  {name}"), moments, 0);
+    }
+    table
+}
+
+fn batches(transient: &Transient) -> Table {
+    let classes = (1..=4).flat_map(|c| [format!("share {c}"), format!("mean {c}"), format!("C.V. {c}")]);
+    let columns = ["batch", "since day", "mean", "C.V."].map(str::to_string);
+    let mut table = Table::new(columns.into_iter().chain(classes));
+    let first = transient.batches.first().map_or(0, |b| b.from.0);
+    for (number, batch) in transient.batches.iter().enumerate() {
+        table.row(row(number, batch, first));
+    }
+    table
+}
+
+fn row(number: usize, batch: &Batch, first: i64) -> Vec<Value> {
+    let day = (batch.from.0 - first) as f64 / 86_400.0;
+    let mut row: Vec<Value> = vec![
+        (number + 1).to_string().into(),
+        fixed(day, 1).into(),
+        fixed_or(batch.all.mean, 0).into(),
+        fixed_or(batch.all.variation, 2).into(),
+    ];
+    for (class, moments) in batch.classes.iter().enumerate() {
+        row.push(percent(Some(batch.share(class)), 1).into());
+        row.push(fixed_or(moments.mean, 0).into());
+        row.push(fixed_or(moments.variation, 2).into());
+    }
+    row
+}

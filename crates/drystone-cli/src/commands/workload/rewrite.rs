@@ -1,0 +1,105 @@
+//! `drystone workload scale|slice|convert`: logs rewritten record by record, none cleaned away.
+
+use crate::args::{ConvertArgs, RewriteArgs, ScaleArgs, SliceArgs};
+use crate::exit::{DONE, Failure, Outcome};
+use crate::input;
+use crate::output::{message, number, records};
+use drystone::log::swf::{Header, Reader, Record};
+use drystone::log::transform;
+use drystone::model::{Provenance, Time};
+
+/// A log as it stands.
+struct Raw {
+    header: Header,
+    records: Vec<Record>,
+    /// Where it goes.
+    target: records::Target,
+}
+
+fn read(args: &RewriteArgs) -> Result<Raw, Failure> {
+    let target = records::Target::open(&args.out)?;
+    let source = input::open(&args.log)?;
+    let mut reader = Reader::new(source.bytes, source.name)?.lenient(args.lenient);
+    let mut records = Vec::new();
+    while let Some(record) = reader.read()? {
+        records.push(record);
+    }
+    if records.is_empty() {
+        return Err(drystone::log::LogError::Empty { file: reader.name().clone(), lines: reader.lines() }.into());
+    }
+    let (malformed, _) = reader.malformed();
+    if malformed > 0 {
+        message::warning(&format!("{} malformed lines were skipped", number::count(malformed)));
+    }
+    let (header, _) = reader.into_header();
+    Ok(Raw { header, records, target })
+}
+
+impl Raw {
+    fn write(mut self, note: Option<String>) -> Outcome {
+        if let Some(note) = note {
+            self.header.set("MaxJobs", &self.records.len().to_string());
+            self.header.set("MaxRecords", &self.records.len().to_string());
+            self.header.push("Note", &format!("drystone {}: {note}", crate::meta::VERSION));
+        }
+        self.target.write(&self.header, self.records)?;
+        Ok(DONE)
+    }
+
+    fn provenance(&self) -> Provenance {
+        Provenance {
+            name: "this log".to_string(),
+            unix_start: self.header.unix_start(),
+            utc_offset: self.header.utc_offset().and_then(|s| i32::try_from(s).ok()),
+            time_zone: self.header.time_zone(),
+            ..Provenance::default()
+        }
+    }
+}
+
+pub(super) fn scale(args: &ScaleArgs) -> Outcome {
+    let mut raw = read(&args.rewrite)?;
+    for record in &mut raw.records {
+        record.submit = args.load.divide(Time(record.submit.round())).0.into();
+    }
+    raw.write(Some(format!("submit times divided by {}", args.load)))
+}
+
+pub(super) fn slice(args: &SliceArgs) -> Outcome {
+    let mut raw = read(&args.rewrite)?;
+    let mut notes = Vec::new();
+    if let Some(month) = &args.month {
+        let calendar = transform::calendar(&raw.provenance())?;
+        raw.records.retain(|r| calendar.month_name(calendar.month(Time(r.submit.round()))) == *month);
+        notes.push(format!("month {month}"));
+    }
+    if let Some(from) = args.from {
+        raw.records.retain(|r| r.submit.round() >= from);
+        notes.push(format!("submits from {from} on"));
+    }
+    if let Some(until) = args.until {
+        raw.records.retain(|r| r.submit.round() < until);
+        notes.push(format!("submits before {until}"));
+    }
+    if let Some(first) = args.first {
+        raw.records.truncate(usize::try_from(first).unwrap_or(usize::MAX));
+        notes.push(format!("the first {first} records"));
+    }
+    let Some(first) = raw.records.iter().map(|r| r.submit.round()).min() else {
+        return Err(Failure::usage(format_args!("no record is left: {}", notes.join(", "))));
+    };
+    if args.shift {
+        for record in &mut raw.records {
+            record.submit = (record.submit.round() - first).into();
+        }
+        if let Some(start) = raw.header.unix_start() {
+            raw.header.set("UnixStartTime", &start.saturating_add(first).to_string());
+        }
+        notes.push(format!("times shifted by {first} s"));
+    }
+    raw.write(Some(format!("slice: {}", notes.join(", "))))
+}
+
+pub(super) fn convert(args: &ConvertArgs) -> Outcome {
+    read(&args.rewrite)?.write(None)
+}

@@ -1,0 +1,111 @@
+//! How the program ends: exit codes, and failures with what people are told about them.
+
+use drystone::engine::SimulationError;
+use drystone::generate::GenerateError;
+use drystone::log::LogError;
+use drystone::log::clean::OptionError;
+use drystone::metrics::{CompareError, UnknownWord};
+use drystone::policy::{PriorityError, SpecError};
+use std::fmt::Display;
+use std::io;
+
+/// Everything went well.
+pub(crate) const DONE: u8 = 0;
+/// The program did its work and found what it was told to look for, e.g. a broken promise.
+pub(crate) const FINDING: u8 = 1;
+/// Wrong usage, or input or output that does not work.
+pub(crate) const USAGE: u8 = 2;
+/// A policy broke its contract: a bug of the policy.
+pub(crate) const VIOLATION: u8 = 3;
+/// Interrupted by Ctrl-C.
+pub(crate) const INTERRUPTED: i32 = 130;
+
+/// The exit codes, for help texts.
+pub(crate) const CODES: &str = "Exit codes: 0 done; 1 a finding (a promise was broken and --require-promises \
+    given);\n2 wrong usage, input or output; 3 a policy broke its contract; 130 interrupted.";
+
+/// What commands return.
+pub(crate) type Outcome = Result<u8, Failure>;
+
+/// Why the program stops early.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Whoever reads the standard output has seen enough.
+    PipeClosed,
+    /// Something to tell, and how to exit.
+    Message { code: u8, text: String },
+}
+
+impl Failure {
+    /// Wrong usage, input or output.
+    pub(crate) fn usage(text: impl Display) -> Failure {
+        Failure::Message { code: USAGE, text: text.to_string() }
+    }
+
+    /// Writing to `name` failed.
+    pub(crate) fn write(name: &str, error: &io::Error) -> Failure {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Failure::PipeClosed;
+        }
+        Failure::usage(format_args!("{name}: cannot be written: {error}"))
+    }
+
+    /// A simulation of `policy` failed.
+    pub(crate) fn simulation(policy: &str, error: &SimulationError) -> Failure {
+        let text = format!("policy {policy}: {error}; this is a bug of the policy, please report it");
+        Failure::Message { code: VIOLATION, text }
+    }
+
+    pub(crate) fn code(&self) -> u8 {
+        match self {
+            Failure::PipeClosed => DONE,
+            Failure::Message { code, .. } => *code,
+        }
+    }
+
+    /// Tells the user, on the standard error.
+    pub(crate) fn report(&self) {
+        if let Failure::Message { text, .. } = self {
+            crate::output::message::error(text);
+        }
+    }
+}
+
+macro_rules! wrong_usage {
+    ($($error:ty),+) => {
+        $(impl From<$error> for Failure {
+            fn from(error: $error) -> Failure {
+                Failure::usage(error)
+            }
+        })+
+    };
+}
+
+wrong_usage!(LogError, OptionError, SpecError, PriorityError, GenerateError, UnknownWord, CompareError);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drystone::engine::Violation;
+    use drystone::model::{JobId, Time};
+
+    #[test]
+    fn a_broken_contract_has_its_own_code() {
+        let problem = "starts twice".to_string();
+        let violation = Violation { at: Time(5), job: JobId(3), problem };
+        let failure = Failure::simulation("easy", &violation.into());
+        assert_eq!(failure.code(), VIOLATION);
+        let Failure::Message { text, .. } = failure else { panic!("there is something to tell") };
+        assert!(text.contains("policy easy") && text.contains("starts twice") && text.contains("#3"), "{text}");
+        let starved = SimulationError::Starved { waiting: 1, suspended: 0, first: JobId(0) };
+        assert_eq!(Failure::simulation("easy", &starved).code(), VIOLATION);
+    }
+
+    #[test]
+    fn a_closed_pipe_is_no_failure() {
+        let closed = io::Error::from(io::ErrorKind::BrokenPipe);
+        assert_eq!(Failure::write("standard output", &closed).code(), DONE);
+        let full = io::Error::from(io::ErrorKind::StorageFull);
+        assert_eq!(Failure::write("out.csv", &full).code(), USAGE);
+    }
+}

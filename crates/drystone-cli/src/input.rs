@@ -1,0 +1,207 @@
+//! From the command line to a workload: a log read and cleaned, or the synthetic default.
+
+use crate::args::{LogArgs, SimulationArgs};
+use crate::exit::Failure;
+use crate::meta::{ExperimentMeta, PrioritiesMeta, StudyMeta};
+use crate::output::message;
+use crate::output::{file::Output, number};
+use crate::progress::{Counted, Progress};
+use drystone::generate::{default_params, generate};
+use drystone::log::clean::{Audit, Cleaner, Options, Study};
+use drystone::log::swf::{Header, Record};
+use drystone::log::{self, LogError, source, transform};
+use drystone::metrics::Selection;
+use drystone::model::{Setting, Time, Workload};
+use drystone::policy::{PolicySpec, Priorities, PriorityError};
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::Range;
+use std::path::Path;
+
+/// A workload with all that is known of it.
+pub(crate) struct Input {
+    pub(crate) workload: Workload,
+    pub(crate) audit: Audit,
+    pub(crate) header: Header,
+    /// The original records, in the order of the jobs, where they were asked for.
+    pub(crate) records: Option<Vec<Record>>,
+}
+
+/// Opens a log and counts what is read of it.
+pub(crate) fn open(path: &Path) -> Result<source::Source, Failure> {
+    let (input, name, total): (Box<dyn Read>, String, Option<u64>) = if path.as_os_str() == source::STDIN {
+        (Box::new(io::stdin()), "standard input".to_string(), None)
+    } else {
+        let name = path.display().to_string();
+        let file = File::open(path).map_err(|source| LogError::Open { file: name.clone(), source })?;
+        let total = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|m| m.len());
+        (Box::new(file), name, total)
+    };
+    let progress = Progress::new("reading", "bytes", total);
+    Ok(source::decompress(Box::new(Counted { input, progress }), name.into())?)
+}
+
+impl Input {
+    /// Reads and cleans a log, or makes the synthetic default where none is given.
+    pub(crate) fn read(path: Option<&Path>, args: &LogArgs, seed: u64, records: bool) -> Result<Input, Failure> {
+        let options = Options { records, ..args.options() };
+        let audit = args.audit.as_deref().map(Output::create).transpose()?;
+        let input = match path {
+            Some(path) => {
+                let log::Loaded { workload, audit, header, records } =
+                    log::load_from(open(path)?, &log::title(path), &options)?;
+                Input { workload, audit, header, records }
+            }
+            None => synthetic(seed, options)?,
+        };
+        if let Some(mut out) = audit {
+            input.audit.write_csv(&mut out).map_err(|e| Failure::write(out.name(), &e))?;
+            out.finish()?;
+        }
+        if path.is_some() {
+            input.say_what_was_dropped(args.audit.is_some());
+        }
+        Ok(input)
+    }
+
+    fn say_what_was_dropped(&self, listed: bool) {
+        use drystone::log::clean::Effect;
+        let dropped: Vec<String> = self
+            .audit
+            .counts()
+            .filter(|(rule, _)| rule.effect() == Effect::Dropped && rule.name() != "not-taken")
+            .map(|(rule, records)| format!("{} {rule}", number::count(records)))
+            .collect();
+        if !dropped.is_empty() {
+            let advice = if listed { "" } else { " (--audit FILE lists them)" };
+            let records = number::count(self.audit.records);
+            message::note(&format!("of {records} records cleaning dropped {}{advice}", dropped.join(", ")));
+        }
+    }
+
+    /// Keeps only the jobs that `--month` and `--slice` ask for.
+    pub(crate) fn slice(self, args: &SimulationArgs) -> Result<Input, Failure> {
+        let mut input = self;
+        if let Some(month) = &args.month {
+            let months = transform::months(&input.workload)?;
+            let Some((_, places)) = months.iter().find(|(name, _)| name == month) else {
+                let (first, last) = (months.first(), months.last());
+                let name = |m: Option<&(String, Range<usize>)>| m.map_or("?".to_string(), |m| m.0.clone());
+                return Err(Failure::usage(format_args!(
+                    "no job was submitted in {month}; the log's months are {} to {}",
+                    name(first),
+                    name(last)
+                )));
+            };
+            input = input.piece(places.clone(), "month", month)?;
+        }
+        if let Some(text) = &args.slice {
+            let (from, until) = limits(text)?;
+            let places = transform::submitted(&input.workload, from, until);
+            input = input.piece(places, "slice", text)?;
+        }
+        Ok(input)
+    }
+
+    /// A part of the jobs, as a workload of its own.
+    pub(crate) fn piece(self, places: Range<usize>, name: &str, value: &str) -> Result<Input, Failure> {
+        if places.is_empty() {
+            return Err(Failure::usage(format_args!("no job was submitted in the {name} {value}")));
+        }
+        let setting = Setting { name: name.to_string(), value: value.to_string() };
+        let workload = transform::piece(&self.workload, places.clone(), setting).map_err(Failure::usage)?;
+        let records = self.records.map(|records| records[places].to_vec());
+        Ok(Input { workload, records, ..self })
+    }
+}
+
+/// Reads `FROM..UNTIL`.
+fn limits(text: &str) -> Result<(Option<Time>, Option<Time>), Failure> {
+    let wrong =
+        || Failure::usage(format_args!("--slice {text}: expected FROM..UNTIL in seconds, e.g. 0..604800 or 86400.."));
+    let (from, until) = text.split_once("..").ok_or_else(wrong)?;
+    let limit = |text: &str| -> Result<Option<Time>, Failure> {
+        let text = text.trim();
+        if text.is_empty() { Ok(None) } else { Ok(Some(Time(text.parse().map_err(|_| wrong())?))) }
+    };
+    Ok((limit(from)?, limit(until)?))
+}
+
+/// The synthetic default, which goes through cleaning like a log, so that every option means the same.
+fn synthetic(seed: u64, options: Options) -> Result<Input, Failure> {
+    let workload = generate(&drystone::generate::Params { seed, ..default_params() })?;
+    let provenance = workload.provenance.clone();
+    let header = synthetic_header(&workload);
+    let mut cleaner = Cleaner::new(&header, options, provenance.name.as_str(), &provenance.name)?;
+    for (job, truth) in workload.jobs().iter().zip(workload.truth()) {
+        cleaner.push(&Record::of(job, truth))?;
+    }
+    let (mut workload, audit, records) = cleaner.finish()?;
+    workload.provenance.utc_offset = provenance.utc_offset;
+    workload.provenance.settings.insert(0, generated(&provenance.settings));
+    Ok(Input { workload, audit, header, records })
+}
+
+/// The settings of a generator as one: some have the names of cleaning's.
+fn generated(settings: &[Setting]) -> Setting {
+    let value: Vec<String> = settings.iter().map(|s| format!("{}={}", s.name, s.value)).collect();
+    Setting { name: "generated".to_string(), value: value.join(" ") }
+}
+
+/// The header of a synthetic workload as a log.
+pub(crate) fn synthetic_header(workload: &Workload) -> Header {
+    let mut header = Header::new();
+    header.push("Version", "2.2");
+    header.push("Computer", "synthetic");
+    header.push("Conversion", &format!("generated by drystone {}", crate::meta::VERSION));
+    header.push("MaxProcs", &workload.machine().procs.to_string());
+    if let Some(start) = workload.provenance.unix_start {
+        header.push("UnixStartTime", &start.to_string());
+    }
+    for setting in &workload.provenance.settings {
+        header.push("Note", &format!("generated with {}={}", setting.name, setting.value));
+    }
+    header
+}
+
+/// Reads a file of priorities and checks it against the jobs.
+pub(crate) fn priorities(file: &Path, workload: &Workload) -> Result<(Priorities, PrioritiesMeta), Failure> {
+    let name = file.display().to_string();
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| Failure::usage(format_args!("{name}: cannot be read: {error}")))?;
+    let in_file = |error: PriorityError| Failure::usage(format_args!("{name}: {error}"));
+    let priorities = Priorities::from_toml(&text).map_err(in_file)?;
+    priorities.check(workload).map_err(in_file)?;
+    Ok((priorities, PrioritiesMeta::of(name, &text)))
+}
+
+/// Whether a policy takes these priorities.
+pub(crate) fn takes(spec: &PolicySpec, priorities: &Priorities, workload: &Workload) -> Result<(), Failure> {
+    let taken = spec.scheduler().policy.prioritise(priorities.clone().placed(workload));
+    taken.map_err(|error| Failure::usage(format_args!("policy {spec}: {error}")))
+}
+
+/// Which jobs count: as asked for, else as the study has it, else all.
+pub(crate) fn selection(args: &SimulationArgs) -> Selection {
+    args.trim.unwrap_or_else(|| args.log.study.map_or(Selection::All, study_selection))
+}
+
+fn study_selection(study: Study) -> Selection {
+    let trim = study.trim();
+    if trim.first_ends_percent == 1 && trim.ends_after_last_submit { Selection::Tsafrir } else { Selection::All }
+}
+
+/// The settings of an experiment; says what a study set.
+pub(crate) fn experiment(args: &SimulationArgs, header: &Header) -> ExperimentMeta {
+    let study = args.log.study.map(|study| {
+        let meta = StudyMeta::of(study, study.procs(header), &study_selection(study).to_string());
+        message::note(&format!(
+            "--as {} sets {}, and policies to their variant where they have one",
+            meta.name,
+            meta.sets.text()
+        ));
+        meta
+    });
+    let trim = selection(args).to_string();
+    ExperimentMeta { study, trim, seed: args.seed, each_month: args.each_month, priorities: None }
+}

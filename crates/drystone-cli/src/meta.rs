@@ -1,0 +1,256 @@
+//! What determined a result, recorded in every output.
+
+use crate::input::Input;
+use drystone::log::clean::{Audit, Options, Study};
+use drystone::model::{Setting, Span, Time, Workload};
+use drystone::policy::PolicySpec;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+/// The version of this program.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Names with values, in order; an object in JSON.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Pairs(pub(crate) Vec<(String, String)>);
+
+impl Serialize for Pairs {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+impl From<&[Setting]> for Pairs {
+    fn from(settings: &[Setting]) -> Pairs {
+        Pairs(settings.iter().map(|s| (s.name.clone(), s.value.clone())).collect())
+    }
+}
+
+impl Pairs {
+    /// `size=requested, overrun=kill`.
+    pub(crate) fn text(&self) -> String {
+        let pairs: Vec<String> = self.0.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        pairs.join(", ")
+    }
+}
+
+/// The workload of a result.
+#[derive(Clone, Serialize, Debug)]
+pub(crate) struct WorkloadMeta {
+    pub(crate) name: String,
+    /// Fingerprint of everything in it that can influence a result, after cleaning.
+    pub(crate) hash: String,
+    pub(crate) procs: u32,
+    pub(crate) jobs: u64,
+    pub(crate) first_submit: Option<Time>,
+    pub(crate) last_submit: Option<Time>,
+    pub(crate) load: Option<f64>,
+    pub(crate) unix_start: Option<i64>,
+    pub(crate) time_zone: Option<String>,
+    pub(crate) settings: Pairs,
+    pub(crate) cleaning: CleaningMeta,
+}
+
+/// What cleaning did.
+#[derive(Clone, Serialize, Debug)]
+pub(crate) struct CleaningMeta {
+    pub(crate) records: u64,
+    pub(crate) jobs: u64,
+    /// How many records each rule touched.
+    pub(crate) rules: Counts,
+}
+
+/// Names with counts, in order; an object in JSON.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Counts(pub(crate) Vec<(&'static str, u64)>);
+
+impl Serialize for Counts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, count) in &self.0 {
+            map.serialize_entry(name, count)?;
+        }
+        map.end()
+    }
+}
+
+impl CleaningMeta {
+    fn of(audit: &Audit) -> CleaningMeta {
+        let rules = audit.counts().map(|(rule, count)| (rule.name(), count)).collect();
+        CleaningMeta { records: audit.records, jobs: audit.jobs, rules: Counts(rules) }
+    }
+}
+
+impl WorkloadMeta {
+    pub(crate) fn of(input: &Input) -> WorkloadMeta {
+        let workload = &input.workload;
+        let provenance = &workload.provenance;
+        WorkloadMeta {
+            name: provenance.name.clone(),
+            hash: hash(workload),
+            procs: workload.machine().procs,
+            jobs: workload.len() as u64,
+            first_submit: workload.submits().map(|s| s.0),
+            last_submit: workload.submits().map(|s| s.1),
+            load: workload.load(),
+            unix_start: provenance.unix_start,
+            time_zone: provenance.time_zone.clone(),
+            settings: provenance.settings.as_slice().into(),
+            cleaning: CleaningMeta::of(&input.audit),
+        }
+    }
+
+    /// The workload in a line for people.
+    pub(crate) fn line(&self) -> String {
+        use crate::output::number::{count, duration, percent};
+        let span = self.last_submit.zip(self.first_submit).map_or(Span::ZERO, |(last, first)| last - first);
+        format!(
+            "{}: {} jobs on {} processors over {}, load {}",
+            self.name,
+            count(self.jobs),
+            count(u64::from(self.procs)),
+            duration(span.as_f64()),
+            percent(self.load, 1)
+        )
+    }
+}
+
+/// A policy of a result.
+#[derive(Clone, Serialize, Debug)]
+pub(crate) struct PolicyMeta {
+    /// As it can be given again.
+    pub(crate) text: String,
+    pub(crate) kind: &'static str,
+    /// Every parameter with its value in force.
+    pub(crate) parameters: Pairs,
+    /// Whether it knows true run times: a bound for other policies, impossible on a real machine.
+    pub(crate) clairvoyant: bool,
+}
+
+impl PolicyMeta {
+    pub(crate) fn of(spec: &PolicySpec) -> PolicyMeta {
+        let parameters = spec.parameters().into_iter().map(|(name, value)| (name.to_string(), value)).collect();
+        let clairvoyant = spec.scheduler().forecast.predictor.clairvoyant();
+        PolicyMeta { text: spec.text().to_string(), kind: spec.kind().name, parameters: Pairs(parameters), clairvoyant }
+    }
+}
+
+/// The other settings of a result.
+#[derive(Clone, Serialize, Debug)]
+pub(crate) struct ExperimentMeta {
+    pub(crate) study: Option<StudyMeta>,
+    pub(crate) trim: String,
+    pub(crate) seed: u64,
+    /// Whether each calendar month was simulated apart, from an empty machine.
+    pub(crate) each_month: bool,
+    /// The file of priorities, where one was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) priorities: Option<PrioritiesMeta>,
+}
+
+/// A file of priorities.
+#[derive(Clone, Serialize, Debug)]
+pub(crate) struct PrioritiesMeta {
+    pub(crate) file: String,
+    /// BLAKE3 of its bytes.
+    pub(crate) hash: String,
+}
+
+impl PrioritiesMeta {
+    pub(crate) fn of(file: String, text: &str) -> PrioritiesMeta {
+        PrioritiesMeta { file, hash: short(blake3::hash(text.as_bytes())) }
+    }
+}
+
+/// Everything that determined a schedule, as it stands in or beside files of it.
+#[derive(Serialize, Debug)]
+pub(crate) struct Determined<'a> {
+    pub(crate) schema: &'static str,
+    pub(crate) drystone: &'static str,
+    pub(crate) workload: &'a WorkloadMeta,
+    pub(crate) policy: &'a PolicyMeta,
+    pub(crate) experiment: &'a ExperimentMeta,
+}
+
+/// A published study whose choices were taken.
+#[derive(Clone, Serialize, Debug)]
+pub(crate) struct StudyMeta {
+    pub(crate) name: &'static str,
+    /// What it set that Drystone does otherwise.
+    pub(crate) sets: Pairs,
+}
+
+impl StudyMeta {
+    /// What the study sets, apart from policies. `procs` is the machine it simulated, where that is not the header's.
+    pub(crate) fn of(study: Study, procs: Option<u32>, trim: &str) -> StudyMeta {
+        let (own, default) = (study.options().settings(0), Options::default().settings(0));
+        let mut sets: Vec<(String, String)> =
+            own.into_iter().filter(|s| s.name != "as" && !default.contains(s)).map(|s| (s.name, s.value)).collect();
+        if let Some(procs) = procs {
+            sets.push(("procs".to_string(), procs.to_string()));
+        }
+        sets.push(("trim".to_string(), trim.to_string()));
+        StudyMeta { name: study.name(), sets: Pairs(sets) }
+    }
+}
+
+/// BLAKE3 of the machine and of every job in order of arrival, each number as eight bytes, little-endian.
+fn hash(workload: &Workload) -> String {
+    let mut hasher = blake3::Hasher::new();
+    let mut buffer = Vec::with_capacity(1 << 16);
+    let mut put = |values: &[i64]| {
+        buffer.extend(values.iter().flat_map(|v| v.to_le_bytes()));
+        if buffer.len() >= (1 << 16) - 128 {
+            hasher.update(&buffer);
+            buffer.clear();
+        }
+    };
+    put(&[i64::from(workload.machine().procs), workload.provenance.unix_start.unwrap_or(i64::MIN)]);
+    for (job, truth) in workload.jobs().iter().zip(workload.truth()) {
+        put(&[
+            truth.number,
+            job.submit.0,
+            truth.run.0,
+            i64::from(job.procs),
+            job.estimate.0,
+            job.memory_kb,
+            truth.status.to_swf(),
+            i64::from(job.user),
+            i64::from(job.group),
+            i64::from(job.executable),
+            i64::from(job.queue),
+            i64::from(job.partition),
+        ]);
+    }
+    hasher.update(&buffer);
+    short(hasher.finalize())
+}
+
+/// 128 bits are enough to tell things apart, and short enough to be read.
+fn short(hash: blake3::Hash) -> String {
+    format!("blake3:{}", &hash.to_hex()[..32])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drystone::model::{Job, Machine, Provenance, Status, Truth};
+
+    #[test]
+    fn the_hash_tells_workloads_apart() {
+        let of = |run: i64, name: &str, jobs: usize| {
+            let truth = Truth { run: Span(run), number: 1, status: Status::Completed };
+            let provenance = Provenance { name: name.to_string(), ..Provenance::default() };
+            let job = Job::new(Time(0), 1, Span(9));
+            hash(&Workload::new(Machine { procs: 4 }, vec![job; jobs], vec![truth; jobs], provenance).expect("valid"))
+        };
+        assert_eq!(of(5, "a", 3), of(5, "b", 3), "the name does not matter");
+        assert_ne!(of(5, "a", 3), of(6, "a", 3));
+        // More than fits the buffer.
+        assert_ne!(of(5, "a", 3000), of(5, "a", 3001));
+    }
+}

@@ -1,0 +1,38 @@
+//! A schedule as CSV. The first four columns never change: others read them.
+
+use crate::exit::Failure;
+use crate::output::file::Output;
+use drystone::metrics::{JobRow, measures};
+use std::io::{self, Write};
+
+const HEADER: &str = "job_id,submit,start,end,wait,run,procs,estimate,user,bounded_slowdown,suspensions,\
+    first_reservation,first_prediction,corrections,accuracy,counted";
+
+pub(super) fn write(mut out: Output, rows: &[JobRow]) -> Result<(), Failure> {
+    lines(&mut out, rows).map_err(|e| Failure::write(out.name(), &e))?;
+    out.finish()
+}
+
+/// Numbers only: nothing needs quotes.
+fn lines(out: &mut impl Write, rows: &[JobRow]) -> io::Result<()> {
+    writeln!(out, "{HEADER}")?;
+    for row in rows {
+        let JobRow { number, submit, start, end, ran, procs, estimate, user, suspensions, .. } = row;
+        let JobRow { first_prediction, corrections, .. } = row;
+        let wait = row.wait();
+        let slowdown = measures::bounded_slowdown(wait, *ran);
+        write!(
+            out,
+            "{number},{submit},{start},{end},{wait},{ran},{procs},{estimate},{user},{slowdown},{suspensions},"
+        )?;
+        if let Some(reservation) = row.first_reservation {
+            write!(out, "{reservation}")?;
+        }
+        write!(out, ",{first_prediction},{corrections},")?;
+        if let Some(accuracy) = row.accuracy {
+            write!(out, "{accuracy}")?;
+        }
+        writeln!(out, ",{}", u8::from(row.counted))?;
+    }
+    Ok(())
+}

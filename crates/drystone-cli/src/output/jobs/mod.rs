@@ -1,0 +1,58 @@
+//! Schedules, job by job: CSV, Parquet or a log.
+
+mod csv;
+mod parquet;
+mod swf;
+
+use super::file::Output;
+use super::records;
+use crate::exit::Failure;
+use crate::input::Input;
+use crate::meta::Determined;
+use drystone::metrics::JobRow;
+use std::path::Path;
+
+/// A schedule to be written, opened before the work begins.
+pub(crate) struct Target {
+    target: records::Target,
+    /// For what determined the schedule, where the file itself has no place for it.
+    beside: Option<Output>,
+}
+
+impl Target {
+    /// Opens a file to write as its ending says.
+    pub(crate) fn open(path: &Path) -> Result<Target, Failure> {
+        let target = records::Target::open(path)?;
+        let beside = (target.form == records::Form::Csv).then(|| {
+            let mut beside = path.as_os_str().to_owned();
+            beside.push(".meta.json");
+            Output::create(Path::new(&beside))
+        });
+        Ok(Target { target, beside: beside.transpose()? })
+    }
+
+    /// Whether the original records are needed.
+    pub(crate) fn needs_records(&self) -> bool {
+        matches!(self.target.form, records::Form::Swf(_))
+    }
+
+    /// Writes a schedule: a row per job in order of arrival. What determined it stands in the header of a log, in the
+    /// metadata of Parquet, and beside CSV in `FILE.meta.json`.
+    pub(crate) fn write(self, rows: &[JobRow], input: &Input, determined: &Determined<'_>) -> Result<(), Failure> {
+        let out = self.target.out;
+        match self.target.form {
+            records::Form::Csv => csv::write(out, rows)?,
+            records::Form::Parquet => parquet::write(out, rows, &compact(determined)?)?,
+            records::Form::Swf(packing) => swf::write(out, packing, rows, input, &compact(determined)?)?,
+        }
+        match self.beside {
+            Some(beside) => beside.write_whole(&super::json(determined)?),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What determined the schedule, on one line.
+fn compact(determined: &Determined<'_>) -> Result<String, Failure> {
+    serde_json::to_string(determined).map_err(Failure::usage)
+}

@@ -1,0 +1,28 @@
+//! A schedule as Parquet, with the columns of the CSV and what determined it in the file's metadata.
+
+use crate::exit::Failure;
+use crate::output::file::Output;
+use crate::output::records::parquet::{Column, File};
+use drystone::metrics::{JobRow, measures};
+
+pub(super) fn write(out: Output, rows: &[JobRow], determined: &str) -> Result<(), Failure> {
+    let columns: &[(&str, Column<'_, JobRow>)] = &[
+        ("job_id", Column::Long(&|r| r.number)),
+        ("submit", Column::Long(&|r| r.submit.0)),
+        ("start", Column::Long(&|r| r.start.0)),
+        ("end", Column::Long(&|r| r.end.0)),
+        ("wait", Column::Long(&|r| r.wait().0)),
+        ("run", Column::Long(&|r| r.ran.0)),
+        ("procs", Column::Long(&|r| i64::from(r.procs))),
+        ("estimate", Column::Long(&|r| r.estimate.0)),
+        ("user", Column::Long(&|r| i64::from(r.user))),
+        ("bounded_slowdown", Column::Double(&|r| measures::bounded_slowdown(r.wait(), r.ran))),
+        ("suspensions", Column::Long(&|r| i64::from(r.suspensions))),
+        ("first_reservation", Column::MaybeLong(&|r| r.first_reservation.map(|t| t.0))),
+        ("first_prediction", Column::Long(&|r| r.first_prediction.0)),
+        ("corrections", Column::Long(&|r| i64::from(r.corrections))),
+        ("accuracy", Column::MaybeDouble(&|r| r.accuracy)),
+        ("counted", Column::Bool(&|r| r.counted)),
+    ];
+    File { columns, metadata: &[("drystone", determined)] }.write(out, rows)
+}

@@ -1,0 +1,110 @@
+//! Everything that is written: documents for people, data for programs, files that appear whole or not at all.
+
+pub(crate) mod document;
+pub(crate) mod file;
+pub(crate) mod flat;
+pub(crate) mod jobs;
+pub(crate) mod message;
+pub(crate) mod number;
+pub(crate) mod records;
+pub(crate) mod report;
+pub(crate) mod stdout;
+
+use crate::exit::Failure;
+use document::Document;
+use serde::Serialize;
+use std::path::Path;
+
+/// A result in every form it can be printed in.
+pub(crate) trait Printable: Serialize {
+    /// For people.
+    fn document(&self) -> Document;
+
+    /// As rows: names of columns, then values.
+    fn rows(&self) -> flat::Rows;
+}
+
+/// How a result is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Form {
+    Table,
+    Json,
+    Csv,
+    Markdown,
+}
+
+impl From<crate::args::ReportFormat> for Form {
+    fn from(format: crate::args::ReportFormat) -> Form {
+        use crate::args::ReportFormat as F;
+        match format {
+            F::Table => Form::Table,
+            F::Json => Form::Json,
+            F::Csv => Form::Csv,
+            F::Markdown => Form::Markdown,
+        }
+    }
+}
+
+impl Form {
+    /// What a file's ending asks for.
+    fn of(path: &Path) -> Result<Form, Failure> {
+        match path.extension().and_then(|e| e.to_str()) {
+            Some("json") => Ok(Form::Json),
+            Some("csv") => Ok(Form::Csv),
+            Some("md") => Ok(Form::Markdown),
+            Some("txt") => Ok(Form::Table),
+            _ => Err(Failure::usage(format_args!(
+                "{}: the ending says how to write the report; expected .json, .csv, .md or .txt",
+                path.display()
+            ))),
+        }
+    }
+}
+
+/// The bytes of a result, as they are written to files and pipes.
+pub(crate) fn render(result: &impl Printable, form: Form) -> Result<Vec<u8>, Failure> {
+    match form {
+        Form::Table => Ok(result.document().plain().into_bytes()),
+        Form::Markdown => Ok(result.document().markdown().into_bytes()),
+        Form::Json => json(result),
+        Form::Csv => result.rows().csv(),
+    }
+}
+
+/// Pretty JSON with a line end.
+pub(crate) fn json(value: &impl Serialize) -> Result<Vec<u8>, Failure> {
+    let mut bytes = serde_json::to_vec_pretty(value).map_err(Failure::usage)?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// Prints a result on the standard output.
+pub(crate) fn print(result: &impl Printable, form: Form) -> Result<(), Failure> {
+    match form {
+        Form::Table => print_document(&result.document()),
+        _ => stdout::write(&render(result, form)?),
+    }
+}
+
+/// Prints a document on the standard output, styled and fitted where that is a terminal.
+pub(crate) fn print_document(document: &Document) -> Result<(), Failure> {
+    stdout::write(document.for_stdout().as_bytes())
+}
+
+/// A report to be written to a file, opened before the work begins.
+pub(crate) struct ReportFile {
+    form: Form,
+    out: file::Output,
+}
+
+impl ReportFile {
+    /// Opens a file to write as its ending says.
+    pub(crate) fn open(path: &Path) -> Result<ReportFile, Failure> {
+        Ok(ReportFile { form: Form::of(path)?, out: file::Output::create(path)? })
+    }
+
+    /// Writes the result.
+    pub(crate) fn write(self, result: &impl Printable) -> Result<(), Failure> {
+        self.out.write_whole(&render(result, self.form)?)
+    }
+}

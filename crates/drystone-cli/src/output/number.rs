@@ -1,0 +1,103 @@
+//! Numbers as people read them.
+
+/// What stands where there is no value.
+pub(crate) const NONE: &str = "-";
+
+/// A count with separators: 28,476.
+pub(crate) fn count(value: u64) -> String {
+    separated(&value.to_string())
+}
+
+/// A number with so many decimals and separators: 1,234.5.
+pub(crate) fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$}", value.abs());
+    let (whole, fraction) = text.split_at(text.find('.').unwrap_or(text.len()));
+    // What rounds to zero has no sign.
+    let sign = if value < 0.0 && text.bytes().any(|b| (b'1'..=b'9').contains(&b)) { "-" } else { "" };
+    format!("{sign}{}{fraction}", separated(whole))
+}
+
+/// [`fixed`], or a dash.
+pub(crate) fn fixed_or(value: Option<f64>, decimals: usize) -> String {
+    value.map_or_else(|| NONE.to_string(), |v| fixed(v, decimals))
+}
+
+/// Seconds as minutes with one decimal, or a dash.
+pub(crate) fn minutes(seconds: Option<f64>) -> String {
+    fixed_or(seconds.map(|s| s / 60.0), 1)
+}
+
+/// Seconds as hours with one decimal, or a dash.
+pub(crate) fn hours(seconds: Option<f64>) -> String {
+    fixed_or(seconds.map(|s| s / 3600.0), 1)
+}
+
+/// A share as per cent: 0.704 is 70.4 %.
+pub(crate) fn percent(share: Option<f64>, decimals: usize) -> String {
+    share.map_or_else(|| NONE.to_string(), |s| format!("{}%", fixed(s * 100.0, decimals)))
+}
+
+/// A relative change with its sign: -0.321 is -32.1%.
+pub(crate) fn change(relative: f64) -> String {
+    format!("{}%", signed(relative))
+}
+
+/// A relative change as per cent with its sign, without the unit.
+pub(crate) fn signed(relative: f64) -> String {
+    let text = fixed(relative * 100.0, 1);
+    let sign = if text.starts_with('-') || text == "0.0" { "" } else { "+" };
+    format!("{sign}{text}")
+}
+
+/// A length of time in the unit that suits it: 42 s, 7.0 min, 3.2 h, 12.4 days.
+pub(crate) fn duration(seconds: f64) -> String {
+    match seconds.abs() {
+        s if s < 120.0 => format!("{} s", fixed(seconds, 0)),
+        s if s < 7_200.0 => format!("{} min", fixed(seconds / 60.0, 1)),
+        s if s < 172_800.0 => format!("{} h", fixed(seconds / 3_600.0, 1)),
+        _ => format!("{} days", fixed(seconds / 86_400.0, 1)),
+    }
+}
+
+/// Jobs per second: 5.3 M, 840 k.
+pub(crate) fn speed(per_second: f64) -> String {
+    match per_second {
+        s if s >= 1e6 => format!("{:.1} M", s / 1e6),
+        s if s >= 1e3 => format!("{:.0} k", s / 1e3),
+        s => format!("{s:.0}"),
+    }
+}
+
+fn separated(digits: &str) -> String {
+    let mut text = String::with_capacity(digits.len() * 4 / 3 + 1);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(fixed(-1234.56, 1), "-1,234.6");
+        assert_eq!(fixed(-0.04, 1), "0.0");
+        assert_eq!(change(-0.321), "-32.1%");
+        assert_eq!(change(0.05), "+5.0%");
+        assert_eq!(change(-0.0001), "0.0%");
+        assert_eq!(change(0.0), "0.0%");
+        assert_eq!(duration(90.0), "90 s");
+        assert_eq!(duration(86_400.0 * 12.4), "12.4 days");
+        assert_eq!(speed(5_340_000.0), "5.3 M");
+        assert_eq!(percent(Some(0.7042), 1), "70.4%");
+        assert_eq!(minutes(None), "-");
+    }
+}

@@ -1,0 +1,129 @@
+//! Columns of numbers as Parquet.
+
+use super::csv::COLUMNS;
+use crate::exit::Failure;
+use crate::output::file::Output;
+use ::parquet::basic::{Compression, Repetition, Type as Physical};
+use ::parquet::data_type::{BoolType, DataType, DoubleType, Int64Type};
+use ::parquet::errors::ParquetError;
+use ::parquet::file::metadata::KeyValue;
+use ::parquet::file::properties::WriterProperties;
+use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use ::parquet::schema::types::Type;
+use drystone::log::swf::{Header, Record};
+use std::io::Write;
+use std::sync::Arc;
+
+/// Rows per group: few enough to hold a column of them in memory, many enough to compress well.
+const GROUP: usize = 1 << 18;
+
+/// How a column's values are found in a row.
+pub(crate) enum Column<'a, R> {
+    Long(&'a dyn Fn(&R) -> i64),
+    MaybeLong(&'a dyn Fn(&R) -> Option<i64>),
+    Double(&'a dyn Fn(&R) -> f64),
+    MaybeDouble(&'a dyn Fn(&R) -> Option<f64>),
+    Bool(&'a dyn Fn(&R) -> bool),
+}
+
+impl<R> Column<'_, R> {
+    fn schema(&self, name: &str) -> Result<Type, ParquetError> {
+        let (physical, repetition) = match self {
+            Column::Long(_) => (Physical::INT64, Repetition::REQUIRED),
+            Column::MaybeLong(_) => (Physical::INT64, Repetition::OPTIONAL),
+            Column::Double(_) => (Physical::DOUBLE, Repetition::REQUIRED),
+            Column::MaybeDouble(_) => (Physical::DOUBLE, Repetition::OPTIONAL),
+            Column::Bool(_) => (Physical::BOOLEAN, Repetition::REQUIRED),
+        };
+        Type::primitive_type_builder(name, physical).with_repetition(repetition).build()
+    }
+
+    fn write<W: Write + Send>(
+        &self,
+        group: &mut SerializedRowGroupWriter<'_, W>,
+        rows: &[R],
+    ) -> Result<(), ParquetError> {
+        match self {
+            Column::Long(get) => put::<Int64Type, W>(group, &rows.iter().map(get).collect::<Vec<_>>(), None),
+            Column::Double(get) => put::<DoubleType, W>(group, &rows.iter().map(get).collect::<Vec<_>>(), None),
+            Column::Bool(get) => put::<BoolType, W>(group, &rows.iter().map(get).collect::<Vec<_>>(), None),
+            Column::MaybeLong(get) => maybe::<Int64Type, W>(group, rows.iter().map(get)),
+            Column::MaybeDouble(get) => maybe::<DoubleType, W>(group, rows.iter().map(get)),
+        }
+    }
+}
+
+fn put<T: DataType, W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    values: &[T::T],
+    present: Option<&[i16]>,
+) -> Result<(), ParquetError> {
+    let Some(mut column) = group.next_column()? else {
+        return Err(ParquetError::General("more columns than the schema has".to_string()));
+    };
+    column.typed::<T>().write_batch(values, present, None)?;
+    column.close()
+}
+
+fn maybe<T: DataType, W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    values: impl Iterator<Item = Option<T::T>> + Clone,
+) -> Result<(), ParquetError> {
+    let present: Vec<i16> = values.clone().map(|v| i16::from(v.is_some())).collect();
+    put::<T, W>(group, &values.flatten().collect::<Vec<_>>(), Some(&present))
+}
+
+/// A file to write.
+pub(crate) struct File<'a, R> {
+    pub(crate) columns: &'a [(&'a str, Column<'a, R>)],
+    pub(crate) metadata: &'a [(&'a str, &'a str)],
+}
+
+impl<R> File<'_, R> {
+    /// Writes the rows.
+    pub(crate) fn write(&self, mut out: Output, rows: &[R]) -> Result<(), Failure> {
+        self.groups(&mut out, rows)
+            .map_err(|e| Failure::usage(format_args!("{}: cannot be written: {e}", out.name())))?;
+        out.finish()
+    }
+
+    fn groups(&self, out: &mut Output, rows: &[R]) -> Result<(), ParquetError> {
+        let fields = self.columns.iter().map(|(name, column)| Ok(Arc::new(column.schema(name)?)));
+        let fields = fields.collect::<Result<Vec<_>, ParquetError>>()?;
+        let schema = Arc::new(Type::group_type_builder("schedule").with_fields(fields).build()?);
+        let metadata = self.metadata.iter().map(|(k, v)| KeyValue::new((*k).to_string(), (*v).to_string())).collect();
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_key_value_metadata(Some(metadata))
+            .set_created_by(format!("drystone {}", crate::meta::VERSION))
+            .build();
+        let mut writer = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
+        for rows in rows.chunks(GROUP) {
+            let mut group = writer.next_row_group()?;
+            for (_, column) in self.columns {
+                column.write(&mut group, rows)?;
+            }
+            group.close()?;
+        }
+        writer.close().map(drop)
+    }
+}
+
+/// Writes the records of a log: whole numbers as such, fields that may have a fraction as doubles.
+pub(super) fn write_records(
+    out: Output,
+    header: &Header,
+    records: impl IntoIterator<Item = Record>,
+) -> Result<(), Failure> {
+    use drystone::log::swf::Field;
+    let records: Vec<Record> = records.into_iter().collect();
+    let whole = Field::ALL.map(|field| move |r: &Record| r.get(field).digits());
+    let fraction = Field::ALL.map(|field| move |r: &Record| r.get(field).as_f64());
+    let column = |at: usize| -> Column<'_, Record> {
+        if Field::ALL[at].is_decimal() { Column::Double(&fraction[at]) } else { Column::Long(&whole[at]) }
+    };
+    let columns: Vec<(&str, Column<'_, Record>)> = (0..COLUMNS.len()).map(|at| (COLUMNS[at], column(at))).collect();
+    let fields: Vec<(String, String)> = header.fields().collect();
+    let metadata: Vec<(&str, &str)> = fields.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+    File { columns: &columns, metadata: &metadata }.write(out, &records)
+}

@@ -1,0 +1,271 @@
+//! A report as tables, facts and columns: what `run` and `compare` print alike.
+
+use super::document::Table;
+use super::flat::Row;
+use super::number::{count, duration, fixed, fixed_or, percent, speed};
+use crate::meta::{ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
+use crate::simulate::Measured;
+use drystone::metrics::{Categorised, Fairness, Measure, PromisesKept, Report, Stalls, Summary};
+use serde::Serialize;
+use std::fmt::Write;
+
+/// How fast a simulation was. Differs from run to run.
+#[derive(Clone, Copy, Serialize)]
+pub(crate) struct Timing {
+    pub(crate) seconds: f64,
+    pub(crate) jobs_per_second: f64,
+}
+
+impl Timing {
+    pub(crate) fn of(measured: &Measured) -> Timing {
+        let seconds = measured.took.as_secs_f64();
+        Timing { seconds, jobs_per_second: measured.report.trimmed.seen as f64 / seconds.max(1e-9) }
+    }
+}
+
+/// What determined a row, as its first columns.
+pub(crate) fn determined(workload: &WorkloadMeta, policy: &PolicyMeta, experiment: &ExperimentMeta) -> Row {
+    let mut row = Row::default();
+    row.text("policy", &policy.text);
+    row.text("parameters", policy.parameters.text());
+    row.text("workload", &workload.name);
+    row.text("workload_hash", &workload.hash);
+    row.text("procs", workload.procs);
+    row.text("settings", workload.settings.text());
+    row.text("trim", &experiment.trim);
+    row.text("each_month", experiment.each_month);
+    row.text("seed", experiment.seed);
+    if let Some(priorities) = &experiment.priorities {
+        row.text("priorities", &priorities.hash);
+    }
+    row.text("drystone", VERSION);
+    row
+}
+
+/// The figures of a report as columns.
+pub(crate) fn figures(row: &mut Row, report: &Report, promises: PromisesKept) {
+    row.text("jobs", report.trimmed.seen);
+    row.text("jobs_counted", report.trimmed.kept);
+    for measure in Measure::ALL {
+        let s = report.measures.get(measure);
+        for (name, value) in [
+            ("mean", s.mean),
+            ("deviation", s.deviation),
+            ("median", s.median),
+            ("p90", s.p90),
+            ("p95", s.p95),
+            ("p98", s.p98),
+            ("p99", s.p99),
+            ("max", s.max),
+        ] {
+            row.number(format!("{}_{name}", measure.id()), value);
+        }
+    }
+    row.number("utilisation", report.machine.utilisation);
+    row.number("period_utilisation", report.machine.period_utilisation);
+    row.number("makespan", Some(report.machine.makespan.as_f64()));
+    row.number("loss_of_capacity", report.queue.and_then(|q| q.arriving.loss_of_capacity));
+    row.number("mean_waiting_jobs", report.queue.and_then(|q| q.arriving.mean_waiting_jobs));
+    row.text("suspensions", report.suspensions.total);
+    row.text("promised", promises.promised);
+    row.text("promises_broken", promises.broken);
+    row.number("promise_worst_delay", promises.worst.map(|w| w.delay().as_f64()));
+    if let Some(p) = &report.predictability {
+        row.number("accuracy_mean", p.accuracy.mean);
+        row.number("first_accuracy_mean", p.first_accuracy.mean);
+        row.number("prediction_rate", p.prediction_rate);
+        row.number("under_predicted_rate", p.under_predicted_rate);
+        row.number("corrections_mean", p.corrections.mean);
+        row.number("reservation_rate", p.reservation_rate);
+        row.number("reservation_error_mean", p.difference.mean);
+        row.number("reservation_error_median", p.difference.median);
+        row.number("delay_rate", p.delay_rate);
+        row.number("delay_mean", p.delay.mean);
+    }
+}
+
+/// The measures of a report, a row each.
+pub(crate) fn measures(report: &Report) -> Table {
+    let mut table = Table::new(["", "mean", "median", "deviation", "p90", "p95", "p98", "p99", "max", "worst job"]);
+    for measure in Measure::ALL {
+        let summary = report.measures.get(measure);
+        let in_minutes = matches!(measure, Measure::Wait | Measure::Response);
+        let name = if in_minutes { format!("{}, min", measure.name()) } else { measure.name().to_string() };
+        let show = |value: Option<f64>| {
+            if in_minutes { fixed_or(value.map(|v| v / 60.0), 1) } else { fixed_or(value, 2) }
+        };
+        let Summary { mean, median, deviation, p90, p95, p98, p99, max, .. } = summary.clone();
+        let worst = report.worst.iter().find(|w| w.measure == measure);
+        let mut row = vec![name];
+        row.extend([mean, median, deviation, p90, p95, p98, p99, max].map(show));
+        row.push(worst.map_or_else(|| "-".to_string(), |w| w.number.to_string()));
+        table.row(row.into_iter().map(Into::into).collect());
+    }
+    table
+}
+
+/// The other figures of a report, for people.
+pub(crate) fn facts(
+    report: &Report,
+    promises: PromisesKept,
+    stalls: Option<&Stalls>,
+    timing: Option<Timing>,
+) -> Vec<(String, String)> {
+    let mut facts: Vec<(&str, String)> = vec![
+        (
+            "utilisation",
+            format!("{} over {}", percent(report.machine.utilisation, 1), duration(report.machine.makespan.as_f64())),
+        ),
+        ("utilisation in the period", percent(report.machine.period_utilisation, 1)),
+    ];
+    if let Some(queue) = &report.queue {
+        let q = &queue.arriving;
+        facts.push((
+            "waiting jobs",
+            format!("{} on average, {} at most", fixed_or(q.mean_waiting_jobs, 1), count(q.max_waiting_jobs)),
+        ));
+        facts.push(("loss of capacity", percent(q.loss_of_capacity, 1)));
+    }
+    if report.suspensions.total > 0 {
+        facts.push((
+            "suspensions",
+            format!("{} of {} jobs", count(report.suspensions.total), count(report.suspensions.jobs)),
+        ));
+    }
+    facts.push(("promises", promises_text(promises)));
+    if let Some(p) = &report.predictability {
+        facts.push((
+            "reservations",
+            format!(
+                "{} of jobs waited with one; |start - first reservation| {} on average, {} in the median",
+                percent(p.reservation_rate, 1),
+                p.difference.mean.map_or_else(|| "-".to_string(), duration),
+                p.difference.median.map_or_else(|| "-".to_string(), duration),
+            ),
+        ));
+        facts.push(("prediction accuracy", format!(
+            "{} over a job's life, {} at arrival; {} of jobs ran longer than first predicted; {} corrections per job",
+            percent(p.accuracy.mean, 1),
+            percent(p.first_accuracy.mean, 1),
+            percent(p.under_predicted_rate, 1),
+            fixed_or(p.corrections.mean, 2),
+        )));
+    }
+    if let Some(stalls) = stalls {
+        let mean = |value: Option<f64>| value.map_or_else(|| "-".to_string(), duration);
+        facts.push((
+            "heel and toe",
+            format!(
+                "{} of jobs with a reservation were stalled, {} on average, by {} thieves",
+                percent(stalls.rate, 1),
+                mean(stalls.stall.mean),
+                fixed_or(stalls.thieves.mean, 1)
+            ),
+        ));
+    }
+    if let Some(f) = &report.fairness {
+        facts.push(("fairness", fairness_text(f)));
+    }
+    if let Some(timing) = timing {
+        facts.push(("simulation", format!("{} jobs/s", speed(timing.jobs_per_second))));
+    }
+    facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
+}
+
+fn fairness_text(fairness: &Fairness) -> String {
+    let mut text = format!(
+        "Jain's index {} over jobs, {} over users' means",
+        fixed_or(fairness.jobs, 3),
+        fixed_or(fairness.users, 3)
+    );
+    if let (Some(user), Some(slowdown)) = (fairness.worst_user, fairness.worst_user_slowdown) {
+        let _ = write!(text, "; worst off: user {user}, bounded slowdown {}", fixed(slowdown, 1));
+    }
+    text
+}
+
+fn promises_text(promises: PromisesKept) -> String {
+    let PromisesKept { promised, broken, worst } = promises;
+    match worst {
+        _ if promised == 0 => "none were made".to_string(),
+        None => format!("{} made, all kept", count(promised)),
+        Some(worst) => format!(
+            "{} made, {} broken, the worst by {}",
+            count(promised),
+            count(broken),
+            duration(worst.delay().as_f64())
+        ),
+    }
+}
+
+/// How many jobs count.
+pub(crate) fn counted(report: &Report) -> String {
+    let t = report.trimmed;
+    if t.kept == t.seen {
+        return format!("all {}", count(t.seen));
+    }
+    format!(
+        "{} of {}; left out: {} early, {} late, {} by status",
+        count(t.kept),
+        count(t.seen),
+        count(t.dropped_early),
+        count(t.dropped_late),
+        count(t.dropped_status)
+    )
+}
+
+/// What determined a result, for people.
+pub(crate) fn determined_facts(workload: &WorkloadMeta, experiment: &ExperimentMeta) -> Vec<(String, String)> {
+    let mut facts = vec![
+        ("drystone", VERSION.to_string()),
+        ("workload hash", workload.hash.clone()),
+        ("settings", workload.settings.text()),
+    ];
+    if let Some(study) = &experiment.study {
+        facts.push(("study", format!("{} sets {}", study.name, study.sets.text())));
+    }
+    facts.push(("trimming", experiment.trim.clone()));
+    facts.push(("seed", experiment.seed.to_string()));
+    if let Some(priorities) = &experiment.priorities {
+        facts.push(("priorities", format!("{} ({})", priorities.file, priorities.hash)));
+    }
+    if experiment.each_month {
+        facts.push(("months", "each simulated apart, from an empty machine".to_string()));
+    }
+    facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
+}
+
+/// A table of categories.
+pub(crate) fn categories(categorised: &Categorised) -> Table {
+    let mut table = Table::new([
+        "category",
+        "jobs",
+        "wait, min",
+        "p95",
+        "max, h",
+        "response, min",
+        "bounded slowdown",
+        "median",
+        "p95",
+        "max",
+    ]);
+    for category in &categorised.categories {
+        let (wait, response) = (&category.measures.wait, &category.measures.response);
+        let slowdown = &category.measures.bounded_slowdown;
+        let minutes = |s: Option<f64>| fixed_or(s.map(|s| s / 60.0), 1);
+        let row = [
+            category.name.clone(),
+            count(wait.count),
+            minutes(wait.mean),
+            minutes(wait.p95),
+            fixed_or(wait.max.map(|s| s / 3600.0), 1),
+            minutes(response.mean),
+            fixed_or(slowdown.mean, 2),
+            fixed_or(slowdown.median, 2),
+            fixed_or(slowdown.p95, 1),
+            slowdown.max.map_or_else(|| "-".to_string(), |m| fixed(m, 0)),
+        ];
+        table.row(row.into_iter().map(Into::into).collect());
+    }
+    table
+}

@@ -1,0 +1,101 @@
+//! One simulation, measured: what `run` and `compare` do once and many times.
+
+use crate::progress::Progress;
+use drystone::engine::{Levels, Observer, Replay, Scheduler, Simulation, SimulationError};
+use drystone::metrics::{Collector, Config, PromiseAudit, PromisesKept, Report, Scope};
+use drystone::model::{Ended, JobId, Time, Workload};
+use drystone::policy::{PolicySpec, Priorities};
+use std::time::{Duration, Instant};
+
+/// What came out of a simulation.
+pub(crate) struct Measured {
+    pub(crate) report: Report,
+    pub(crate) promises: PromisesKept,
+    /// Wall-clock time of the simulation, measuring included, summing up not. Differs from run to run.
+    pub(crate) took: Duration,
+}
+
+/// How many ends between two reports of progress.
+const STRIDE: u64 = 256;
+
+/// Simulates `parts`, one after the other and each from an empty machine, and measures them as one workload.
+///
+/// `whole` holds all jobs of the parts in the same order. `also` watches, too; the ids it sees are those of the parts.
+pub(crate) fn simulate(
+    whole: &Workload,
+    parts: &[Workload],
+    spec: &PolicySpec,
+    priorities: Option<&Priorities>,
+    config: Config,
+    progress: &Progress,
+    also: &mut impl Observer,
+) -> Result<Measured, SimulationError> {
+    let since = Instant::now();
+    let mut collector = Collector::new(Scope::of(whole), config);
+    let mut promises = PromisesKept::default();
+    let mut offset = 0;
+    for part in parts {
+        // Parts overlap in time, so that a queue over all of them has no meaning.
+        let queue = parts.len() == 1;
+        let watch = Watch { collector, offset, queue, ended: 0, progress };
+        let mut observer = ((watch, PromiseAudit::default()), &mut *also);
+        Simulation::new(part.machine(), scheduler(spec, priorities, part), Replay::new(part)).run(&mut observer)?;
+        let (watch, audit) = observer.0;
+        promises = promises.and(audit.kept(), offset);
+        progress.add(watch.ended % STRIDE);
+        collector = watch.collector;
+        offset += part.len() as u32;
+    }
+    // The simulation with all that is counted while it runs, but not the sorting for percentiles behind it.
+    let took = since.elapsed();
+    Ok(Measured { report: collector.finish(), promises, took })
+}
+
+/// A fresh scheduler for a part of a workload, with priorities that the policy was found to take.
+pub(crate) fn scheduler(spec: &PolicySpec, priorities: Option<&Priorities>, part: &Workload) -> Scheduler {
+    let mut scheduler = spec.scheduler();
+    if let Some(priorities) = priorities {
+        let taken = scheduler.policy.prioritise(priorities.clone().placed(part));
+        debug_assert!(taken.is_ok(), "found to take priorities");
+    }
+    scheduler
+}
+
+/// Feeds a collector with the jobs of a part under their ids in the whole, and counts them.
+struct Watch<'a> {
+    collector: Collector,
+    offset: u32,
+    queue: bool,
+    ended: u64,
+    progress: &'a Progress,
+}
+
+impl Observer for Watch<'_> {
+    #[inline]
+    fn ended(&mut self, ended: &Ended<'_>) {
+        let id = JobId(ended.id.0 + self.offset);
+        self.collector.ended(&Ended { id, ..*ended });
+        self.ended += 1;
+        if self.ended.is_multiple_of(STRIDE) {
+            self.progress.add(STRIDE);
+        }
+    }
+
+    #[inline]
+    fn settled(&mut self, now: Time, levels: Levels) {
+        if self.queue {
+            self.collector.settled(now, levels);
+        }
+    }
+}
+
+/// What to measure.
+pub(crate) fn config(args: &crate::args::SimulationArgs, keep_jobs: bool) -> Config {
+    Config {
+        selection: crate::input::selection(args),
+        categories: args.by.clone(),
+        category_percentiles: true,
+        keep_jobs,
+        ..Config::default()
+    }
+}
