@@ -1,0 +1,128 @@
+//! Runs the program in a folder of its own.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+/// A folder with files, where the program runs.
+pub(crate) struct Folder(TempDir);
+
+/// What came of a run.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Ran {
+    /// The standard output of a success.
+    pub(crate) fn ok(self) -> String {
+        assert_eq!(self.code, 0, "{}", self.err);
+        self.out
+    }
+
+    /// The standard error of a failure with this code; the standard output must be empty.
+    pub(crate) fn fails(self, code: i32) -> String {
+        assert_eq!((self.code, self.out.as_str()), (code, ""), "{}", self.err);
+        assert!(!self.err.contains("panicked"), "{}", self.err);
+        self.err
+    }
+
+    /// The standard output of a success as JSON.
+    pub(crate) fn json(self) -> serde_json::Value {
+        serde_json::from_str(&self.ok()).expect("valid JSON")
+    }
+}
+
+impl Folder {
+    pub(crate) fn new() -> Folder {
+        Folder(tempfile::tempdir().expect("a folder"))
+    }
+
+    /// A folder with one log.
+    pub(crate) fn with(name: &str, content: impl AsRef<[u8]>) -> Folder {
+        let folder = Folder::new();
+        folder.write(name, content);
+        folder
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        std::fs::write(self.path(name), content).expect("written");
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).expect(name)
+    }
+
+    /// The names of all files, sorted.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.0.path()).expect("a folder");
+        let mut names: Vec<String> =
+            entries.map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    /// The program, about to run here, with nothing of the environment that changes what it prints.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_drystone"));
+        command.current_dir(self.0.path()).args(args).stdin(Stdio::null());
+        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    /// Runs the program to its end.
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
+        let output = self.command(args).output().expect("runs");
+        Ran {
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8(output.stdout).expect("UTF-8"),
+            err: String::from_utf8(output.stderr).expect("UTF-8"),
+        }
+    }
+
+    /// Runs the program with something on its standard input.
+    pub(crate) fn pipe(&self, args: &[&str], input: &[u8]) -> Ran {
+        let mut command = self.command(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("runs");
+        child.stdin.take().expect("piped").write_all(input).expect("written");
+        let output = child.wait_with_output().expect("ends");
+        Ran {
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8(output.stdout).expect("UTF-8"),
+            err: String::from_utf8(output.stderr).expect("UTF-8"),
+        }
+    }
+}
+
+/// A job as a line of a log: number, submit, run time, processors, estimate.
+pub(crate) fn line(number: i64, submit: i64, run: i64, procs: i64, estimate: i64) -> String {
+    format!("{number} {submit} -1 {run} {procs} -1 -1 {procs} {estimate} -1 1 5 1 -1 0 -1 -1 -1\n")
+}
+
+/// Four jobs on four processors, whose schedules are worked out by hand in the tests.
+pub(crate) fn four() -> String {
+    let jobs = [line(1, 0, 100, 3, 100), line(2, 10, 50, 4, 50), line(3, 20, 30, 1, 60), line(4, 30, 100, 1, 100)];
+    format!("; MaxProcs: 4\n; UnixStartTime: 0\n{}", jobs.concat())
+}
+
+/// A file shared beside the checkout, or `None` with a loud line.
+pub(crate) fn shared(path: &str) -> Option<PathBuf> {
+    let root = std::env::var_os("DRYSTONE_SHARED")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
+    let file = root.join(path);
+    if !file.exists() {
+        eprintln!("SKIPPED: {} is missing (set DRYSTONE_SHARED)", file.display());
+        return None;
+    }
+    Some(file)
+}

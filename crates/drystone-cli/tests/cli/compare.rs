@@ -1,0 +1,81 @@
+//! `drystone compare`.
+
+use crate::common::{Folder, four};
+
+#[test]
+fn without_a_file_every_policy_is_compared_on_a_synthetic_workload() {
+    let folder = Folder::new();
+    let json = folder.run(&["compare", "--format", "json"]).json();
+    let results = json["results"].as_array().expect("results");
+    let texts: Vec<&str> = results.iter().filter_map(|r| r["policy"]["text"].as_str()).collect();
+    for kind in drystone::policy::KINDS {
+        assert!(texts.contains(&kind.name), "{} is missing", kind.name);
+    }
+    assert_eq!(json["baseline"], "easy");
+    assert_eq!(json["workload"]["jobs"], 10_000);
+    assert_eq!(json["comparison"]["policies"].as_array().map(Vec::len), Some(texts.len() - 1));
+    assert!(results.iter().all(|r| r.get("timing").is_none()), "timing only where it is asked for");
+    assert_eq!(folder.names(), Vec::<String>::new());
+}
+
+#[test]
+fn the_bytes_are_the_same_on_any_number_of_threads() {
+    let folder = Folder::new();
+    for format in ["table", "json", "csv", "markdown"] {
+        let run =
+            |threads| folder.run(&["compare", "--quiet", "--threads", threads, "--format", format, "--take", "2000"]);
+        let (one, two) = (run("1").ok(), run("2").ok());
+        assert!(!one.is_empty());
+        assert_eq!(one, two, "{format}");
+        assert_eq!(two, run("7").ok(), "{format}");
+    }
+}
+
+#[test]
+fn another_seed_gives_another_workload() {
+    let folder = Folder::new();
+    let hash = |seed| {
+        let args = ["compare", "-p", "fcfs", "--format", "json", "--seed", seed, "--take", "100"];
+        folder.run(&args).json()["workload"]["hash"].to_string()
+    };
+    assert_eq!(hash("1"), hash("1"));
+    assert_ne!(hash("1"), hash("2"));
+}
+
+#[test]
+fn the_baseline_is_the_one_asked_for() {
+    let folder = Folder::with("log.swf", four());
+    let baseline = |args: &[&str]| {
+        let mut all = vec!["compare", "-w", "log.swf", "--format", "json"];
+        all.extend(args);
+        folder.run(&all).json()["baseline"].as_str().map(str::to_string)
+    };
+    assert_eq!(baseline(&["-p", "fcfs", "-p", "easy"]).as_deref(), Some("easy"));
+    assert_eq!(baseline(&["-p", "fcfs", "-p", "greedy"]).as_deref(), Some("fcfs"));
+    assert_eq!(baseline(&["-p", "fcfs", "--baseline", "conservative"]).as_deref(), Some("conservative"));
+    // In the variant of a study it still is the same policy.
+    assert_eq!(baseline(&["-p", "fcfs", "-p", "easy", "--as", "tsafrir2007"]).as_deref(), Some("easy@tsafrir2007"));
+}
+
+#[test]
+fn the_tables_of_a_small_comparison() {
+    let folder = Folder::with("log.swf", four());
+    let args = ["compare", "-w", "log.swf", "-p", "fcfs", "-p", "easy", "-p", "conservative", "--by", "estimate"];
+    insta::assert_snapshot!(folder.run(&args).ok());
+}
+
+#[test]
+fn speed_is_told_apart_from_the_results() {
+    let folder = Folder::with("log.swf", four());
+    let run = |args: &[&str]| {
+        let mut all = vec!["compare", "-w", "log.swf", "-p", "fcfs"];
+        all.extend(args);
+        folder.run(&all)
+    };
+    let plain = run(&[]);
+    assert!(plain.err.contains("jobs/s"), "{}", plain.err);
+    assert!(!plain.out.contains("jobs/s"), "{}", plain.out);
+    assert!(run(&["--timing"]).ok().contains("jobs/s"));
+    assert!(run(&["--timing", "--format", "json"]).json()["results"][0]["timing"]["jobs_per_second"].is_f64());
+    assert_eq!(run(&["--quiet"]).err, "");
+}

@@ -1,0 +1,68 @@
+//! Help, for every command, with examples.
+
+use crate::common::Folder;
+
+const COMMANDS: [&[&str]; 13] = [
+    &[],
+    &["compare"],
+    &["run"],
+    &["policies"],
+    &["workload"],
+    &["workload", "info"],
+    &["workload", "clean"],
+    &["workload", "scale"],
+    &["workload", "slice"],
+    &["workload", "convert"],
+    &["workload", "generate"],
+    &["completions"],
+    &["man"],
+];
+
+#[test]
+fn help_texts() {
+    let folder = Folder::new();
+    for command in COMMANDS {
+        let help = folder.run(&[command, &["--help"]].concat()).ok();
+        assert!(command == ["workload"] || help.contains("Example"), "{command:?} has no example: {help}");
+        let name = [&["drystone"], command].concat().join("_");
+        insta::assert_snapshot!(name, help);
+    }
+}
+
+#[test]
+fn versions_completions_and_pages() {
+    let folder = Folder::new();
+    assert_eq!(folder.run(&["--version"]).ok(), format!("drystone {}\n", env!("CARGO_PKG_VERSION")));
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = folder.run(&["completions", shell]).ok();
+        assert!(
+            script.contains("drystone") && script.contains("conservative") || script.contains("kettimuthu2005"),
+            "{shell}"
+        );
+    }
+    assert!(folder.run(&["man"]).ok().contains(".TH drystone 1"));
+    folder.run(&["man", "--dir", "pages"]).ok();
+    let page = folder.read("pages/drystone-workload-info.1");
+    assert!(page.contains("drystone workload info"), "{page}");
+}
+
+#[test]
+fn policies_are_listed_with_all_there_is_to_know() {
+    let folder = Folder::new();
+    let all = folder.run(&["policies"]).ok();
+    for kind in drystone::policy::KINDS {
+        assert!(all.contains(kind.name) && all.contains(kind.summary) && all.contains(kind.source), "{}", kind.name);
+        let one = folder.run(&["policies", kind.name]).ok();
+        for param in kind.params.iter().chain(drystone::policy::COMMON) {
+            assert!(
+                one.contains(param.name) && one.contains(param.meaning) && one.contains(param.values),
+                "{}",
+                param.name
+            );
+        }
+    }
+    let certified = folder.run(&["policies", "--certified"]).ok();
+    assert!(certified.contains("easy@tsafrir2007") && !certified.contains("fcfs"), "{certified}");
+    // A short name and a policy with parameters find their family.
+    assert!(folder.run(&["policies", "easy-sjbf"]).ok().starts_with("easy:"));
+}

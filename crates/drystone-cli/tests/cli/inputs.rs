@@ -1,0 +1,140 @@
+//! Bad input: a clear message, exit code 2, never a panic.
+
+use crate::common::{Folder, four, line};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::io::Write;
+
+/// The message about a log.
+fn about(content: impl AsRef<[u8]>, args: &[&str]) -> String {
+    let folder = Folder::with("log.swf", content);
+    let mut all = vec!["run", "--policy", "easy", "--workload", "log.swf", "--jobs", "out.csv", "--quiet"];
+    all.extend(args);
+    let error = folder.run(&all).fails(2);
+    assert_eq!(folder.names(), ["log.swf"], "nothing is left behind");
+    error
+}
+
+#[track_caller]
+fn assert_says(error: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(error.contains(part), "`{part}` is missing in: {error}");
+    }
+}
+
+#[test]
+fn truncated_gzip() {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+    let jobs: String = (1..5_000).map(|i| line(i, i * 7, i % 100, 1, 100)).collect();
+    packed.write_all(format!("; MaxProcs: 4\n{jobs}").as_bytes()).expect("packed");
+    let mut packed = packed.finish().expect("packed");
+    packed.truncate(packed.len() / 2);
+    assert_says(&about(packed, &[]), &["error: log.swf:", "ends too soon", "truncated", "fetch it again"]);
+}
+
+#[test]
+fn garbage() {
+    assert_says(&about(b"\x00\xff\xfe\x80garbage\n\x01\x02", &[]), &["log.swf:1:1", "field 1 (job number)"]);
+    assert_says(&about(b"\x1f\x8b\x08garbage that only begins like gzip", &[]), &["log.swf"]);
+    assert_says(&about(b"BZh91AY&SY", &[]), &["bzip2", "decompress it first"]);
+}
+
+#[test]
+fn a_line_of_five_fields() {
+    let log = format!("; MaxProcs: 4\n{}2 0 10 3600 4\n", line(1, 0, 1, 1, 1));
+    assert_says(&about(&log, &[]), &["log.swf:3:14", "expected 18 fields", "after 5", "--lenient"]);
+    // Leniently it is a counted rule.
+    let folder = Folder::with("log.swf", log);
+    let json = folder.run(&["run", "-p", "easy", "-w", "log.swf", "--lenient", "--format", "json"]).json();
+    assert_eq!(json["workload"]["cleaning"]["rules"]["malformed-line"], 1);
+    assert_eq!(json["workload"]["jobs"], 1);
+}
+
+#[test]
+fn negative_processors_are_a_counted_rule() {
+    let log = format!("; MaxProcs: 4\n{}{}", line(1, 0, 1, 1, 1), line(2, 0, 1, -3, 1));
+    let folder = Folder::with("log.swf", &log);
+    let ran = folder.run(&["run", "-p", "easy", "-w", "log.swf", "--format", "json", "--audit", "audit.csv"]);
+    assert_says(&ran.err, &["of 2 records cleaning dropped 1 no-processors"]);
+    assert_eq!(ran.json()["workload"]["cleaning"]["rules"]["no-processors"], 1);
+    assert_says(&folder.read("audit.csv"), &["no-processors,dropped,3,2,8,-3,"]);
+    let only = format!("; MaxProcs: 4\n{}", line(2, 0, 1, -3, 1));
+    assert_says(&about(only, &[]), &["none of 1 records became a job", "no-processors 1"]);
+}
+
+#[test]
+fn times_beyond_64_bits() {
+    let log = four().replace("2 10 ", "2 99999999999999999999 ");
+    assert_says(&about(log, &[]), &["log.swf:4:3", "at most 64 bits", "field 2 (submit time)"]);
+    let log = four().replace("2 10 ", "2 9223372036854775807 ");
+    assert_says(&about(log, &[]), &["log.swf:4:3", "field 2 (submit time)"]);
+}
+
+#[test]
+fn duplicate_numbers() {
+    let log = format!("; MaxProcs: 4\n{}{}", line(1, 0, 1, 1, 1), line(1, 5, 1, 1, 1));
+    assert_says(&about(&log, &["--duplicates", "error"]), &["log.swf:3", "job number 1 was used before"]);
+    let folder = Folder::with("log.swf", log);
+    let json = folder.run(&["run", "-p", "easy", "-w", "log.swf", "--format", "json"]).json();
+    assert_eq!(json["workload"]["cleaning"]["rules"]["repeated-number"], 1);
+}
+
+#[test]
+fn an_empty_file() {
+    assert_says(&about("", &[]), &["no record in 0 lines", "Standard Workload Format"]);
+    assert_says(&about("; MaxProcs: 4\n", &[]), &["no record in 1 lines"]);
+}
+
+#[test]
+fn a_machine_narrower_than_a_job() {
+    let narrow = four();
+    let error = about(&narrow, &["--procs", "3", "--too-wide", "error"]);
+    assert_says(&error, &["log.swf:4", "job 2 needs 4 processors of a machine of 3", "--procs N"]);
+    let folder = Folder::with("log.swf", narrow);
+    let json = folder.run(&["run", "-p", "easy", "-w", "log.swf", "--procs", "3", "--format", "json"]).json();
+    assert_eq!(json["workload"]["cleaning"]["rules"]["too-wide"], 1);
+    assert_says(&about(line(1, 0, 1, 1, 1), &[]), &["neither MaxProcs nor MaxNodes", "--procs N"]);
+}
+
+#[test]
+fn missing_and_unreadable_files() {
+    let folder = Folder::new();
+    for command in [["run", "-p", "easy"], ["compare", "-p", "easy"]] {
+        let error = folder.run(&[&command[..], &["-w", "nowhere.swf"]].concat()).fails(2);
+        assert_says(&error, &["nowhere.swf: cannot be opened"]);
+    }
+    assert_says(&folder.run(&["run", "-p", "easy", "-w", "."]).fails(2), &[".:0", "directory"]);
+    assert_says(&folder.run(&["workload", "info", "nowhere.swf"]).fails(2), &["nowhere.swf: cannot be opened"]);
+    assert_says(&folder.run(&["workload", "convert", "nowhere.swf"]).fails(2), &["nowhere.swf: cannot be opened"]);
+}
+
+#[test]
+fn outputs_that_cannot_be_written_are_told_before_the_work() {
+    let folder = Folder::with("log.swf", four());
+    let run = |args: &[&str]| folder.run(&[&["run", "-p", "easy", "-w", "log.swf"], args].concat()).fails(2);
+    assert_says(&run(&["--jobs", "nowhere/out.csv"]), &["nowhere/out.csv: cannot be written: No such file"]);
+    assert_says(&run(&["--report", "nowhere/out.json"]), &["nowhere/out.json: cannot be written"]);
+    assert_says(&run(&["--audit", "nowhere/out.csv"]), &["nowhere/out.csv: cannot be written"]);
+    assert_says(&run(&["--jobs", "out.txt"]), &["out.txt: the ending says how to write it", ".parquet"]);
+    assert_says(&run(&["--report", "out.doc"]), &["out.doc: the ending says", ".json"]);
+    assert_eq!(folder.names(), ["log.swf"]);
+}
+
+#[test]
+fn wrong_words_get_the_nearest_right_one() {
+    let folder = Folder::new();
+    let policy = |text| folder.run(&["run", "--policy", text]).fails(2);
+    assert_says(&policy("esy"), &["there is no policy `esy`", "Did you mean `easy`?", "drystone policies"]);
+    assert_says(&policy("easy(ordr=sjf)"), &["Did you mean `order`?"]);
+    assert_says(&policy("easy@tsafrir"), &["Did you mean `tsafrir2007`?"]);
+    assert_says(&policy("easy("), &["parenthesis is not closed"]);
+    let with = |args: &[&str]| folder.run(&[&["run", "-p", "easy"], args].concat()).fails(2);
+    assert_says(&with(&["--as", "tsafrir"]), &["tsafrir2007"]);
+    assert_says(&with(&["--overrun", "die"]), &["run-on, kill, raise, exact"]);
+    assert_says(&with(&["--load", "0"]), &["a positive decimal number"]);
+    assert_says(&with(&["--trim", "half"]), &["window(WARM_UP,COOL_DOWN)"]);
+    assert_says(&with(&["--procs", "0"]), &["0 is not in 1.."]);
+    assert_says(&with(&["--slice", "5"]), &["expected FROM..UNTIL"]);
+    assert_says(&folder.run(&["simulate"]).fails(2), &["unrecognized subcommand"]);
+    assert_says(&folder.run(&["policies", "esy"]).fails(2), &["Did you mean `easy`?"]);
+}

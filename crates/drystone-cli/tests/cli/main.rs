@@ -1,0 +1,10 @@
+//! The program as users meet it: what it prints, writes and returns.
+
+mod common;
+mod compare;
+mod golden;
+mod help;
+mod inputs;
+mod outputs;
+mod run;
+mod workload;

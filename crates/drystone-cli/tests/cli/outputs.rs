@@ -1,0 +1,177 @@
+//! What is written: whole files or none, no colours in pipes, every result with what determined it.
+
+use crate::common::{Folder, four};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::process::Stdio;
+
+#[test]
+fn no_escape_codes_in_pipes_unless_asked_for() {
+    let folder = Folder::with("log.swf", four());
+    let args = ["compare", "-w", "log.swf", "-p", "fcfs", "-p", "easy"];
+    let plain = folder.run(&args);
+    assert!(!plain.out.contains('\x1b') && !plain.err.contains('\x1b'));
+    assert!(!folder.run(&["run", "-p", "esy"]).err.contains('\x1b'));
+    let coloured = folder.run(&[&args[..], &["--color", "always"]].concat()).ok();
+    assert!(coloured.contains('\x1b'));
+    assert!(folder.run(&["--color=always", "run", "-p", "esy"]).err.contains('\x1b'));
+    assert!(folder.run(&["--color=always", "run", "-p", "easy", "-w", "nowhere"]).err.contains('\x1b'));
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_a_success() {
+    let folder = Folder::new();
+    for args in [&["workload", "generate"][..], &["compare", "-p", "fcfs", "--format", "json"], &["policies"]] {
+        let mut child = folder.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("runs");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("ends");
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_device_is_an_error() {
+    let folder = Folder::new();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+    let output = folder.command(&["policies"]).stdout(full).stderr(Stdio::piped()).output().expect("runs");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("standard output: cannot be written"));
+    assert_eq!(folder.run(&["workload", "generate", "--jobs", "10", "--out", "/dev/full"]).code, 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_no_half_file() {
+    let folder = Folder::new();
+    // It waits for its input with the output open.
+    let mut child = folder
+        .command(&["workload", "convert", "-", "--out", "out.swf"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("runs");
+    let since = std::time::Instant::now();
+    while folder.names().is_empty() {
+        assert!(since.elapsed().as_secs() < 30, "the output is never opened");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    // `wait` closes an input it still holds, and the end of the input would race with the signal.
+    let input = child.stdin.take();
+    let id = child.id().to_string();
+    let kill = std::process::Command::new("kill").args(["-INT", &id]).status().expect("kill runs");
+    assert!(kill.success());
+    let status = child.wait().expect("ends");
+    drop(input);
+    assert_eq!(status.code(), Some(130));
+    assert_eq!(folder.names(), Vec::<String>::new());
+}
+
+#[test]
+fn a_failure_keeps_the_old_file() {
+    let folder = Folder::with("log.swf", "; MaxProcs: 4\nno log\n");
+    folder.write("out.csv", "old");
+    folder.run(&["run", "-p", "easy", "-w", "log.swf", "--jobs", "out.csv"]).fails(2);
+    assert_eq!(folder.read("out.csv"), "old");
+    assert_eq!(folder.names(), ["log.swf", "out.csv"]);
+}
+
+#[test]
+fn schedules_say_what_determined_them() {
+    let folder = Folder::with("log.swf", format!("; Note: kept\n{}", four()));
+    let run = |name: &str| {
+        folder.run(&["run", "-p", "easy", "-w", "log.swf", "--quiet", "--jobs", name]).ok();
+    };
+    run("out.csv");
+    let meta: Value = serde_json::from_str(&folder.read("out.csv.meta.json")).expect("JSON");
+    assert_eq!(meta["policy"]["text"], "easy");
+    assert_eq!(meta["workload"]["name"], "log");
+    run("out.swf");
+    let log = folder.read("out.swf");
+    assert!(log.contains("; Note: kept\n"), "{log}");
+    assert!(log.contains("\"hash\":\"blake3:"), "{log}");
+    // Job 2 waits from 10 to 100.
+    assert!(log.contains("\n    2       10     90     50    4 "), "{log}");
+    run("out.parquet");
+    let bytes = std::fs::read(folder.path("out.parquet")).expect("written");
+    assert_eq!((&bytes[..4], &bytes[bytes.len() - 4..]), (&b"PAR1"[..], &b"PAR1"[..]));
+    assert!(String::from_utf8_lossy(&bytes).contains("blake3:"));
+    // A schedule as a log is a log again; each job in it waited as it says.
+    let again = folder.run(&["workload", "info", "out.swf", "--format", "json"]).json();
+    assert_eq!(again["description"]["jobs"], 4);
+}
+
+#[test]
+fn parquet_holds_what_csv_holds() {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    let folder = Folder::with("log.swf", four());
+    for name in ["out.csv", "out.parquet"] {
+        folder.run(&["run", "-p", "easy", "-w", "log.swf", "--quiet", "--jobs", name]).ok();
+    }
+    let file = std::fs::File::open(folder.path("out.parquet")).expect("opens");
+    let reader = SerializedFileReader::new(file).expect("is Parquet");
+    let csv = folder.read("out.csv");
+    let mut lines = csv.lines();
+    let columns: Vec<&str> = lines.next().expect("a header").split(',').collect();
+    let schema = reader.metadata().file_metadata().schema().clone();
+    assert_eq!(schema.get_fields().iter().map(|f| f.name().to_string()).collect::<Vec<_>>(), columns);
+    let mut rows = 0;
+    for (row, line) in reader.get_row_iter(None).expect("rows").zip(lines) {
+        let row = row.expect("a row");
+        let values: Vec<String> = row
+            .get_column_iter()
+            .map(|(_, field)| match field {
+                parquet::record::Field::Null => String::new(),
+                parquet::record::Field::Bool(b) => u8::from(*b).to_string(),
+                parquet::record::Field::Double(d) => d.to_string(),
+                other => other.to_string(),
+            })
+            .collect();
+        assert_eq!(values.join(","), line);
+        rows += 1;
+    }
+    assert_eq!(rows, 4);
+}
+
+#[test]
+fn a_report_file_is_what_a_pipe_gets() {
+    let folder = Folder::with("log.swf", four());
+    for (format, name) in [("json", "r.json"), ("csv", "r.csv"), ("markdown", "r.md"), ("table", "r.txt")] {
+        let args = ["compare", "-w", "log.swf", "-p", "fcfs", "-p", "easy", "--format", format, "--report", name];
+        assert_eq!(folder.run(&args).ok(), folder.read(name), "{format}");
+    }
+}
+
+/// All paths of keys in a JSON value; every element of a list counts as one.
+fn keys(value: &Value, at: &str, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                keys(value, &format!("{at}.{key}"), found);
+            }
+        }
+        Value::Array(list) => {
+            for value in list {
+                keys(value, &format!("{at}[]"), found);
+            }
+        }
+        _ => {
+            found.insert(at.to_string());
+        }
+    }
+}
+
+#[test]
+fn the_schemas_of_json_are_stable() {
+    let folder = Folder::with("log.swf", four());
+    for (name, args) in [
+        ("run", &["run", "-p", "conservative", "-w", "log.swf", "--format", "json", "--as", "talby1999"][..]),
+        ("compare", &["compare", "-p", "fcfs", "-p", "easy", "-w", "log.swf", "--format", "json"]),
+        ("info", &["workload", "info", "log.swf", "--format", "json"]),
+        ("policies", &["policies", "--format", "json"]),
+    ] {
+        let mut found = BTreeSet::new();
+        keys(&folder.run(args).json(), "", &mut found);
+        insta::assert_snapshot!(format!("schema_{name}"), found.into_iter().collect::<Vec<_>>().join("\n"));
+    }
+}

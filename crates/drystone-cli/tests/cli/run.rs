@@ -1,0 +1,163 @@
+//! `drystone run` on workloads small enough to work out by hand.
+
+use crate::common::{Folder, four, line};
+
+/// The first four columns of a schedule.
+fn schedule(folder: &Folder, args: &[&str]) -> String {
+    let mut all = vec!["run", "--workload", "log.swf", "--jobs", "out.csv", "--quiet"];
+    all.extend(args);
+    folder.run(&all).ok();
+    let csv = folder.read("out.csv");
+    let four = |line: &str| line.split(',').take(4).collect::<Vec<_>>().join(",");
+    csv.lines().map(four).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn fcfs_lets_nobody_overtake() {
+    // Job 2 needs the whole machine: it waits for job 1, and jobs 3 and 4 for it.
+    let folder = Folder::with("log.swf", four());
+    let expected = "job_id,submit,start,end\n1,0,0,100\n2,10,100,150\n3,20,150,180\n4,30,150,250";
+    assert_eq!(schedule(&folder, &["--policy", "fcfs"]), expected);
+}
+
+#[test]
+fn easy_backfills_what_ends_before_the_reservation() {
+    // Job 3 is believed to end at 80, before job 2's reservation at 100; job 4 would end at 130 or later.
+    let folder = Folder::with("log.swf", four());
+    let expected = "job_id,submit,start,end\n1,0,0,100\n2,10,100,150\n3,20,20,50\n4,30,150,250";
+    assert_eq!(schedule(&folder, &["--policy", "easy"]), expected);
+}
+
+#[test]
+fn times_and_numbers_are_those_of_the_log() {
+    // Out of order, with gaps in the numbers, late in the log.
+    let log = format!("; MaxProcs: 4\n{}{}", line(70, 5_000, 10, 1, 10), line(3, 4_000, 20, 2, 20));
+    let folder = Folder::with("log.swf", log);
+    let expected = "job_id,submit,start,end\n3,4000,4000,4020\n70,5000,5000,5010";
+    assert_eq!(schedule(&folder, &["--policy", "easy"]), expected);
+    let expected = "job_id,submit,start,end\n3,2000,2000,2020\n70,2500,2500,2510";
+    assert_eq!(schedule(&folder, &["--policy", "easy", "--load", "2"]), expected);
+    let expected = "job_id,submit,start,end\n3,0,0,20\n70,1000,1000,1010";
+    assert_eq!(schedule(&folder, &["--policy", "easy", "--shift"]), expected);
+}
+
+#[test]
+fn overrun_decides_what_outliving_an_estimate_means() {
+    let log = format!("; MaxProcs: 4\n{}", line(1, 0, 100, 4, 60));
+    let folder = Folder::with("log.swf", log);
+    let end = |mode| {
+        let csv = schedule(&folder, &["--policy", "easy", "--overrun", mode]);
+        csv.rsplit(',').next().map(str::to_string)
+    };
+    assert_eq!(end("run-on").as_deref(), Some("100"));
+    assert_eq!(end("kill").as_deref(), Some("60"));
+    assert_eq!(end("raise").as_deref(), Some("100"));
+}
+
+#[test]
+fn a_study_sets_and_explicit_options_override() {
+    // Field 5 (allocated) says 2, field 8 (requested) 4.
+    let log = "; MaxProcs: 4\n1 0 -1 100 2 -1 -1 4 60 -1 1 5 1 -1 0 -1 -1 -1\n";
+    let folder = Folder::with("log.swf", log);
+    let run = |args: &[&str]| {
+        let mut all = vec!["run", "--workload", "log.swf", "--policy", "easy", "--format", "json", "--trim", "all"];
+        all.extend(args);
+        folder.run(&all)
+    };
+    let plain = run(&[]).json();
+    assert_eq!(plain["workload"]["settings"]["size"], "requested");
+    assert_eq!(plain["policy"]["text"], "easy");
+    assert_eq!(plain["experiment"]["study"], serde_json::Value::Null);
+    let study = run(&["--as", "talby1999"]);
+    assert!(study.err.contains("--as talby1999 sets size=allocated"), "{}", study.err);
+    let study = study.json();
+    assert_eq!(study["workload"]["settings"]["size"], "allocated");
+    assert_eq!(study["workload"]["settings"]["overrun"], "kill");
+    assert_eq!(study["policy"]["text"], "easy@talby1999");
+    assert_eq!(study["report"]["machine"]["work"], 120.0);
+    let both = run(&["--as", "talby1999", "--size", "requested", "--overrun", "run-on"]).json();
+    assert_eq!(both["workload"]["settings"]["size"], "requested");
+    assert_eq!(both["report"]["machine"]["work"], 400.0);
+    assert_ne!(plain["workload"]["hash"], study["workload"]["hash"]);
+}
+
+#[test]
+fn a_broken_promise_is_a_finding_where_it_is_asked_for() {
+    // Job 1 outlives its estimate: job 2, promised second 50, starts at second 100.
+    let log = format!("; MaxProcs: 4\n{}{}", line(1, 0, 100, 4, 50), line(2, 1, 10, 4, 10));
+    let folder = Folder::with("log.swf", log);
+    let run = |args: &[&str]| {
+        let mut all = vec!["run", "--workload", "log.swf", "--policy", "conservative", "--format", "json"];
+        all.extend(args);
+        folder.run(&all)
+    };
+    let broken = run(&["--require-promises"]);
+    assert_eq!(broken.code, 1, "{}", broken.err);
+    assert!(broken.err.contains("broken promises: 1"), "{}", broken.err);
+    let json: serde_json::Value = serde_json::from_str(&broken.out).expect("the results are there all the same");
+    assert_eq!(json["promises"]["broken"], 1);
+    assert_eq!(json["promises"]["worst"]["promised"], 50);
+    assert_eq!(json["promises"]["worst"]["start"], 100);
+    assert_eq!(run(&[]).code, 0);
+    assert_eq!(run(&["--require-promises", "--overrun", "kill"]).code, 0);
+}
+
+#[test]
+fn pieces_of_a_log() {
+    // Unix time 0 is midnight; 2,678,400 s later February begins.
+    let log = format!(
+        "; MaxProcs: 4\n; UnixStartTime: 0\n{}{}{}",
+        line(1, 2_678_390, 100, 4, 100),
+        line(2, 2_678_400, 100, 4, 100),
+        line(3, 2_678_500, 100, 4, 100),
+    );
+    let folder = Folder::with("log.swf", log);
+    let whole =
+        "job_id,submit,start,end\n1,2678390,2678390,2678490\n2,2678400,2678490,2678590\n3,2678500,2678590,2678690";
+    assert_eq!(schedule(&folder, &["--policy", "easy"]), whole);
+    let apart =
+        "job_id,submit,start,end\n1,2678390,2678390,2678490\n2,2678400,2678400,2678500\n3,2678500,2678500,2678600";
+    assert_eq!(schedule(&folder, &["--policy", "easy", "--each-month"]), apart);
+    let february = "job_id,submit,start,end\n2,2678400,2678400,2678500\n3,2678500,2678500,2678600";
+    assert_eq!(schedule(&folder, &["--policy", "easy", "--month", "1970-02"]), february);
+    assert_eq!(schedule(&folder, &["--policy", "easy", "--slice", "2678400.."]), february);
+    let first = "job_id,submit,start,end\n1,2678390,2678390,2678490";
+    assert_eq!(schedule(&folder, &["--policy", "easy", "--slice", "..2678400"]), first);
+    assert_eq!(schedule(&folder, &["--policy", "easy", "--take", "1"]), first);
+    let error = folder.run(&["run", "-w", "log.swf", "-p", "easy", "--month", "1970-03"]).fails(2);
+    assert!(error.contains("the log's months are 1970-01 to 1970-02"), "{error}");
+}
+
+#[test]
+fn a_log_from_the_standard_input_is_the_same() {
+    let folder = Folder::with("log.swf", four());
+    let file = folder.run(&["run", "-w", "log.swf", "-p", "easy", "--format", "json"]).json();
+    let pipe = folder.pipe(&["run", "-w", "-", "-p", "easy", "--format", "json"], four().as_bytes()).json();
+    assert_eq!(file["report"], pipe["report"]);
+    assert_eq!(file["workload"]["hash"], pipe["workload"]["hash"]);
+    assert_eq!(pipe["workload"]["name"], "standard input");
+}
+
+#[test]
+fn the_table_of_a_small_run() {
+    let folder = Folder::with("log.swf", four());
+    insta::assert_snapshot!(folder.run(&["run", "-w", "log.swf", "-p", "easy", "--by", "four"]).ok());
+}
+
+#[test]
+fn markdown_and_csv_of_a_small_run() {
+    let folder = Folder::with("log.swf", four());
+    insta::assert_snapshot!(folder.run(&["run", "-w", "log.swf", "-p", "easy", "--format", "markdown"]).ok());
+    let csv = folder.run(&["run", "-w", "log.swf", "-p", "easy", "--format", "csv"]).ok();
+    let rows: Vec<&str> = csv.lines().collect();
+    assert_eq!(rows.len(), 2);
+    let column = |name: &str| {
+        let at = rows[0].split(',').position(|c| c == name).expect(name);
+        // Only texts are quoted, and they come first; numbers hold no comma.
+        rows[1].rsplit(',').nth(rows[0].split(',').count() - 1 - at).map(str::to_string)
+    };
+    // Waits of 0, 90, 0 and 120 s; 4 processors for 250 s do 300 + 200 + 30 + 100 processor-seconds.
+    assert_eq!(column("wait_mean").as_deref(), Some("52.5"));
+    assert_eq!(column("wait_max").as_deref(), Some("120"));
+    assert_eq!(column("utilisation").as_deref(), Some("0.63"));
+}

@@ -1,0 +1,112 @@
+//! `drystone workload`.
+
+use crate::common::{Folder, four, line};
+
+#[test]
+fn conversion_keeps_every_byte_that_has_a_place() {
+    let folder = Folder::with("log.swf", four());
+    for out in ["a.swf.gz", "b.swf.zst", "c.swf"] {
+        let from = if out == "b.swf.zst" {
+            "a.swf.gz"
+        } else if out == "c.swf" {
+            "b.swf.zst"
+        } else {
+            "log.swf"
+        };
+        folder.run(&["workload", "convert", from, "--out", out]).ok();
+    }
+    let first = folder.run(&["workload", "convert", "log.swf"]).ok();
+    assert_eq!(folder.read("c.swf"), first);
+    assert!(first.starts_with("; MaxProcs: 4\n; UnixStartTime: 0\n    1        0 "), "{first}");
+    let packed = std::fs::read(folder.path("a.swf.gz")).expect("read");
+    assert_eq!(packed[..2], [0x1f, 0x8b]);
+    folder.run(&["workload", "convert", "log.swf", "--out", "d.csv"]).ok();
+    let csv = folder.read("d.csv");
+    assert!(csv.starts_with("number,submit,wait,run,allocated,"), "{csv}");
+    assert!(csv.ends_with("\n4,30,-1,100,1,-1,-1,1,100,-1,1,5,1,-1,0,-1,-1,-1\n"), "{csv}");
+}
+
+#[test]
+fn scaling_divides_submits_and_keeps_every_record() {
+    // The second record is no job: it has no processors.
+    let log = format!("; MaxProcs: 4\n{}{}", line(1, 11, 5, 1, 5), line(2, 22, 5, -1, 5));
+    let folder = Folder::with("log.swf", log);
+    let scaled = folder.run(&["workload", "scale", "log.swf", "--load", "1.1"]).ok();
+    assert!(scaled.contains("submit times divided by 1.1"), "{scaled}");
+    let submits: Vec<&str> =
+        scaled.lines().filter(|l| !l.starts_with(';')).filter_map(|l| l.split_whitespace().nth(1)).collect();
+    assert_eq!(submits, ["10", "20"]);
+}
+
+#[test]
+fn slices() {
+    let folder = Folder::with("log.swf", four());
+    let numbers = |args: &[&str]| -> Vec<String> {
+        let log = folder.run(&[&["workload", "slice", "log.swf"], args].concat()).ok();
+        let records = log.lines().filter(|l| !l.starts_with(';'));
+        records.filter_map(|l| l.split_whitespace().next().map(str::to_string)).collect()
+    };
+    assert_eq!(numbers(&["--from", "10", "--until", "30"]), ["2", "3"]);
+    assert_eq!(numbers(&["--first", "1"]), ["1"]);
+    assert_eq!(numbers(&["--month", "1970-01"]), ["1", "2", "3", "4"]);
+    let error = folder.run(&["workload", "slice", "log.swf", "--month", "1970-02"]).fails(2);
+    assert!(error.contains("no record is left: month 1970-02"), "{error}");
+    let shifted = folder.run(&["workload", "slice", "log.swf", "--from", "10", "--shift"]).ok();
+    assert!(shifted.contains("; UnixStartTime: 10\n") && shifted.contains("; MaxJobs: 3\n"), "{shifted}");
+    assert!(shifted.contains("\n    2        0 "), "{shifted}");
+}
+
+#[test]
+fn a_cleaned_log_gives_the_same_workload_again() {
+    // Allocated differs from requested; one outlives its estimate; one is out of order; one is no job.
+    let log = "; MaxProcs: 8\n; a comment\n\
+        1 50 3 100 2 7 9 4 60 -1 1 5 1 -1 0 -1 -1 -1\n\
+        2 10 3 100 -1 7 9 4 -1 -1 1 5 1 -1 0 -1 -1 -1\n\
+        3 90 3 -1 2 7 9 4 60 -1 5 5 1 -1 0 -1 -1 -1\n";
+    for study in ["tsafrir2007", "gaussier2015", "kettimuthu2005", "lawson2002", "talby1999"] {
+        let folder = Folder::with("log.swf", log);
+        let ran =
+            folder.run(&["workload", "clean", "log.swf", "--as", study, "--out", "clean.swf", "--audit", "a.csv"]);
+        assert!(ran.err.contains("3 records"), "{}", ran.err);
+        ran.ok();
+        let hash = |file: &str, args: &[&str]| {
+            let args = [&["workload", "info", file, "--format", "json"], args].concat();
+            let json = folder.run(&args).json();
+            (json["workload"]["hash"].to_string(), json["workload"]["cleaning"]["rules"].clone())
+        };
+        let original = hash("log.swf", &["--as", study]).0;
+        assert_eq!(hash("clean.swf", &["--as", study]).0, original, "{study}");
+        // It is clean whatever the size field, too.
+        assert_eq!(hash("clean.swf", &[]).0, original, "{study}");
+        assert!(folder.read("clean.swf").contains("; a comment\n"));
+        assert!(folder.read("clean.swf").contains(&format!("cleaned with as={study}")));
+        assert!(folder.read("a.csv").starts_with("rule,effect,line,job,field,before,after,note\n"));
+    }
+}
+
+#[test]
+fn generated_logs_are_reproducible_and_meet_their_load() {
+    let folder = Folder::new();
+    let generate = |out: &str, seed: &str| {
+        let args =
+            ["workload", "generate", "--procs", "64", "--jobs", "500", "--load", "0.7", "--seed", seed, "--out", out];
+        folder.run(&args).ok();
+    };
+    generate("a.swf", "3");
+    generate("b.swf", "3");
+    generate("c.swf", "4");
+    assert_eq!(folder.read("a.swf"), folder.read("b.swf"));
+    assert_ne!(folder.read("a.swf"), folder.read("c.swf"));
+    let info = folder.run(&["workload", "info", "a.swf", "--format", "json"]).json();
+    assert_eq!((&info["workload"]["jobs"], &info["workload"]["procs"]), (&500.into(), &64.into()));
+    let load = info["workload"]["load"].as_f64().expect("a load");
+    assert!((load - 0.7).abs() < 0.01, "{load}");
+    let error = folder.run(&["workload", "generate", "--load", "-1"]);
+    assert_eq!(error.code, 2, "{}", error.err);
+}
+
+#[test]
+fn info_of_a_small_log() {
+    let folder = Folder::with("log.swf", four());
+    insta::assert_snapshot!(folder.run(&["workload", "info", "log.swf"]).ok());
+}
