@@ -1,0 +1,8 @@
+//! The log reader, on bytes that nobody wrote.
+
+#![no_main]
+
+#[path = "../properties.rs"]
+mod properties;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| properties::swf(bytes));
