@@ -50,6 +50,19 @@ fn early_ends_are_noticed_at_once_or_late() {
     assert_eq!(starts(&w, "easy"), [0, 10, 40]);
 }
 
+/// Tsafrir et al. 2007, section 4. One user's first jobs run for 2 and 4, so all others are predicted to run for 3. At 10 A
+/// takes 3 of 4 processors, B needs all 4 and is reserved at 13, and C is predicted to end just then, but is estimated to run
+/// for 50 and does run for 9.
+#[test]
+fn a_guard_keeps_underpredicted_jobs_out_of_the_reservation() {
+    let w = workload(4, &[(0, 1, 100, 2), (0, 1, 100, 4), (10, 3, 20, 3), (10, 4, 20, 3), (10, 1, 50, 9)]);
+    assert_eq!(starts(&w, "easy++"), [0, 0, 10, 19, 10], "C delays B");
+    assert_eq!(starts(&w, "easy++-guarded"), [0, 0, 10, 13, 16], "C has to wait");
+    // With a truthful estimate C may overtake.
+    let w = workload(4, &[(0, 1, 100, 2), (0, 1, 100, 4), (10, 3, 20, 3), (10, 4, 20, 3), (10, 1, 3, 2)]);
+    assert_eq!(starts(&w, "easy++-guarded"), [0, 0, 10, 13, 10]);
+}
+
 /// The orders, on one processor: all jobs arrive while the first one runs.
 #[test]
 fn orders_by_hand() {

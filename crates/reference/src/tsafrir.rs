@@ -63,5 +63,6 @@ pub fn policy(name: &str) -> Option<Easy> {
         predictor,
         doubled,
         corrected,
+        guarded: false,
     })
 }

@@ -103,7 +103,7 @@ proptest! {
     fn predictions_from_history(
         w in workloads(true, 0),
         predictor in 0usize..4, doubled in any::<bool>(), corrected in any::<bool>(),
-        sjf_queue in any::<bool>(), sjbf in any::<bool>(), paper in any::<bool>(),
+        sjf_queue in any::<bool>(), sjbf in any::<bool>(), paper in any::<bool>(), guarded in any::<bool>(),
     ) {
         let (name, predictor) = [
             ("estimate", Predictor::Estimate),
@@ -116,13 +116,16 @@ proptest! {
         let ((queue_name, queue), (backfill_name, backfill)) = (order(sjf_queue), order(sjbf || sjf_queue));
         let variant = if paper { "@tsafrir2007" } else { "" };
         let correct = if corrected { "estimate" } else { "none" };
-        let policy = format!("easy{variant}(order={queue_name},backfill={backfill_name},predict={name},correct={correct})");
+        let guard = if guarded { "estimate" } else { "prediction" };
+        let policy = format!(
+            "easy{variant}(order={queue_name},backfill={backfill_name},predict={name},correct={correct},guard={guard})"
+        );
         let definition = if paper {
             Easy { pass: Pass::PerEvent, extra: Extra::FirstSufficient, overdue: Overdue::Stale, ..Easy::default() }
         } else {
             Easy::default()
         };
-        let definition = Easy { queue, backfill, predictor, doubled, corrected, ..definition };
+        let definition = Easy { queue, backfill, predictor, doubled, corrected, guarded, ..definition };
         let jobs = jobs_of(&w);
         let theirs = easy::run(&definition, &jobs, 16).schedule();
         assert_same(&policy, &jobs, &simulate(&w, &policy), &theirs);

@@ -33,6 +33,17 @@ pub enum Arrive {
     Fits,
 }
 
+/// By what a job is judged that would overtake.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Guard {
+    /// By its predicted end.
+    #[default]
+    Prediction,
+    /// By its estimated end, too: it cannot run into the reservation by outliving its prediction (Tsafrir et al. 2007,
+    /// section 4). Reservations are computed, and jobs are ordered, by predictions all the same.
+    Estimate,
+}
+
 /// The choices of the EASY family.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Choices {
@@ -48,6 +59,8 @@ pub struct Choices {
     pub overdue: Overdue,
     /// What an arrival leads to.
     pub arrive: Arrive,
+    /// By what a job is judged that would overtake.
+    pub guard: Guard,
 }
 
 impl Default for Choices {
@@ -59,6 +72,7 @@ impl Default for Choices {
             extra: Extra::default(),
             overdue: Overdue::default(),
             arrive: Arrive::default(),
+            guard: Guard::default(),
         }
     }
 }
@@ -196,8 +210,9 @@ impl Backfill {
             fresh.sort_by_key(|job| self.candidate(job).place());
         }
         for job in fresh.drain(..) {
-            if fit.admits(job.procs, job.prediction) {
-                take(&mut fit, &job);
+            let longest = self.longest(&job, view);
+            if fit.admits(job.procs, longest) {
+                take(&mut fit, &job, longest);
                 self.start(&job, Why::Backfilled, now, actions);
             } else {
                 self.enqueue(job);
@@ -218,9 +233,19 @@ impl Backfill {
     }
 
     /// Whether the extra processors of a pass are those that the next pass would find. Counted over all ends by the shadow
-    /// time they are; where the walk stops at the first sufficient end, a job backfilled since may have become that end.
+    /// time they are; where the walk stops at the first sufficient end, a job backfilled since may have become that end, and
+    /// where estimates guard, one that had to use extra processors may count as ending in time.
     fn still_blocked(&self, nothing_backfilled: bool) -> bool {
-        self.choices.extra == Extra::All || nothing_backfilled
+        (self.choices.extra == Extra::All && self.choices.guard == Guard::Prediction) || nothing_backfilled
+    }
+
+    /// How long a job may run as far as backfilling is concerned.
+    #[inline]
+    fn longest(&self, job: &Waiting, view: &View<'_>) -> Span {
+        match self.choices.guard {
+            Guard::Prediction => job.prediction,
+            Guard::Estimate => job.prediction.max(view.job(job.id).estimate),
+        }
     }
 
     /// Starts jobs from the head of the queue while they fit. Returns what is free then and the job that blocks the queue.
@@ -271,8 +296,8 @@ impl Backfill {
         let mut fit = Fit { free, window, extra };
         match self.choices.backfill {
             None => {}
-            Some(Order::Lxf) => self.backfill_by_expansion(&mut fit, now, actions),
-            Some(_) => self.backfill_in_order(&mut fit, now, actions),
+            Some(Order::Lxf) => self.backfill_by_expansion(&mut fit, view, actions),
+            Some(_) => self.backfill_in_order(&mut fit, view, actions),
         }
         // Where the order changes with time, or overdue jobs are clamped to the present, tomorrow may differ from today.
         let timeless = match self.choices.overdue {
@@ -285,7 +310,7 @@ impl Backfill {
         }
     }
 
-    fn backfill_in_order(&mut self, fit: &mut Fit, now: Time, actions: &mut Actions) {
+    fn backfill_in_order(&mut self, fit: &mut Fit, view: &View<'_>, actions: &mut Actions) {
         let mut after = None;
         loop {
             let queue = self.candidates.as_ref().unwrap_or(&self.queue);
@@ -293,20 +318,25 @@ impl Backfill {
                 return;
             };
             after = Some(job.place());
+            let longest = self.longest(&job, view);
+            if longest > job.prediction && !fit.admits(job.procs, longest) {
+                continue;
+            }
             self.dequeue(&job);
-            take(fit, &job);
-            self.start(&job, Why::Backfilled, now, actions);
+            take(fit, &job, longest);
+            self.start(&job, Why::Backfilled, view.now(), actions);
         }
     }
 
-    fn backfill_by_expansion(&mut self, fit: &mut Fit, now: Time, actions: &mut Actions) {
+    fn backfill_by_expansion(&mut self, fit: &mut Fit, view: &View<'_>, actions: &mut Actions) {
+        let now = view.now();
         loop {
             let queue = self.candidates.as_ref().unwrap_or(&self.queue);
             let Some(job) = queue.most_expanded(now, Some(*fit)) else {
                 return;
             };
             self.dequeue(&job);
-            take(fit, &job);
+            take(fit, &job, job.prediction);
             self.start(&job, Why::Backfilled, now, actions);
         }
     }
@@ -369,11 +399,11 @@ impl Backfill {
     }
 }
 
-/// Accounts for a backfilled job: one that outlasts the window uses extra processors.
+/// Accounts for a backfilled job: one that may outlast the window uses extra processors.
 #[inline]
-fn take(fit: &mut Fit, job: &Waiting) {
+fn take(fit: &mut Fit, job: &Waiting, longest: Span) {
     fit.free -= job.procs;
-    if job.prediction > fit.window {
+    if longest > fit.window {
         fit.extra -= job.procs;
     }
 }
@@ -519,6 +549,13 @@ pub(crate) static EASY: Kind = Kind {
             values: "always|fits",
             meaning: "an arrival leads to a pass always, or only if the newcomer fits the free processors",
         },
+        Param {
+            name: "guard",
+            default: "prediction",
+            values: "prediction|estimate",
+            meaning: "a job may overtake if its predicted end respects the reservation, or only if its estimated end does, \
+                      too",
+        },
     ],
     variants: &[
         Variant {
@@ -556,6 +593,7 @@ pub(crate) static EASY: Kind = Kind {
             overdue: args
                 .choose("overdue", &[("now", Overdue::Now), ("stale", Overdue::Stale), ("free", Overdue::Free)])?,
             arrive: args.choose("arrive", &[("always", Arrive::Always), ("fits", Arrive::Fits)])?,
+            guard: args.choose("guard", &[("prediction", Guard::Prediction), ("estimate", Guard::Estimate)])?,
         };
         if choices.overdue == Overdue::Free && args.text("pass") != "pyss" {
             return Err(args.error("`overdue=free` would start jobs on taken processors; it needs `pass=pyss`".into()));
@@ -563,6 +601,27 @@ pub(crate) static EASY: Kind = Kind {
         if choices.reservations > 1 && (choices.overdue != Overdue::Now || choices.extra != Extra::All) {
             return Err(args.error("`extra` and `overdue` have no other values with several reservations".into()));
         }
+        if choices.guard == Guard::Estimate && (choices.reservations > 1 || choices.backfill == Some(Order::Lxf)) {
+            return Err(args.error("`guard=estimate` takes one reservation, and no `backfill=lxf`".into()));
+        }
         Ok(Box::new(Backfill::new(choices)))
     },
 };
+
+#[cfg(test)]
+mod tests {
+    use crate::policy::PolicySpec;
+
+    #[test]
+    fn a_guard_needs_a_single_reservation() {
+        for (text, good) in [
+            ("easy(guard=estimate)", true),
+            ("easy(guard=estimate,backfill=sjf,predict=recent(2))", true),
+            ("easy(guard=estimate,reserve=2)", false),
+            ("easy(guard=estimate,backfill=lxf)", false),
+            ("easy(guard=truth)", false),
+        ] {
+            assert_eq!(text.parse::<PolicySpec>().is_ok(), good, "{text}");
+        }
+    }
+}

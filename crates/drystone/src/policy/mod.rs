@@ -10,7 +10,7 @@ pub mod slack;
 mod text;
 mod view;
 
-pub use backfill::{Arrive, Backfill, Choices, Overdue};
+pub use backfill::{Arrive, Backfill, Choices, Guard, Overdue};
 pub use conservative::Conservative;
 pub use contract::{Action, Actions, Event, Gauge, Moved, Pass, Placement, Policy, Snapshot, SnapshotError, Why};
 pub use multiqueue::{Borders, Control, Delay, MultiQueue, Own, Promising, QueueSettings};

@@ -106,6 +106,11 @@ pub static ALIASES: &[Alias] = &[
         in_variant: &[("gaussier2015", GAUSSIER_PLUS_PLUS)],
         ..alias("easy++", "easy(backfill=sjf,predict=recent(2))", "EASY+ that backfills the shortest job first")
     },
+    alias(
+        "easy++-guarded",
+        "easy(backfill=sjf,predict=recent(2),guard=estimate)",
+        "EASY++ where a job overtakes only if even its estimate respects the reservation",
+    ),
     alias("perfect", "easy(predict=perfect)", "EASY that knows run times"),
     Alias {
         in_variant: &[("gaussier2015", "arrive=always")],

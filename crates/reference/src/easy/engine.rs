@@ -192,7 +192,10 @@ impl World<'_> {
         self.records[head].real_earliest.get_or_insert(earliest);
         for j in self.sorted(self.policy.backfill) {
             let procs = self.jobs[j].procs;
-            let in_time = self.now + self.records[j].prediction() <= shadow;
+            let mut in_time = self.now + self.records[j].prediction() <= shadow;
+            if self.policy.guarded {
+                in_time &= self.now + self.jobs[j].estimate <= shadow;
+            }
             if j == head || !self.fits(j) || !(in_time || procs <= extra) {
                 continue;
             }

@@ -67,6 +67,8 @@ pub struct Easy {
     pub doubled: bool,
     /// Rule 8: a job that outlives its prediction gets a longer one.
     pub corrected: bool,
+    /// Section 4: a job is backfilled only if its estimated end respects the reservation, not just its predicted one.
+    pub guarded: bool,
 }
 
 impl Default for Easy {
@@ -82,6 +84,7 @@ impl Default for Easy {
             predictor: Predictor::Estimate,
             doubled: false,
             corrected: false,
+            guarded: false,
         }
     }
 }
