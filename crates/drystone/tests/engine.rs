@@ -129,6 +129,9 @@ fn policies() -> Vec<String> {
         [
             "easy@tsafrir2007",
             "easy++@tsafrir2007",
+            "easy(predict=learn)",
+            "conservative(predict=learn(under=squared))",
+            "easy(predict=recent(3,propagate=running))",
             "easy(reserve=3)",
             "easy(order=lxf,backfill=sjf)",
             "easy(backfill=lxf)",

@@ -4,6 +4,7 @@ mod compare;
 mod explain;
 mod log;
 mod policies;
+mod predict;
 mod run;
 mod shell;
 mod simulation;
@@ -14,6 +15,7 @@ pub(crate) use compare::CompareArgs;
 pub(crate) use explain::ExplainArgs;
 pub(crate) use log::LogArgs;
 pub(crate) use policies::PoliciesArgs;
+pub(crate) use predict::PredictArgs;
 pub(crate) use run::RunArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use simulation::{ReportFormat, SimulationArgs};
@@ -46,6 +48,7 @@ Examples:
   drystone compare --workload LOG.swf.gz               every policy on your log
   drystone run --workload LOG.swf.gz --policy easy     one policy, in depth
   drystone explain --workload LOG.swf.gz --job 4711 --policy slack   why this job started when it did
+  drystone predict LOG.swf.gz                          how well run times can be foreseen
   drystone policies                                    what policies there are
 
 Exit codes:
@@ -64,6 +67,8 @@ pub(crate) enum Command {
     Run(Box<RunArgs>),
     /// Tell why a job started when it did.
     Explain(Box<ExplainArgs>),
+    /// Judge predictors of run times on a log, without a schedule.
+    Predict(Box<PredictArgs>),
     /// List policies, their parameters, variants and sources.
     Policies(PoliciesArgs),
     /// Look at, clean, change, convert and generate workloads.

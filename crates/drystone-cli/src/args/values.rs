@@ -31,3 +31,9 @@ pub(crate) fn selection(text: &str) -> Result<Selection, String> {
 pub(crate) fn policy(text: &str) -> Result<PolicySpec, String> {
     text.parse().map_err(|error: SpecError| error.problem)
 }
+
+/// A predictor; it stays a text, because predictors learn and each use needs a fresh one.
+pub(crate) fn predictor(text: &str) -> Result<String, String> {
+    drystone::parts::predict::forecast(text).map_err(|error: SpecError| error.problem)?;
+    Ok(text.trim().to_string())
+}

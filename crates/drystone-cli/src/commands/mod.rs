@@ -3,6 +3,7 @@
 mod compare;
 mod explain;
 mod policies;
+mod predict;
 mod run;
 mod shell;
 mod verdict;
@@ -17,6 +18,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Compare(args) => compare::compare(&args),
         Command::Run(args) => run::run(&args),
         Command::Explain(args) => explain::explain(&args),
+        Command::Predict(args) => predict::predict(&args),
         Command::Policies(args) => policies::policies(&args),
         Command::Workload(args) => workload::workload(args.command),
         Command::Completions(args) => shell::completions(&args),

@@ -2,10 +2,12 @@
 
 use crate::common::Folder;
 
-const COMMANDS: [&[&str]; 13] = [
+const COMMANDS: [&[&str]; 15] = [
     &[],
     &["compare"],
     &["run"],
+    &["explain"],
+    &["predict"],
     &["policies"],
     &["workload"],
     &["workload", "info"],

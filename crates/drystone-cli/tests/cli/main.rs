@@ -6,5 +6,6 @@ mod golden;
 mod help;
 mod inputs;
 mod outputs;
+mod predict;
 mod run;
 mod workload;

@@ -167,6 +167,7 @@ fn the_schemas_of_json_are_stable() {
     for (name, args) in [
         ("run", &["run", "-p", "conservative", "-w", "log.swf", "--format", "json", "--as", "talby1999"][..]),
         ("compare", &["compare", "-p", "fcfs", "-p", "easy", "-w", "log.swf", "--format", "json"]),
+        ("predict", &["predict", "log.swf", "-p", "recent(2)", "--format", "json"]),
         ("info", &["workload", "info", "log.swf", "--format", "json"]),
         ("policies", &["policies", "--format", "json"]),
     ] {

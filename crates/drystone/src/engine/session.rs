@@ -290,6 +290,7 @@ impl Session {
         }
         entry.phase = Phase::Done;
         self.s.named.remove(&id);
+        self.scheduler.forecast.predictor.withdrawn(id, &self.s.table.jobs[id]);
         self.observe(Event::Cancelled(id));
         true
     }

@@ -1,15 +1,17 @@
 //! Predictors by name.
 
 use super::{
-    Above, Correction, Fallback, Forecast, Metric, Perfect, Predictor, Propagation, Quantile, Recency, Recent,
-    RecentOptions, UserEstimate, Window,
+    Above, Branch, Correction, Fallback, Forecast, Learner, LearnerOptions, Metric, Perfect, Predictor, Propagation,
+    Quantile, Recency, Recent, RecentOptions, UserEstimate, Weight, Window,
 };
 use crate::policy::{Args, Call, SpecError};
 
 /// What `predict=` takes, for people.
 pub const VALUES: &str = "estimate|perfect|recent(SIZE,window=all|immediate|extended,full=yes|no,\
     metric=average|median|min|max,fallback=estimate|relative,recency=submission|termination,above=discard|clip|keep,\
-    propagate=no|waiting|running)|quantile(Q,size=20,least=2)|double(PREDICTOR)|times(K,PREDICTOR)";
+    propagate=no|waiting|running)|quantile(Q,size=20,least=2)|\
+    learn(under=linear|squared,over=linear|squared,bias=1,weight=even|area|small|long|wide,rate=5000,l2=4e9)|\
+    double(PREDICTOR)|times(K,PREDICTOR)";
 
 /// The forecast that the parameters `predict` and `correct` of a policy ask for.
 ///
@@ -19,11 +21,24 @@ pub fn build(args: &Args<'_>) -> Result<Forecast, SpecError> {
     let text = args.text("predict");
     let (predictor, factor, learns) = predictor(text).map_err(|problem| args.error(problem))?;
     let correction = match args.text("correct") {
-        "auto" if learns => Correction::Estimate,
-        "auto" => Correction::None,
+        "auto" => automatic(learns),
         _ => args.choose("correct", &Correction::NAMES)?,
     };
     Ok(Forecast { predictor, factor, correction })
+}
+
+/// The forecast of a predictor alone, e.g. `recent(2)`, with the correction that `auto` means.
+///
+/// # Errors
+/// A predictor that does not exist.
+pub fn forecast(text: &str) -> Result<Forecast, SpecError> {
+    let fail = |problem| SpecError { text: text.trim().to_string(), problem };
+    let (predictor, factor, learns) = predictor(text.trim()).map_err(fail)?;
+    Ok(Forecast { predictor, factor, correction: automatic(learns) })
+}
+
+fn automatic(learns: bool) -> Correction {
+    if learns { Correction::Estimate } else { Correction::None }
 }
 
 /// A predictor, the factor on its predictions, and whether it learns.
@@ -35,6 +50,7 @@ fn predictor(text: &str) -> Result<(Box<dyn Predictor>, u32, bool), String> {
         "perfect" if plain => Ok((Box::new(Perfect), 1, false)),
         "recent" => Ok((Box::new(Recent::new(recent(&call)?)), 1, true)),
         "quantile" => Ok((Box::new(quantile(&call)?), 1, true)),
+        "learn" => Ok((Box::new(Learner::new(learner(&call)?)), 1, true)),
         "double" | "times" => {
             let inner: Vec<&str> = call.args.iter().filter(|a| a.0.is_none()).map(|a| a.1.as_str()).collect();
             let (factor, inner) = match (call.name.as_str(), inner.as_slice()) {
@@ -121,6 +137,36 @@ fn quantile(call: &Call) -> Result<Quantile, String> {
     Ok(Quantile::new(q, size, least))
 }
 
+fn learner(call: &Call) -> Result<LearnerOptions, String> {
+    let mut o = LearnerOptions::default();
+    let branches = [("linear", Branch::Linear), ("squared", Branch::Squared)];
+    for (key, value) in &call.args {
+        let positive = || value.parse().ok().filter(|v: &f64| (1e-12..=1e24).contains(v));
+        match key.as_deref() {
+            Some("under") => o.under = word(value, &branches)?,
+            Some("over") => o.over = word(value, &branches)?,
+            Some("weight") => {
+                let weights = [
+                    ("even", Weight::Even),
+                    ("area", Weight::Area),
+                    ("small", Weight::Small),
+                    ("long", Weight::Long),
+                    ("wide", Weight::Wide),
+                ];
+                o.weight = word(value, &weights)?;
+            }
+            Some("bias") => o.bias = positive().ok_or("the bias of learn is a positive number")?,
+            Some("rate") => o.rate = positive().ok_or("the rate of learn is a positive number")?,
+            Some("l2") if value == "0" => o.l2 = 0.0,
+            Some("l2") => o.l2 = positive().ok_or("l2 is 0 or a positive number")?,
+            other => {
+                return Err(format!("learn takes no `{}`; predict takes {VALUES}", other.unwrap_or(value)));
+            }
+        }
+    }
+    Ok(o)
+}
+
 fn word<T: Copy>(value: &str, words: &[(&str, T)]) -> Result<T, String> {
     let all: Vec<&str> = words.iter().map(|w| w.0).collect();
     let found = words.iter().find(|w| w.0 == value);
@@ -142,6 +188,8 @@ mod tests {
             "times(3,perfect)",
             "double(double(estimate))",
             "quantile(0.9,size=50,least=5)",
+            "learn",
+            "double(learn(under=squared,over=linear,bias=0.01,weight=wide,rate=100,l2=0))",
         ] {
             assert!(predictor(good).is_ok(), "{good}");
         }
@@ -156,6 +204,9 @@ mod tests {
             ("times(100,times(100,estimate))", "beyond 1000"),
             ("quantile(1.5)", "between 0 and 1"),
             ("quantile(0.5,size=2,least=3)", "remembers only 2"),
+            ("learn(weight=heavy)", "none of even, area"),
+            ("learn(rate=0)", "a positive number"),
+            ("learn(5)", "no `5`"),
             ("estimate(2)", "is no predictor"),
         ] {
             let error = predictor(bad).err().unwrap_or_default();

@@ -3,12 +3,14 @@
 mod build;
 mod correction;
 mod estimate;
+mod learner;
 mod quantile;
 mod recent;
 
-pub use build::{VALUES, build};
+pub use build::{VALUES, build, forecast};
 pub use correction::{Correction, Expired};
 pub use estimate::{Perfect, UserEstimate};
+pub use learner::{Branch, Learner, LearnerOptions, Weight};
 pub use quantile::Quantile;
 pub use recent::{Above, Fallback, Metric, Recency, Recent, RecentOptions, Window};
 
@@ -42,7 +44,7 @@ impl Prediction {
 /// Predicts how long jobs will run.
 ///
 /// Like a policy it is a pure state machine: it is told of every arrival and every end in the order of time, and its state
-/// can be saved and restored. Memory must be bounded per user, not per job.
+/// can be saved and restored. Memory must be bounded per user and per job that is here, not per job that ever was.
 pub trait Predictor: Snapshot {
     /// The predicted run time of a job that arrives. `oracle` is its true run time, given only to predictors that say they
     /// are [`Predictor::clairvoyant`].
@@ -55,6 +57,9 @@ pub trait Predictor: Snapshot {
 
     /// A job has ended after running for `ran`.
     fn learn(&mut self, _id: JobId, _job: &Job, _ran: Span, _now: Time) {}
+
+    /// A job was withdrawn before it ended: there is nothing to learn.
+    fn withdrawn(&mut self, _id: JobId, _job: &Job) {}
 
     /// Whether it needs to know true run times: good for bounds, impossible on a real machine.
     fn clairvoyant(&self) -> bool {

@@ -1,0 +1,138 @@
+//! `drystone predict`: predictors alone on a log.
+
+use crate::args::PredictArgs;
+use crate::exit::{DONE, Outcome};
+use crate::input::Input;
+use crate::meta::{VERSION, WorkloadMeta};
+use crate::output::document::{Document, Table};
+use crate::output::flat::{Row, Rows};
+use crate::output::number::{fixed_or, percent};
+use crate::output::{self, Printable, ReportFile, message};
+use drystone::metrics::{Foresight, Summary, foresee};
+use drystone::model::Span;
+use drystone::parts::predict::forecast;
+use serde::Serialize;
+
+/// What is judged where nothing else is asked for: what users say, the history of Tsafrir et al. 2007 in its windows, that of
+/// Gaussier et al. 2015, a median, a cautious quantile, and the learner.
+const DEFAULTS: [&str; 8] = [
+    "estimate",
+    "recent(2)",
+    "recent(2,window=immediate)",
+    "recent(2,window=extended)",
+    "recent(2,recency=termination,above=clip)",
+    "quantile(0.5)",
+    "quantile(0.9)",
+    "learn",
+];
+
+#[derive(Serialize)]
+struct Judged {
+    schema: &'static str,
+    drystone: &'static str,
+    workload: WorkloadMeta,
+    predictors: Vec<Judgement>,
+}
+
+#[derive(Serialize)]
+struct Judgement {
+    /// As policies take it.
+    predictor: String,
+    /// Whether it knows true run times.
+    clairvoyant: bool,
+    foresight: Foresight,
+}
+
+pub(crate) fn predict(args: &PredictArgs) -> Outcome {
+    message::be_quiet(args.quiet);
+    let report = args.report.as_deref().map(ReportFile::open).transpose()?;
+    let input = Input::read(args.log.as_deref(), &args.cleaning, 1, true)?;
+    let records = input.records.as_deref().unwrap_or_default();
+    let waits: Vec<Span> = records.iter().map(|record| Span(record.wait.round())).collect();
+    let texts = if args.predictor.is_empty() { DEFAULTS.map(String::from).to_vec() } else { args.predictor.clone() };
+    let mut predictors = Vec::new();
+    for predictor in texts {
+        let mut forecast = forecast(&predictor)?;
+        let clairvoyant = forecast.predictor.clairvoyant();
+        let foresight = foresee(&input.workload, &waits, &mut forecast);
+        predictors.push(Judgement { predictor, clairvoyant, foresight });
+    }
+    let judged =
+        Judged { schema: "drystone/predict/1", drystone: VERSION, workload: WorkloadMeta::of(&input), predictors };
+    if let Some(file) = report {
+        file.write(&judged)?;
+    }
+    output::print(&judged, args.format.into())?;
+    Ok(DONE)
+}
+
+impl Printable for Judged {
+    fn document(&self) -> Document {
+        let mut document = Document::default();
+        document.heading(self.workload.line());
+        document.facts(vec![
+            ("drystone".to_string(), VERSION.to_string()),
+            ("workload hash".to_string(), self.workload.hash.clone()),
+            ("settings".to_string(), self.workload.settings.text()),
+        ]);
+        document.heading("Predictions at arrival, from jobs that had ended by then in the log");
+        let mut table = Table::new(["predictor", "coverage", "accuracy", "median", "under-predicted"]);
+        for j in &self.predictors {
+            let f = &j.foresight;
+            table.row(vec![
+                j.predictor.clone().into(),
+                percent(f.coverage, 1).into(),
+                percent(f.accuracy.mean, 1).into(),
+                percent(f.accuracy.median, 1).into(),
+                percent(f.under_predicted_rate, 1).into(),
+            ]);
+        }
+        document.table(table);
+        for (name, of) in PARTS {
+            document.heading(format!("{name}, in minutes"));
+            let mut table = Table::new(["predictor", "jobs", "mean", "median", "p90", "p95", "p99", "max"]);
+            for j in &self.predictors {
+                let Summary { count, mean, median, p90, p95, p99, max, .. } = of(&j.foresight).clone();
+                let mut row = vec![j.predictor.clone().into(), output::number::count(count).into()];
+                row.extend([mean, median, p90, p95, p99, max].map(|s| fixed_or(s.map(|s| s / 60.0), 1).into()));
+                table.row(row);
+            }
+            document.table(table);
+        }
+        document
+    }
+
+    fn rows(&self) -> Rows {
+        let mut rows = Rows::default();
+        for j in &self.predictors {
+            let f = &j.foresight;
+            let mut row = Row::default();
+            row.text("drystone", VERSION);
+            row.text("workload", &self.workload.name);
+            row.text("workload_hash", &self.workload.hash);
+            row.text("settings", self.workload.settings.text());
+            row.text("predictor", &j.predictor);
+            row.number("jobs", Some(f.jobs as f64));
+            row.number("coverage", f.coverage);
+            row.number("accuracy_mean", f.accuracy.mean);
+            row.number("accuracy_median", f.accuracy.median);
+            row.number("under_predicted_rate", f.under_predicted_rate);
+            for (name, s) in [("error", &f.error), ("under", &f.under), ("over", &f.over)] {
+                let values = [("mean", s.mean), ("median", s.median), ("p90", s.p90), ("p95", s.p95), ("p99", s.p99)];
+                for (what, value) in values.into_iter().chain([("max", s.max)]) {
+                    row.number(format!("{name}_{what}"), value);
+                }
+            }
+            rows.push(row);
+        }
+        rows
+    }
+}
+
+/// Errors and their two sides.
+type Part = (&'static str, fn(&Foresight) -> &Summary);
+const PARTS: [Part; 3] = [
+    ("Error", |f| &f.error),
+    ("Error of jobs that ran longer than predicted", |f| &f.under),
+    ("Error of jobs that ended before their prediction", |f| &f.over),
+];
