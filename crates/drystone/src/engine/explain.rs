@@ -348,6 +348,7 @@ impl Explanation<'_> {
                     Why::Head => "as the first of its queue",
                     Why::Backfilled => "ahead of others, whom it does not disturb",
                     Why::Planned => "as planned",
+                    Why::Preempting => "in place of jobs that were suspended for it",
                 };
                 format!("starts {how}, after {} s", now - submit)
             }

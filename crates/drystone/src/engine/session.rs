@@ -518,6 +518,7 @@ impl Session {
             Action::Start { job, .. }
             | Action::Suspend(job)
             | Action::Resume(job)
+            | Action::ResumeOn { job, .. }
             | Action::Kill(job)
             | Action::Reserve { job, .. }
             | Action::Repredict { job, .. } => job,
@@ -549,7 +550,7 @@ impl Session {
                     return self.name(job, procs, index);
                 }
             }
-            Action::Resume(_) => {
+            Action::Resume(_) | Action::ResumeOn { .. } => {
                 if entry.phase != Phase::Suspended {
                     return refuse(format!("cannot be resumed: it is {:?}", entry.phase));
                 }
@@ -561,6 +562,12 @@ impl Session {
                 let end = entry.predicted_end();
                 self.s.suspended -= 1;
                 self.run(job, procs, end);
+                if let Action::ResumeOn { on: Placement::Set(index), .. } = action {
+                    return self.name(job, procs, index);
+                }
+                if let Action::ResumeOn { .. } = action {
+                    self.s.named.remove(&job);
+                }
                 if let Some(set) = self.s.named.get(&job) {
                     if !set.is_disjoint(&self.s.named_busy) {
                         return refuse(format!("cannot be resumed: some of its processors {set} are taken"));

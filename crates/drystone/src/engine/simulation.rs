@@ -385,7 +385,7 @@ impl<S: Source> Simulation<S> {
                 s.push_end(now + s.truth[job].run, job);
                 observer.started(now, job, why);
             }
-            Action::Resume(job) => {
+            Action::Resume(job) | Action::ResumeOn { job, .. } => {
                 if let Some(end) = s.end_of(session, job) {
                     s.push_end(end, job);
                 }

@@ -28,6 +28,12 @@ impl ProcSet {
         ProcSet { ranges: if range.is_empty() { Vec::new() } else { vec![range] } }
     }
 
+    /// From disjoint ranges in ascending order that neither touch nor are empty.
+    pub(crate) fn ascending(ranges: Vec<Range<Procs>>) -> ProcSet {
+        debug_assert!(ranges.is_sorted_by(|a, b| a.end < b.start) && ranges.iter().all(|r| r.start < r.end));
+        ProcSet { ranges }
+    }
+
     /// Number of processors. O(r).
     #[must_use]
     pub fn len(&self) -> Procs {

@@ -40,6 +40,8 @@ pub enum Why {
     Backfilled,
     /// The start planned for it has come.
     Planned,
+    /// It takes the place of jobs that were suspended for it.
+    Preempting,
 }
 
 /// On which processors a job starts.
@@ -91,6 +93,13 @@ pub enum Action {
     Suspend(JobId),
     /// Let a suspended job go on; where its processors were named, on exactly the same ones.
     Resume(JobId),
+    /// Let a suspended job go on on other processors than those it had.
+    ResumeOn {
+        /// Which job.
+        job: JobId,
+        /// Where.
+        on: Placement,
+    },
     /// End a running job for good.
     Kill(JobId),
     /// Announce where a waiting job is planned to start and the latest start that is promised. Recorded and audited, never
@@ -158,6 +167,13 @@ impl Actions {
         let on = Placement::Set(self.sets.len() as u32);
         self.sets.push(procs);
         self.list.push(Action::Start { job, why, on });
+    }
+
+    /// Lets a suspended job go on on these processors, whichever it had.
+    pub fn resume_on(&mut self, job: JobId, procs: ProcSet) {
+        let on = Placement::Set(self.sets.len() as u32);
+        self.sets.push(procs);
+        self.list.push(Action::ResumeOn { job, on });
     }
 
     /// Announces a planned start that is also the promise.

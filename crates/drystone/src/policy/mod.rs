@@ -7,6 +7,7 @@ mod multiqueue;
 mod planned;
 mod registry;
 pub mod slack;
+pub mod suspension;
 mod text;
 mod view;
 

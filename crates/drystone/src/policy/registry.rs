@@ -1,7 +1,7 @@
 //! Every policy by name: its parameters, its named variants, how it is built. A new policy adds one line to [`KINDS`].
 
 use super::text::{Call, SpecError, nearest};
-use super::{Pass, Policy, backfill, conservative, multiqueue, slack};
+use super::{Pass, Policy, backfill, conservative, multiqueue, slack, suspension};
 use crate::engine::Scheduler;
 use crate::parts::predict;
 use std::fmt;
@@ -68,6 +68,9 @@ pub static KINDS: &[&Kind] = &[
     &conservative::CONSERVATIVE,
     &multiqueue::MULTIQUEUE,
     &slack::SLACK,
+    &suspension::SS,
+    &suspension::TSS,
+    &suspension::IS,
 ];
 
 /// Parameters that every policy takes.

@@ -35,13 +35,22 @@ pub fn log(name: &str, study: Study, procs: Option<Procs>) -> Option<Workload> {
 
 /// Rows of an independent schedule: job number, submit, start, end.
 pub fn golden(name: &str) -> Option<Vec<[i64; 4]>> {
+    golden_columns(name)
+}
+
+/// The fifth column of an independent schedule: how often each job was suspended.
+pub fn golden_suspensions(name: &str) -> Option<Vec<i64>> {
+    Some(golden_columns::<5>(name)?.into_iter().map(|row| row[4]).collect())
+}
+
+fn golden_columns<const N: usize>(name: &str) -> Option<Vec<[i64; N]>> {
     let file = shared(&format!("golden/{name}.csv.gz"))?;
     let mut text = String::new();
     let bytes = std::fs::File::open(file).expect("readable");
     flate2::read::GzDecoder::new(bytes).read_to_string(&mut text).expect("gzip");
     let row = |line: &str| {
         let mut fields = line.split(',').map(|f| f.parse().expect("a number"));
-        std::array::from_fn(|_| fields.next().expect("four fields"))
+        std::array::from_fn(|_| fields.next().expect("as many fields"))
     };
     Some(text.lines().skip(1).map(row).collect())
 }

@@ -1,0 +1,47 @@
+//! Preemption beside EASY: what a simulated job costs, on an ordinary workload and where many wait, with a minute tick.
+//!
+//! With `DRYSTONE_SHARED` set, also on the logs of the Parallel Workloads Archive found there.
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use drystone::engine::{Replay, Simulation};
+use drystone::generate::{Length, Params, deep_queue_params, default_params, generate};
+use drystone::log::clean::{Options, Study};
+use drystone::model::{Span, Workload};
+use drystone::policy::PolicySpec;
+use std::hint::black_box;
+
+fn workloads() -> Vec<(&'static str, Workload)> {
+    let ordinary = Params { length: Length::Jobs(20_000), ..default_params() };
+    let deep = Params { length: Length::Span(Span(30 * Span::DAY.0)), ..deep_queue_params() };
+    let mut all = Vec::new();
+    for (name, params) in [("ordinary", ordinary), ("deep", deep)] {
+        all.extend(generate(&params).ok().map(|workload| (name, workload)));
+    }
+    let Some(shared) = std::env::var_os("DRYSTONE_SHARED").map(std::path::PathBuf::from) else { return all };
+    for (name, log, procs) in [("SDSC SP2", "SDSC-SP2-1998-4.2-cln", 128), ("KTH", "KTH-SP2-1996-2.1-cln", 100)] {
+        let options = Options { procs: Some(procs), ..Study::Kettimuthu2005.options() };
+        let loaded = drystone::log::load(shared.join(format!("traces/{log}.swf.gz")), &options);
+        all.extend(loaded.ok().map(|loaded| (name, loaded.workload)));
+    }
+    all
+}
+
+fn policies(c: &mut Criterion) {
+    for (name, workload) in workloads() {
+        let mut group = c.benchmark_group(name);
+        group.throughput(Throughput::Elements(workload.len() as u64)).sample_size(10);
+        for text in ["easy", "ss", "ss(sf=1.5)", "ss(every=1)", "ss(place=priosf)", "tss", "is"] {
+            let Ok(spec) = text.parse::<PolicySpec>() else { continue };
+            group.bench_function(text, |b| {
+                b.iter(|| {
+                    let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), Replay::new(&workload));
+                    black_box(simulation.run(&mut ())).is_ok()
+                });
+            });
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, policies);
+criterion_main!(benches);

@@ -1,0 +1,345 @@
+//! IS: rule S12.
+
+use super::processors::{Bits, Processors};
+use super::ratio::{Decimal, Ratio};
+use super::settings::Service;
+use super::task::Task;
+use crate::model::{JobId, Procs, Span, Time};
+use crate::policy::{Action, Actions, Event, Policy, View, Why};
+use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
+
+/// Immediate service (Chiang & Vernon 2001): whoever arrives starts at once, in place of those whose instantaneous expansion
+/// factor (wait + run so far) / run so far is lowest and who have had their time slice.
+///
+/// With s suspended and r running jobs, an end or a suspension costs O(s) and a pass O(r log r) per arrival; a suspended job
+/// is looked at only when processors of its own were given up, or when it may suspend whoever runs on them.
+#[derive(Serialize, Deserialize)]
+pub struct Immediate {
+    settings: Service,
+    machine: Procs,
+    processors: Option<Processors>,
+    /// Never started, by arrival.
+    fresh: Vec<Task>,
+    /// Suspended jobs.
+    parked: Vec<Task>,
+    /// What is known of each of them, beside them: it is looked through at every event.
+    asking: Vec<Asking>,
+    running: Vec<Task>,
+    wake: Option<Time>,
+}
+
+/// When a suspended job needs to be looked at.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Asking {
+    /// It cannot suspend those who run on its processors before. [`TOUCHED`]: somebody who ran there has gone since it was
+    /// looked at.
+    ready: Time,
+    /// [`Task::parts`].
+    parts: u64,
+}
+
+const TOUCHED: Time = Time::MIN;
+
+impl Asking {
+    fn now(self, tick: bool, now: Time) -> bool {
+        self.ready == TOUCHED || tick && self.ready <= now
+    }
+}
+
+impl Immediate {
+    /// A policy with these choices.
+    #[must_use]
+    pub fn new(settings: Service) -> Immediate {
+        Immediate {
+            settings,
+            machine: 0,
+            processors: None,
+            fresh: Vec::new(),
+            parked: Vec::new(),
+            asking: Vec::new(),
+            running: Vec::new(),
+            wake: None,
+        }
+    }
+
+    fn first_tick(&self, now: Time) -> Time {
+        Time((now.0.div_euclid(self.settings.every.0) + 1) * self.settings.every.0)
+    }
+
+    fn ended(&mut self, id: JobId) {
+        let Some(at) = self.running.iter().position(|t| t.id == id) else { return };
+        let task = self.running.swap_remove(at);
+        if let Some(processors) = &mut self.processors {
+            processors.release(&task.set);
+        }
+        self.touch(&task);
+    }
+
+    fn cancelled(&mut self, id: JobId) {
+        if let Some(at) = self.fresh.iter().position(|t| t.id == id) {
+            self.fresh.remove(at);
+        } else if let Some(at) = self.parked.iter().position(|t| t.id == id) {
+            let task = self.unpark(at);
+            let others = self.parked.iter().filter(|t| t.meets(&task));
+            if let Some(processors) = &mut self.processors {
+                processors.disown(&task.set, others.map(|t| &t.set));
+            }
+        }
+    }
+
+    /// A job has left its processors.
+    fn touch(&mut self, gone: &Task) {
+        for (asking, task) in self.asking.iter_mut().zip(&self.parked) {
+            if asking.parts & gone.parts != 0 && asking.ready != TOUCHED && task.meets(gone) {
+                asking.ready = TOUCHED;
+            }
+        }
+    }
+
+    fn unpark(&mut self, at: usize) -> Task {
+        self.asking.swap_remove(at);
+        self.parked.swap_remove(at)
+    }
+
+    fn stop(&mut self, at: usize, now: Time, actions: &mut Actions) {
+        let mut task = self.running.swap_remove(at);
+        task.stop(now);
+        actions.push(Action::Suspend(task.id));
+        if let Some(processors) = &mut self.processors {
+            processors.hold(&task.set);
+        }
+        self.touch(&task);
+        self.asking.push(Asking { ready: TOUCHED, parts: task.parts });
+        self.parked.push(task);
+    }
+
+    /// (1): starts a job that never ran, if it can.
+    fn serve(&mut self, at: usize, first_in_line: bool, now: Time, actions: &mut Actions) -> bool {
+        let Some(processors) = &self.processors else { return false };
+        let need = self.fresh[at].procs;
+        let mut victims: Vec<usize> = Vec::new();
+        let set = if processors.open().len() >= need {
+            processors.open().lowest(need)
+        } else {
+            let had_its_slice = |t: &Task| t.executed(now) >= self.settings.slice;
+            let sum = |jobs: &mut dyn Iterator<Item = &Task>| jobs.map(|t| u64::from(t.procs)).sum::<u64>();
+            let available = u64::from(processors.free().len());
+            if available + sum(&mut self.running.iter().filter(|t| had_its_slice(t))) < u64::from(need) {
+                return false;
+            }
+            victims.extend((0..self.running.len()).filter(|&j| had_its_slice(&self.running[j])));
+            victims.sort_unstable_by(|&a, &b| {
+                let (a, b) = (&self.running[a], &self.running[b]);
+                let by_factor = instantaneous(a, now).compare(instantaneous(b, now));
+                by_factor.then(a.since.cmp(&b.since)).then(a.id.cmp(&b.id))
+            });
+            let mut total = available;
+            let enough = victims.iter().position(|&j| {
+                let before = total;
+                total += u64::from(self.running[j].procs);
+                before >= u64::from(need)
+            });
+            victims.truncate(enough.unwrap_or(victims.len()));
+            let mut pool = Bits::default();
+            pool.copy_from(processors.open());
+            victims.iter().for_each(|&j| pool.insert(&self.running[j].set));
+            victims.sort_unstable_by(|a, b| b.cmp(a)); // so that the others stay where they are
+            victims.iter().for_each(|&j| self.stop(j, now, actions));
+            let free = self.processors.as_ref().map(Processors::free);
+            if pool.len() >= need { pool.lowest(need) } else { free.map(|f| f.lowest(need)).unwrap_or_default() }
+        };
+        let mut task = self.fresh.remove(at);
+        let why = match (victims.is_empty(), first_in_line) {
+            (false, _) => Why::Preempting,
+            (true, true) => Why::Head,
+            (true, false) => Why::Backfilled,
+        };
+        actions.start_on(task.id, why, set.clone());
+        if let Some(processors) = &mut self.processors {
+            processors.occupy(&set);
+        }
+        task.run_on(set, now, self.machine);
+        self.running.push(task);
+        true
+    }
+
+    /// (2): lets suspended jobs go on, in descending order of their instantaneous expansion factors.
+    fn resume(&mut self, now: Time, actions: &mut Actions) {
+        let tick = now.0.rem_euclid(self.settings.every.0) == 0;
+        // Jobs suspended by those who go on are not looked at again.
+        let mut late: Vec<JobId> = Vec::new();
+        let mut last: Option<Place> = None;
+        let mut line = self.line(tick, now, last, &late);
+        while let Some(place) = line.pop() {
+            let Some(at) = self.parked.iter().position(|t| t.id == place.id) else { continue };
+            if !self.may_go_on(&self.parked[at], tick, now) {
+                continue;
+            }
+            let mut task = self.unpark(at);
+            let before = late.len();
+            while let Some(j) = self.running.iter().position(|t| t.meets(&task)) {
+                late.push(self.running[j].id);
+                self.stop(j, now, actions);
+            }
+            actions.push(Action::Resume(task.id));
+            let others = self.parked.iter().filter(|t| t.meets(&task));
+            if let Some(processors) = &mut self.processors {
+                processors.reoccupy(&task.set, others.map(|t| &t.set));
+            }
+            task.since = now;
+            self.running.push(task);
+            last = Some(place);
+            if late.len() > before {
+                // They may have left processors that others, later in line, were waiting for.
+                line = self.line(tick, now, last, &late);
+            }
+        }
+        self.look_ahead(now);
+    }
+
+    /// The suspended jobs that have reason to ask whether they may go on, the next one at the end: those behind `last`, if
+    /// any, and without `except`.
+    fn line(&self, tick: bool, now: Time, last: Option<Place>, except: &[JobId]) -> Vec<Place> {
+        let asking = self.asking.iter().zip(&self.parked).filter(|(asking, _)| asking.now(tick, now));
+        let places = asking.map(|(_, task)| Place { factor: waiting_factor(task, now), id: task.id });
+        let behind = |place: &Place| last.is_none_or(|last| place.behind(&last).is_gt()) && !except.contains(&place.id);
+        let mut line: Vec<Place> = places.filter(behind).collect();
+        line.sort_unstable_by(|a, b| b.behind(a));
+        line
+    }
+
+    /// Whether a suspended job's processors are free or may be taken from those who run on them.
+    fn may_go_on(&self, task: &Task, tick: bool, now: Time) -> bool {
+        let Some(processors) = &self.processors else { return false };
+        let is_free = task.procs <= processors.free().len() && processors.free().contains(&task.set);
+        is_free
+            || tick
+                && self.settings.resume.is_some_and(|factor| {
+                    let mut on_them = self.running.iter().filter(|t| t.meets(task));
+                    on_them.all(|t| self.gives_way(t, task, factor, now))
+                })
+    }
+
+    /// Whether a running job may be suspended so that a suspended one goes on. Once it may, it may as long as it runs.
+    fn gives_way(&self, running: &Task, suspended: &Task, factor: Decimal, now: Time) -> bool {
+        let (mine, other) = (waiting_factor(suspended, now), instantaneous(running, now));
+        now - running.since >= self.settings.slice
+            && running.executed(now) >= self.settings.slice
+            && mine.compare(other).is_gt()
+            && mine.is_at_least(factor, other)
+    }
+
+    /// Finds out before when those who were looked at need not be looked at again.
+    fn look_ahead(&mut self, now: Time) {
+        let first = self.first_tick(now);
+        for at in 0..self.parked.len() {
+            if self.asking[at].ready <= now {
+                self.asking[at].ready = self.ready(&self.parked[at], first);
+            }
+        }
+    }
+
+    /// A tick, `first` or later, before which a suspended job cannot go on unless somebody leaves its processors.
+    fn ready(&self, task: &Task, first: Time) -> Time {
+        let mut on_them = self.running.iter().filter(|t| t.meets(task)).peekable();
+        if on_them.peek().is_none() {
+            return first;
+        }
+        let Some(factor) = self.settings.resume else { return Time::MAX };
+        let Some(blocker) = on_them.find(|t| !self.gives_way(t, task, factor, first)) else { return first };
+        let every = self.settings.every.0;
+        let slice = blocker.since + self.settings.slice;
+        if slice > first {
+            return Time((slice.0 - 1).div_euclid(every) * every + every);
+        }
+        // Of ever more distant ticks the last at which it does not give way, and then the next: the rest is found out then.
+        let (mut no, mut next) = (0, 1);
+        while next < 1 << 30 && !self.gives_way(blocker, task, factor, Time(first.0 + next * every)) {
+            (no, next) = (next, next * 2);
+        }
+        Time(first.0 + (no + 1) * every)
+    }
+
+    /// When enough running jobs will have had their slice for a job that never ran; [`Time::MAX`] for never.
+    fn served(&self, task: &Task, by_slice: &[(Time, u64)], now: Time) -> Time {
+        let mut sum = u64::from(self.processors.as_ref().map_or(0, |p| p.free().len()));
+        if sum >= u64::from(task.procs) {
+            return now;
+        }
+        for &(time, procs) in by_slice {
+            sum += procs;
+            if sum >= u64::from(task.procs) {
+                return time;
+            }
+        }
+        Time::MAX
+    }
+
+    fn next_tick(&self, now: Time) -> Option<Time> {
+        let first = self.first_tick(now);
+        let mut best = self.asking.iter().map(|p| p.ready).min().unwrap_or(Time::MAX);
+        if !self.fresh.is_empty() && best > first {
+            let slice = |t: &Task| (t.since + (self.settings.slice - t.ran).max(Span::ZERO), u64::from(t.procs));
+            let mut by_slice: Vec<_> = self.running.iter().map(slice).collect();
+            by_slice.sort_unstable();
+            let soonest = self.fresh.iter().map(|t| self.served(t, &by_slice, now)).min();
+            best = best.min(soonest.unwrap_or(Time::MAX));
+        }
+        let every = self.settings.every.0;
+        (best < Time::MAX).then(|| Time((best.max(first).0 - 1).div_euclid(every) * every + every))
+    }
+}
+
+/// (w + g) / g of a running job.
+fn instantaneous(task: &Task, now: Time) -> Ratio {
+    Ratio { over: (now - task.submit).0, under: task.executed(now).0 }
+}
+
+/// (w + g) / g of a suspended job.
+fn waiting_factor(task: &Task, now: Time) -> Ratio {
+    Ratio { over: (now - task.submit).0, under: task.ran.0 }
+}
+
+/// A suspended job's place in line.
+#[derive(Clone, Copy)]
+struct Place {
+    factor: Ratio,
+    id: JobId,
+}
+
+impl Place {
+    /// Greater: behind the other.
+    fn behind(&self, other: &Place) -> Ordering {
+        other.factor.compare(self.factor).then(self.id.cmp(&other.id))
+    }
+}
+
+impl Policy for Immediate {
+    fn observe(&mut self, event: Event, view: &View<'_>) {
+        match event {
+            Event::Arrived(id) => {
+                self.machine = view.machine().procs;
+                self.processors.get_or_insert_with(|| Processors::new(self.machine));
+                self.fresh.push(Task::arriving(id, view));
+            }
+            Event::Ended { job, .. } => self.ended(job),
+            Event::Cancelled(id) => self.cancelled(id),
+            Event::Repredicted { .. } | Event::Woken => {}
+        }
+    }
+
+    fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let now = view.now();
+        let mut at = 0;
+        while at < self.fresh.len() {
+            at += usize::from(!self.serve(at, at == 0, now, actions));
+        }
+        self.resume(now, actions);
+        self.wake = self.next_tick(now);
+    }
+
+    fn next_wake(&self) -> Option<Time> {
+        self.wake
+    }
+}

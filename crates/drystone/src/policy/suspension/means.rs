@@ -1,0 +1,55 @@
+//! Running means of slowdowns by category: rule S9.
+
+use super::settings::Limit;
+use super::task::Task;
+use crate::model::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+/// 4 classes of run time (up to 10 min, 1 h, 8 h, more) × 4 of processors (1, up to 8, up to 32, more).
+fn category(task: &Task) -> usize {
+    let class = |value: i64, borders: [i64; 3]| borders.iter().filter(|&&border| value > border).count();
+    4 * class(task.length, [600, 3_600, 28_800]) + class(i64::from(task.procs), [1, 8, 32])
+}
+
+/// The limits in force.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Limits {
+    limit: Limit,
+    /// Sum and number per category.
+    slowdowns: [(f64, f64); 16],
+    /// The highest priority at which a job of each category may be suspended.
+    highest: [f64; 16],
+}
+
+impl Limits {
+    pub(super) fn new(limit: Limit) -> Limits {
+        let highest = match &limit {
+            Limit::Given { factor, means } => means.map(|mean| factor * mean),
+            Limit::None | Limit::Online { .. } => [f64::INFINITY; 16],
+        };
+        Limits { limit, slowdowns: [(0.0, 0.0); 16], highest }
+    }
+
+    /// Whether a running job has too high a priority to be suspended.
+    #[inline]
+    pub(super) fn shelters(&self, task: &Task) -> bool {
+        self.limit != Limit::None && task.running_priority().as_f64() > self.highest[category(task)]
+    }
+
+    /// Whether nobody is ever sheltered.
+    pub(super) fn is_none(&self) -> bool {
+        self.limit == Limit::None
+    }
+
+    /// A job has completed.
+    pub(super) fn learn(&mut self, task: &Task, now: Time) {
+        let Limit::Online { factor } = self.limit else { return };
+        let run = task.executed(now);
+        let floor = run.max(Span(10)).as_f64();
+        let at = category(task);
+        let (sum, count) = &mut self.slowdowns[at];
+        *sum += ((now - task.submit - run).as_f64() + floor) / floor;
+        *count += 1.0;
+        self.highest[at] = factor * (*sum / *count);
+    }
+}

@@ -1,0 +1,21 @@
+//! Preemption with local restart: selective suspension and immediate service (Kettimuthu et al. 2005).
+//!
+//! Processors have numbers here, because a suspended job goes on on the very processors it had. It *owns* them meanwhile,
+//! and which free processors a fresh job may take is the choice that decides everything ([`Place`]). Rules S3 to S9
+//! ([`Selective`]) and S12 ([`Immediate`]) of the specification.
+
+mod immediate;
+mod kind;
+mod means;
+mod processors;
+mod ratio;
+mod selective;
+mod settings;
+mod task;
+mod tuner;
+
+pub use immediate::Immediate;
+pub(crate) use kind::{IS, SS, TSS};
+pub use ratio::Decimal;
+pub use selective::Selective;
+pub use settings::{Factor, Limit, Place, Selection, Service, Victims};

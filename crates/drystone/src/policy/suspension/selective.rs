@@ -1,0 +1,512 @@
+//! SS and TSS: rules S3 to S9.
+
+use super::means::Limits;
+use super::processors::{Bits, Processors};
+use super::ratio::{Decimal, Ratio};
+use super::settings::{Factor, Place, Selection, Victims};
+use super::task::{Task, believed};
+use super::tuner::Tuner;
+use crate::model::{JobId, ProcSet, Procs, Time};
+use crate::policy::{Action, Actions, Event, Policy, View, Why};
+use serde::{Deserialize, Serialize};
+
+/// Selective suspension: an idle job may suspend running ones if its expansion factor is SF times theirs.
+///
+/// With q idle and r running jobs, a pass after a completion costs O(q), and O(q log q) if somebody starts; after nothing but
+/// arrivals it looks at the newcomers only; the preemption routine costs O(q·(log q + r)). It runs only when an expansion
+/// factor may have crossed what it needs: a tick at which nothing can change is slept through.
+#[derive(Serialize, Deserialize)]
+pub struct Selective {
+    settings: Selection,
+    factor: Decimal,
+    tuner: Option<Tuner>,
+    limits: Limits,
+    machine: Procs,
+    processors: Option<Processors>,
+    /// Waiting and suspended jobs. Those that arrived since the last pass are the last `newcomers`.
+    idle: Vec<Task>,
+    newcomers: usize,
+    /// Ascending by priority, start of segment, arrival.
+    running: Vec<Task>,
+    /// Jobs suspended in this pass; empty between passes.
+    stopped: Vec<Task>,
+    /// Whether more than arrivals happened since the last pass, so that anybody may start.
+    changed: bool,
+    wake: Option<Time>,
+    #[serde(skip)]
+    pool: Bits,
+    #[serde(skip)]
+    victims: Vec<usize>,
+}
+
+impl Selective {
+    /// A policy with these choices.
+    #[must_use]
+    pub fn new(settings: Selection) -> Selective {
+        let (factor, tuner) = match settings.factor {
+            Factor::Fixed(factor) => (factor, None),
+            Factor::Auto { target } => (Decimal::whole(2), Some(Tuner::new(target))),
+        };
+        Selective {
+            limits: Limits::new(settings.limit.clone()),
+            settings,
+            factor,
+            tuner,
+            machine: 0,
+            processors: None,
+            idle: Vec::new(),
+            newcomers: 0,
+            running: Vec::new(),
+            stopped: Vec::new(),
+            changed: false,
+            wake: None,
+            pool: Bits::default(),
+            victims: Vec::new(),
+        }
+    }
+
+    /// Whether a job must go on where it was.
+    #[inline]
+    fn is_pinned(&self, task: &Task) -> bool {
+        task.has_run() && !self.settings.migrate
+    }
+
+    /// Whether a running job is not to be suspended, whoever asks.
+    #[inline]
+    fn is_sheltered(&self, task: &Task) -> bool {
+        self.settings.cap.is_some_and(|cap| task.suspensions >= cap) || self.limits.shelters(task)
+    }
+
+    /// How wide a victim may be.
+    #[inline]
+    fn widest(&self, task: &Task, relieved: bool) -> Procs {
+        let width = self.settings.width.filter(|_| !relieved);
+        width.map_or(Procs::MAX, |times| task.procs.saturating_mul(times))
+    }
+
+    fn ended(&mut self, id: JobId, view: &View<'_>) {
+        let Some(at) = self.running.iter().position(|t| t.id == id) else { return };
+        let task = self.running.remove(at);
+        self.limits.learn(&task, view.now());
+        if let Some(factor) = self.tuner.as_mut().and_then(Tuner::completed) {
+            self.factor = factor;
+        }
+        if let Some(processors) = &mut self.processors {
+            processors.release(&task.set);
+        }
+        self.changed = true;
+    }
+
+    fn cancelled(&mut self, id: JobId) {
+        let Some(at) = self.idle.iter().position(|t| t.id == id) else { return };
+        self.newcomers -= usize::from(at + self.newcomers >= self.idle.len());
+        let task = self.idle.remove(at);
+        if self.is_pinned(&task)
+            && let Some(processors) = &mut self.processors
+        {
+            processors.disown(&task.set, self.idle.iter().filter(|t| t.meets(&task)).map(|t| &t.set));
+        }
+        self.changed = true;
+    }
+
+    fn repredicted(&mut self, id: JobId, view: &View<'_>) {
+        let length = believed(view.prediction(id));
+        if let Some(task) = self.idle.iter_mut().find(|t| t.id == id) {
+            task.length = length;
+        } else if let Some(at) = self.running.iter().position(|t| t.id == id) {
+            let task = self.running.remove(at);
+            self.insert_running(Task { length, ..task });
+        }
+        self.changed = true;
+    }
+
+    fn insert_running(&mut self, task: Task) {
+        let at = self.running.partition_point(|other| other.gives_way_before(&task).is_lt());
+        self.running.insert(at, task);
+    }
+
+    /// Rule S7: the processors on which an idle job starts without suspending anybody.
+    fn plain_start(&mut self, at: usize, now: Time) -> Option<ProcSet> {
+        let task = &self.idle[at];
+        if self.is_pinned(task) {
+            let free = self.processors.as_ref()?.free();
+            return (task.procs <= free.len() && free.contains(&task.set)).then(|| task.set.clone());
+        }
+        self.place(at, None, now)
+    }
+
+    /// Whether [`Selective::plain_start`] has an answer.
+    fn can_start(&mut self, at: usize, now: Time) -> bool {
+        let (task, need) = (&self.idle[at], self.idle[at].procs);
+        let Some(processors) = &self.processors else { return false };
+        if need > processors.free().len() {
+            return false;
+        }
+        if self.is_pinned(task) {
+            return processors.free().contains(&task.set);
+        }
+        self.available(at, false, now) >= need
+    }
+
+    /// Rule S6: how many processors a fresh job has without victims.
+    fn available(&mut self, at: usize, preempting: bool, now: Time) -> Procs {
+        let Some(processors) = &self.processors else { return 0 };
+        match self.settings.place {
+            Place::Never if preempting => processors.free().len(),
+            Place::Strict | Place::Never => processors.open().len(),
+            Place::Avoid | Place::Lowest | Place::Contiguous => processors.free().len(),
+            Place::PrioritySf | Place::Priority => {
+                self.fill_pool(at, 0, now);
+                self.pool.len()
+            }
+        }
+    }
+
+    /// The free processors that a fresh job prefers or is confined to, with those of the last `victims` that were stopped.
+    fn fill_pool(&mut self, at: usize, victims: usize, now: Time) {
+        let Some(processors) = &self.processors else { return };
+        let factor = match self.settings.place {
+            Place::PrioritySf => self.factor,
+            Place::Priority => Decimal::whole(1),
+            _ => {
+                self.pool.copy_from(processors.open());
+                let own = self.stopped.len() - victims;
+                self.stopped[own..].iter().for_each(|victim| self.pool.insert(&victim.set));
+                return;
+            }
+        };
+        let mine = self.idle[at].idle_priority(now);
+        self.pool.copy_from(processors.free());
+        let (others, own) = self.stopped.split_at(self.stopped.len() - victims);
+        for owner in self.idle.iter().filter(|t| t.has_run()).chain(others) {
+            if !mine.is_at_least(factor, owner.idle_priority(now)) {
+                self.pool.remove(&owner.set);
+            }
+        }
+        own.iter().for_each(|victim| self.pool.insert(&victim.set));
+    }
+
+    /// The processors that a fresh job gets in a plain start, or where the last `victims` of the stopped jobs are its own.
+    fn place(&mut self, at: usize, victims: Option<usize>, now: Time) -> Option<ProcSet> {
+        let need = self.idle[at].procs;
+        let place = match self.settings.place {
+            Place::Never if victims.is_none() => Place::Strict,
+            place => place,
+        };
+        let victims = victims.unwrap_or(0);
+        let processors = self.processors.as_ref()?;
+        if processors.free().len() < need {
+            return None;
+        }
+        match place {
+            Place::Strict if victims == 0 => {
+                return (processors.open().len() >= need).then(|| processors.open().lowest(need));
+            }
+            Place::Lowest => return Some(processors.free().lowest(need)),
+            Place::Contiguous => {
+                return Some(processors.free().best_run(need).unwrap_or_else(|| processors.free().lowest(need)));
+            }
+            _ => self.fill_pool(at, victims, now),
+        }
+        if self.pool.len() >= need {
+            return Some(self.pool.lowest(need));
+        }
+        if !matches!(place, Place::Avoid | Place::Never) {
+            return None;
+        }
+        let preferred = self.pool.lowest(need);
+        let mut others = self.processors.as_ref()?.free().clone();
+        others.remove_all(&self.pool);
+        Some(preferred.union(&others.lowest(need - preferred.len())))
+    }
+
+    fn start(&mut self, at: usize, set: ProcSet, why: Why, now: Time, actions: &mut Actions) {
+        let mut task = self.idle.remove(at);
+        let pinned = self.is_pinned(&task);
+        if let Some(processors) = &mut self.processors {
+            if pinned {
+                let others = self.idle.iter().chain(&self.stopped).filter(|t| t.meets(&task));
+                processors.reoccupy(&set, others.map(|t| &t.set));
+            } else {
+                processors.occupy(&set);
+            }
+        }
+        if !task.has_run() {
+            actions.start_on(task.id, why, set.clone());
+        } else if pinned {
+            actions.push(Action::Resume(task.id));
+        } else {
+            actions.resume_on(task.id, set.clone());
+        }
+        task.run_on(set, now, self.machine);
+        self.insert_running(task);
+    }
+
+    /// Suspends a running job.
+    fn stop(&mut self, at: usize, now: Time, actions: &mut Actions) {
+        let mut task = self.running.remove(at);
+        task.stop(now);
+        actions.push(Action::Suspend(task.id));
+        if let Some(tuner) = &mut self.tuner {
+            tuner.suspended();
+        }
+        if let Some(processors) = &mut self.processors {
+            if self.settings.migrate {
+                processors.release(&task.set);
+            } else {
+                processors.hold(&task.set);
+            }
+        }
+        self.stopped.push(task);
+    }
+
+    /// Rule S7, DISPATCH: everybody who may start without suspending anybody, in order of priority.
+    fn dispatch(&mut self, now: Time, actions: &mut Actions) -> bool {
+        let mut at = 0;
+        if self.changed || self.settings.place.changes_with_time() {
+            let can_start = (0..self.idle.len()).any(|i| self.can_start(i, now));
+            if !can_start {
+                return false;
+            }
+            self.idle.sort_unstable_by(|a, b| a.before(b, now));
+        } else {
+            // Whoever was there already is blocked by the same processors as before.
+            at = self.idle.len() - self.newcomers;
+        }
+        let before = self.idle.len();
+        while at < self.idle.len() {
+            match self.plain_start(at, now) {
+                Some(set) => self.start(at, set, if at == 0 { Why::Head } else { Why::Backfilled }, now, actions),
+                None => at += 1,
+            }
+        }
+        self.idle.len() < before
+    }
+
+    /// Rule S8, PREEMPT.
+    fn preempt(&mut self, now: Time, actions: &mut Actions) {
+        self.idle.sort_unstable_by(|a, b| a.before(b, now));
+        let mut at = 0;
+        while at < self.idle.len() {
+            if let Some(set) = self.plain_start(at, now) {
+                self.start(at, set, if at == 0 { Why::Head } else { Why::Backfilled }, now, actions);
+                continue;
+            }
+            let found = match self.is_pinned(&self.idle[at]) {
+                true => self.victims_on_its_processors(at, now),
+                false => self.victims_anywhere(at, now),
+            };
+            if !found {
+                at += 1;
+                continue;
+            }
+            // From the highest position down, so that the others stay where they are.
+            self.victims.sort_unstable_by(|a, b| b.cmp(a));
+            let victims = std::mem::take(&mut self.victims);
+            victims.iter().for_each(|&victim| self.stop(victim, now, actions));
+            let set = match self.is_pinned(&self.idle[at]) {
+                true => Some(self.idle[at].set.clone()),
+                false => self.place(at, Some(victims.len()), now),
+            };
+            self.victims = victims;
+            match set {
+                Some(set) => self.start(at, set, Why::Preempting, now, actions),
+                None => at += 1,
+            }
+        }
+        // Whoever gave way may have left processors that another suspended job was waiting for.
+        self.changed = !self.stopped.is_empty();
+        self.idle.append(&mut self.stopped);
+    }
+
+    /// The jobs that a suspended one must suspend to go on, if it may: all that run on its processors.
+    fn victims_on_its_processors(&mut self, at: usize, now: Time) -> bool {
+        self.victims.clear();
+        let task = &self.idle[at];
+        let tau = task.idle_priority(now);
+        for (j, other) in self.running.iter().enumerate() {
+            if !task.meets(other) {
+                continue;
+            }
+            if other.since == now || !tau.is_at_least(self.factor, other.running_priority()) || self.is_sheltered(other)
+            {
+                return false;
+            }
+            self.victims.push(j);
+        }
+        true
+    }
+
+    /// The jobs that a fresh one suspends, if there are enough.
+    fn victims_anywhere(&mut self, at: usize, now: Time) -> bool {
+        self.victims.clear();
+        let available = self.available(at, true, now);
+        let task = &self.idle[at];
+        let (need, tau) = (u64::from(task.procs), task.idle_priority(now));
+        let widest = self.widest(task, self.is_relieved(tau));
+        let mut sum = u64::from(available);
+        for (j, other) in self.running.iter().enumerate() {
+            if self.settings.victims != Victims::Widest && sum >= need
+                || !tau.is_at_least(self.factor, other.running_priority())
+            {
+                break;
+            }
+            if other.since == now {
+                continue;
+            }
+            if other.procs > widest || self.is_sheltered(other) {
+                if self.settings.victims == Victims::Exit {
+                    break;
+                }
+                continue;
+            }
+            sum += u64::from(other.procs);
+            self.victims.push(j);
+        }
+        if sum < need {
+            return false;
+        }
+        // Stable: of equally wide ones those of lower priority first.
+        self.victims.sort_by_key(|&j| std::cmp::Reverse(self.running[j].procs));
+        let mut sum = u64::from(available);
+        let running = &self.running;
+        let enough = self.victims.iter().position(|&j| {
+            let before = sum;
+            sum += u64::from(running[j].procs);
+            before >= need
+        });
+        self.victims.truncate(enough.unwrap_or(self.victims.len()));
+        true
+    }
+
+    fn is_relieved(&self, tau: Ratio) -> bool {
+        self.settings.relief.is_some_and(|relief| tau.is_at_least(relief, Ratio { over: 1, under: 1 }))
+    }
+
+    /// The next tick at which something can change if nothing else happens; only the idle jobs from `from` on are asked.
+    fn next_tick_for(&mut self, from: usize, now: Time, known: Option<Time>) -> Option<Time> {
+        let every = self.settings.every.0;
+        let first = Time((now.0.div_euclid(every) + 1) * every);
+        let mut best = known.filter(|&t| t > now).unwrap_or(Time::MAX);
+        for at in from..self.idle.len() {
+            if best <= first {
+                break;
+            }
+            let ready = self.ready(at, now, best);
+            if ready < best {
+                best = Time((ready.max(first).0 - 1).div_euclid(every) * every + every);
+            }
+        }
+        (best < Time::MAX).then_some(best)
+    }
+
+    /// From when on an idle job can start as things are, no later than it really can; [`Time::MAX`] for never. Not computed
+    /// to the end where it is `bound` or later.
+    fn ready(&mut self, at: usize, now: Time, bound: Time) -> Time {
+        if self.can_start(at, now) {
+            return now;
+        }
+        let when = |task: &Task, tau: Ratio| task.when_over(self.factor.least_over(tau, task.length));
+        let task = &self.idle[at];
+        let Some(first) = self.running.first() else { return Time::MAX };
+        if when(task, first.running_priority()) >= bound {
+            return bound;
+        }
+        if self.is_pinned(task) {
+            let simple = self.limits.is_none() && self.settings.cap.is_none();
+            let mut highest = None;
+            for other in self.running.iter().rev().filter(|other| task.meets(other)) {
+                if !simple && self.is_sheltered(other) {
+                    return Time::MAX;
+                }
+                highest = highest.or(Some(other.running_priority()));
+                if simple {
+                    break;
+                }
+            }
+            return highest.map_or(now, |tau| when(task, tau));
+        }
+        if self.settings.place.changes_with_time()
+            && self.processors.as_ref().is_some_and(|p| p.free().len() >= task.procs)
+        {
+            return now;
+        }
+        let available = match self.settings.place {
+            Place::Strict => self.processors.as_ref().map_or(0, |p| p.open().len()),
+            _ => self.processors.as_ref().map_or(0, |p| p.free().len()),
+        };
+        let with = |relieved: bool| {
+            let (widest, mut sum) = (self.widest(task, relieved), u64::from(available));
+            if sum >= u64::from(task.procs) {
+                return now;
+            }
+            for other in &self.running {
+                if other.procs > widest || self.is_sheltered(other) {
+                    if self.settings.victims == Victims::Exit {
+                        break;
+                    }
+                    continue;
+                }
+                sum += u64::from(other.procs);
+                if sum >= u64::from(task.procs) {
+                    return when(task, other.running_priority());
+                }
+            }
+            Time::MAX
+        };
+        match self.settings.relief {
+            None => with(false),
+            Some(relief) => {
+                let relieved = task.when_over(relief.least_over(Ratio { over: 1, under: 1 }, task.length));
+                with(false).min(with(true).max(relieved))
+            }
+        }
+    }
+}
+
+impl Policy for Selective {
+    fn observe(&mut self, event: Event, view: &View<'_>) {
+        match event {
+            Event::Arrived(id) => {
+                self.machine = view.machine().procs;
+                self.processors.get_or_insert_with(|| Processors::new(self.machine));
+                self.idle.push(Task::arriving(id, view));
+                self.newcomers += 1;
+            }
+            Event::Ended { job, .. } => self.ended(job, view),
+            Event::Repredicted { job, .. } => self.repredicted(job, view),
+            Event::Cancelled(id) => self.cancelled(id),
+            Event::Woken => {}
+        }
+    }
+
+    fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let now = view.now();
+        if !self.pool.is_for(self.machine) {
+            self.pool = Bits::none(self.machine);
+        }
+        let tick = now.0.rem_euclid(self.settings.every.0) == 0;
+        if tick {
+            self.preempt(now, actions);
+        } else if self.settings.starts_at_ticks {
+            self.wake = self.next_tick_for(0, now, None);
+            return;
+        } else {
+            let only_arrivals = !self.changed && !self.settings.place.changes_with_time();
+            let started = self.dispatch(now, actions);
+            self.changed = false;
+            if only_arrivals && !started {
+                let from = self.idle.len() - self.newcomers;
+                self.newcomers = 0;
+                self.wake = self.next_tick_for(from, now, self.wake);
+                return;
+            }
+        }
+        self.newcomers = 0;
+        self.wake = self.next_tick_for(0, now, None);
+    }
+
+    fn next_wake(&self) -> Option<Time> {
+        self.wake
+    }
+}

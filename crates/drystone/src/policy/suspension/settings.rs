@@ -1,0 +1,111 @@
+//! The choices of selective suspension and immediate service.
+
+use super::ratio::Decimal;
+use crate::model::Span;
+use serde::{Deserialize, Serialize};
+
+/// By which factor a waiting job's expansion factor must exceed that of a running one to suspend it: SF.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Factor {
+    /// This, at least 1.
+    Fixed(Decimal),
+    /// Ours: starts at 2 and follows the number of suspensions per completed job, which it holds near `target`.
+    Auto {
+        /// Suspensions per completed job to aim at.
+        target: Decimal,
+    },
+}
+
+/// Which free processors a fresh job may take. A suspended job owns the processors on which it must go on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Place {
+    /// Only those that no suspended job owns, and those of its own victims.
+    Strict,
+    /// Also those whose owners' priority it exceeds SF times.
+    PrioritySf,
+    /// Also those whose owners' priority it reaches.
+    Priority,
+    /// In plain starts as [`Place::Strict`]; where the preemption routine starts it, all.
+    Never,
+    /// All, those without owner first, lowest numbers first.
+    Avoid,
+    /// All, lowest numbers first.
+    Lowest,
+    /// All: the shortest run of consecutive ones that is long enough, else the lowest.
+    Contiguous,
+}
+
+impl Place {
+    /// Whether what a job may take changes while nothing but time passes.
+    pub(super) fn changes_with_time(self) -> bool {
+        matches!(self, Place::PrioritySf | Place::Priority)
+    }
+}
+
+/// Which victims a fresh job takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Victims {
+    /// Of all eligible ones the widest first (section 4.3, formulas).
+    Widest,
+    /// Eligible ones are collected in order of priority, lowest first, until they are enough; of these the widest first (the
+    /// printed pseudocode, where ineligible jobs are skipped).
+    Skip,
+    /// The same, but the first ineligible job ends the search (the printed pseudocode with its early exit).
+    Exit,
+}
+
+/// Above which priority a running job is not suspended any more (TSS), by its category.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Limit {
+    /// No limit: SS.
+    None,
+    /// `factor` times the mean bounded slowdown of the jobs of its category that have completed; none yet: no limit.
+    Online {
+        /// 1.5 in the paper.
+        factor: f64,
+    },
+    /// `factor` times these means.
+    Given {
+        /// 1.5 in the paper.
+        factor: f64,
+        /// Mean bounded slowdowns by category: run time class × 4 + class of processors.
+        means: Box<[f64; 16]>,
+    },
+}
+
+/// The choices of [`Selective`](super::Selective).
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Selection {
+    /// SF.
+    pub factor: Factor,
+    /// Who is not suspended.
+    pub limit: Limit,
+    /// How often the preemption routine runs: at multiples of this.
+    pub every: Span,
+    /// Which processors fresh jobs may take.
+    pub place: Place,
+    /// Which victims they take.
+    pub victims: Victims,
+    /// A fresh job suspends only jobs at most so many times as wide as itself; `None`: any.
+    pub width: Option<u32>,
+    /// Whether jobs start only when the preemption routine runs.
+    pub starts_at_ticks: bool,
+    /// Ours: how often a job may be suspended.
+    pub cap: Option<u32>,
+    /// Ours: from this priority on the width of victims does not matter.
+    pub relief: Option<Decimal>,
+    /// Ours: suspended jobs go on on any processors.
+    pub migrate: bool,
+}
+
+/// The choices of [`Immediate`](super::Immediate).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Service {
+    /// How long a job runs before it may be suspended.
+    pub slice: Span,
+    /// At multiples of this suspended jobs may suspend others to go on, and nobody else is tried between events.
+    pub every: Span,
+    /// By which factor a suspended job's instantaneous expansion factor must exceed those of the jobs that it suspends to go
+    /// on; `None`: it never suspends any.
+    pub resume: Option<Decimal>,
+}

@@ -1,0 +1,114 @@
+//! A job as the suspending policies see it.
+
+use super::ratio::Ratio;
+use crate::model::{JobId, ProcSet, Procs, Span, TIME_LIMIT, Time};
+use crate::policy::View;
+use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
+
+/// A job that waits, runs or is suspended.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Task {
+    pub(super) id: JobId,
+    pub(super) procs: Procs,
+    pub(super) submit: Time,
+    /// e: how long it is believed to run, at least a second.
+    pub(super) length: i64,
+    /// Time run in earlier segments.
+    pub(super) ran: Span,
+    /// Start of the current run segment, for running jobs.
+    pub(super) since: Time,
+    /// How often it was suspended.
+    pub(super) suspensions: u32,
+    /// Its processors; none before its first start.
+    pub(super) set: ProcSet,
+    /// The 64ths of the machine in which they are: most jobs that share no processor share none of these.
+    pub(super) parts: u64,
+}
+
+impl Task {
+    pub(super) fn arriving(id: JobId, view: &View<'_>) -> Task {
+        let job = view.job(id);
+        Task {
+            id,
+            procs: job.procs,
+            submit: job.submit,
+            length: believed(view.prediction(id)),
+            ran: Span::ZERO,
+            since: Time::ZERO,
+            suspensions: 0,
+            set: ProcSet::new(),
+            parts: 0,
+        }
+    }
+
+    /// It starts, or goes on.
+    pub(super) fn run_on(&mut self, set: ProcSet, now: Time, machine: Procs) {
+        self.parts = parts(&set, machine);
+        (self.set, self.since) = (set, now);
+    }
+
+    /// Whether it shares processors with another.
+    #[inline]
+    pub(super) fn meets(&self, other: &Task) -> bool {
+        self.parts & other.parts != 0 && !self.set.is_disjoint(&other.set)
+    }
+
+    /// Whether it was suspended, if it does not run.
+    #[inline]
+    pub(super) fn has_run(&self) -> bool {
+        !self.set.is_empty()
+    }
+
+    /// tau of a waiting or suspended job: (w + e) / e.
+    #[inline]
+    pub(super) fn idle_priority(&self, now: Time) -> Ratio {
+        Ratio { over: (now - self.submit - self.ran).0 + self.length, under: self.length }
+    }
+
+    /// tau of a running job, which stands still.
+    #[inline]
+    pub(super) fn running_priority(&self) -> Ratio {
+        self.idle_priority(self.since)
+    }
+
+    /// g of a running job: seconds run so far.
+    #[inline]
+    pub(super) fn executed(&self, now: Time) -> Span {
+        self.ran + (now - self.since)
+    }
+
+    /// When tau of a waiting or suspended job has `over` as its numerator.
+    pub(super) fn when_over(&self, over: i128) -> Time {
+        let at = over - i128::from(self.length) + i128::from(self.submit.0) + i128::from(self.ran.0);
+        i64::try_from(at).map_or(Time::MAX, Time).min(Time::MAX)
+    }
+
+    /// Descending tau, ties by arrival: the order of those who wait.
+    pub(super) fn before(&self, other: &Task, now: Time) -> Ordering {
+        other.idle_priority(now).compare(self.idle_priority(now)).then(self.id.cmp(&other.id))
+    }
+
+    /// Ascending tau, ties by the start of the segment, then by arrival: the order of possible victims.
+    pub(super) fn gives_way_before(&self, other: &Task) -> Ordering {
+        let by_tau = self.running_priority().compare(other.running_priority());
+        by_tau.then(self.since.cmp(&other.since)).then(self.id.cmp(&other.id))
+    }
+
+    /// It leaves its processors but keeps its progress.
+    pub(super) fn stop(&mut self, now: Time) {
+        self.ran = self.executed(now);
+        self.suspensions += 1;
+    }
+}
+
+fn parts(set: &ProcSet, machine: Procs) -> u64 {
+    let part = |proc: Procs| (u64::from(proc) * 64 / u64::from(machine.max(1))).min(63);
+    let mask = |first: u64, last: u64| (u64::MAX >> (63 - (last - first))) << first;
+    set.ranges().iter().fold(0, |parts, r| parts | mask(part(r.start), part(r.end - 1)))
+}
+
+/// A prediction as the length of a job: from 1 s to the limit of all times, so that every fraction is defined.
+pub(super) fn believed(prediction: Span) -> i64 {
+    prediction.0.clamp(1, TIME_LIMIT)
+}
