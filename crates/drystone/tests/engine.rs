@@ -5,8 +5,8 @@ mod common;
 use common::{simulate, spec, starts, workload};
 use drystone::engine::{Replay, Schedule, Scheduler, Simulation, SimulationError};
 use drystone::metrics::PromiseAudit;
-use drystone::model::{JobId, ProcSet, Time, Workload};
-use drystone::parts::predict::Forecast;
+use drystone::model::{Job, JobId, ProcSet, Span, Time, Workload};
+use drystone::parts::predict::{Forecast, Prediction, forecast};
 use drystone::policy::{Action, Actions, Event, Pass, Policy, View, Why, names};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -61,6 +61,43 @@ fn a_guard_keeps_underpredicted_jobs_out_of_the_reservation() {
     // With a truthful estimate C may overtake.
     let w = workload(4, &[(0, 1, 100, 2), (0, 1, 100, 4), (10, 3, 20, 3), (10, 4, 20, 3), (10, 1, 3, 2)]);
     assert_eq!(starts(&w, "easy++-guarded"), [0, 0, 10, 13, 10]);
+}
+
+/// Whoever the log does not know shares one history; a user without a finished job is believed; run times beyond the
+/// estimate are learned as they were; and what is predicted to run for no time is planned and corrected like any other.
+#[test]
+fn odd_jobs_have_defined_predictions() {
+    let job = |user: i32| Job { user, ..Job::new(Time(0), 1, Span(600)) };
+    for predictor in ["recent(2)", "quantile(0.5)"] {
+        let mut p = forecast(predictor).expect("a predictor").predictor;
+        p.learn(JobId(0), &job(-1), Span(100), Time(0));
+        p.learn(JobId(1), &Job { estimate: Span(50), ..job(-1) }, Span(100), Time(0));
+        assert_eq!(p.predict(JobId(2), &job(-1), None), Prediction::learned(Span(100)), "{predictor}");
+        assert_eq!(p.predict(JobId(3), &job(7), None), Prediction::given(Span(600)), "{predictor}");
+        assert_eq!(p.predict(JobId(4), &Job { estimate: Span(0), ..job(7) }, None).run, Span(0), "{predictor}");
+    }
+    // The first two run for no time, so all others are predicted to; they need the whole machine for 5 each, or half of it.
+    let w = workload(2, &[(0, 1, 100, 0), (0, 1, 100, 0), (10, 2, 100, 5), (11, 2, 100, 5), (12, 1, 100, 5)]);
+    for policy in [
+        "easy++",
+        "easy++-guarded",
+        "easy(predict=recent(2),correct=none)",
+        "easy(predict=recent(2),reserve=2)",
+        "easy(predict=recent(2),correct=doubling)",
+        "conservative(predict=recent(2))",
+        "slack(sf=0,predict=recent(2))",
+        "slack(sf=0,predict=quantile(1),correct=none)",
+    ] {
+        assert_eq!(starts(&w, policy), [0, 0, 10, 15, 20], "{policy}");
+    }
+}
+
+/// New predictions of running jobs without any correction: an alarm for them would go off for ever.
+#[test]
+fn predictions_may_change_without_being_corrected() {
+    let w = workload(2, &[(0, 1, 100, 2), (0, 1, 100, 50), (1, 2, 100, 5), (60, 1, 100, 5)]);
+    let policy = "easy(predict=recent(1,propagate=running),correct=none)";
+    assert_eq!(starts(&w, policy), [0, 0, 50, 60]);
 }
 
 /// The orders, on one processor: all jobs arrive while the first one runs.

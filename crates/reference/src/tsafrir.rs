@@ -1,6 +1,6 @@
 //! The 18 policies of Tsafrir, Etsion & Feitelson (2007) with the semantics that reproduce their tables.
 
-use crate::easy::{Easy, Extra, Order, Overdue, Pass, Predictor, Reservations, Window};
+use crate::easy::{Easy, Extra, Growth, Order, Overdue, Pass, Predictor, Recent, Reservations, Window};
 
 /// A named policy of the paper: what predicts, whether predictions are corrected, and the orders.
 pub const NAMES: [&str; 18] = [
@@ -29,8 +29,8 @@ pub const NAMES: [&str; 18] = [
 pub fn policy(name: &str) -> Option<Easy> {
     use Order::{Fcfs, Shortest};
     use Predictor::{Actual, Estimate};
-    let all = Predictor::RecentHistory(Window::All);
-    let immediate = Predictor::RecentHistory(Window::Immediate);
+    let all = Predictor::Recent(Recent::default());
+    let immediate = Predictor::Recent(Recent { window: Window::Immediate, ..Recent::default() });
     // (prediction, correction, backfill order, queue order, doubled)
     let (predictor, corrected, backfill, queue, doubled) = match name {
         "EASY" => (Estimate, false, Fcfs, Fcfs, false),
@@ -63,6 +63,7 @@ pub fn policy(name: &str) -> Option<Easy> {
         predictor,
         doubled,
         corrected,
+        growth: Growth::AtOnce,
         guarded: false,
     })
 }

@@ -3,7 +3,10 @@
 use drystone::engine::{Replay, Schedule, Simulation};
 use drystone::model::{Job, Machine, Provenance, Span, Status, Time, Truth, Workload};
 use drystone::policy::PolicySpec;
-use drystone_reference::easy::{self, Easy, Extra, Order, Overdue, Pass, Predictor, Reservations, Window};
+use drystone_reference::easy::{
+    self, Above, Easy, Extra, Growth, Metric, Order, Overdue, Pass, Predictor, Propagation, Recent, Reservations,
+    Window,
+};
 use drystone_reference::gaussier;
 use drystone_reference::talby::{self, Notice};
 use drystone_reference::{JobIn, JobOut, jobs_of};
@@ -39,6 +42,69 @@ fn workloads(overruns: bool, shortest: i64) -> impl Strategy<Value = Workload> {
     })
 }
 
+/// The same workload with few different estimates and two users, so that windows of similar jobs fill.
+fn with_few_estimates(w: Workload) -> Workload {
+    let (machine, mut jobs, truth, provenance) = w.into_parts();
+    for job in &mut jobs {
+        job.estimate = Span(20 + job.estimate.0 % 3 * 40);
+        job.user %= 2;
+    }
+    Workload::new(machine, jobs, truth, provenance).expect("sound")
+}
+
+/// Every parameter of section 7.
+fn recent() -> impl Strategy<Value = Recent> {
+    let window = prop::sample::select(vec![Window::All, Window::Immediate, Window::Extended]);
+    let metric = prop::sample::select(vec![Metric::Average, Metric::Median, Metric::Minimum, Metric::Maximum]);
+    let above = prop::sample::select(vec![Above::Discard, Above::Clip, Above::Keep]);
+    let propagation = prop::sample::select(vec![Propagation::No, Propagation::Waiting, Propagation::Running]);
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    (prop_oneof![1usize..=4, 1usize..=30], window, metric, above, propagation, flags).prop_map(
+        |(size, window, metric, above, propagation, (full, relative, by_termination))| Recent {
+            size,
+            window,
+            full,
+            metric,
+            relative,
+            by_termination,
+            above,
+            propagation,
+        },
+    )
+}
+
+/// The same as the product is told.
+fn words(r: &Recent) -> String {
+    let window = match r.window {
+        Window::All => "all",
+        Window::Immediate => "immediate",
+        Window::Extended => "extended",
+    };
+    let metric = match r.metric {
+        Metric::Average => "average",
+        Metric::Median => "median",
+        Metric::Minimum => "min",
+        Metric::Maximum => "max",
+    };
+    let above = match r.above {
+        Above::Discard => "discard",
+        Above::Clip => "clip",
+        Above::Keep => "keep",
+    };
+    let propagate = match r.propagation {
+        Propagation::No => "no",
+        Propagation::Waiting => "waiting",
+        Propagation::Running => "running",
+    };
+    format!(
+        "recent({},window={window},full={},metric={metric},fallback={},recency={},above={above},propagate={propagate})",
+        r.size,
+        if r.full { "yes" } else { "no" },
+        if r.relative { "relative" } else { "estimate" },
+        if r.by_termination { "termination" } else { "submission" },
+    )
+}
+
 /// The same workload with estimates of at least a second.
 fn with_estimates(w: Workload) -> Workload {
     let (machine, mut jobs, truth, provenance) = w.into_parts();
@@ -67,7 +133,7 @@ const ORDERS: [(&str, Order); 8] = [
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(192))]
 
     /// The EASY family: every order of queue and backfilling, every reading of extra processors and overdue jobs, one pass
     /// or many, 0 to 5 reservations or no backfilling at all.
@@ -98,24 +164,31 @@ proptest! {
         assert_same(&policy, &jobs, &simulate(&w, &policy), &theirs);
     }
 
-    /// The predictors and corrections of Tsafrir et al. 2007 in every order.
+    /// The predictors and corrections of Tsafrir et al. 2007 with every parameter of section 7, quantiles, and guarded
+    /// backfilling, in every order.
     #[test]
     fn predictions_from_history(
-        w in workloads(true, 0),
-        predictor in 0usize..4, doubled in any::<bool>(), corrected in any::<bool>(),
+        w in prop_oneof![workloads(true, 0), workloads(true, 0).prop_map(with_few_estimates)],
+        (kind, recent) in (0usize..8, recent()), doubled in any::<bool>(), correction in 0usize..4,
         sjf_queue in any::<bool>(), sjbf in any::<bool>(), paper in any::<bool>(), guarded in any::<bool>(),
     ) {
-        let (name, predictor) = [
-            ("estimate", Predictor::Estimate),
-            ("perfect", Predictor::Actual),
-            ("recent(2)", Predictor::RecentHistory(Window::All)),
-            ("recent(2,window=immediate)", Predictor::RecentHistory(Window::Immediate)),
-        ][predictor];
-        let name = if doubled { format!("double({name})") } else { name.to_string() };
+        let (name, predictor) = match kind {
+            0 => ("estimate".to_string(), Predictor::Estimate),
+            1 => ("perfect".to_string(), Predictor::Actual),
+            2 => ("quantile(0.75,size=7,least=3)".to_string(), Predictor::Quantile { percent: 75, size: 7, least: 3 }),
+            3 => ("recent(2)".to_string(), Predictor::Recent(Recent::default())),
+            _ => (words(&recent), Predictor::Recent(recent)),
+        };
+        let name = if doubled { format!("double({name})") } else { name };
         let order = |shortest: bool| if shortest { ("sjf", Order::Shortest) } else { ("fcfs", Order::Fcfs) };
         let ((queue_name, queue), (backfill_name, backfill)) = (order(sjf_queue), order(sjbf || sjf_queue));
         let variant = if paper { "@tsafrir2007" } else { "" };
-        let correct = if corrected { "estimate" } else { "none" };
+        let (correct, growth) = [
+            ("none", Growth::AtOnce),
+            ("estimate", Growth::AtOnce),
+            ("gradual", Growth::Gradual),
+            ("exponential", Growth::Exponential),
+        ][correction];
         let guard = if guarded { "estimate" } else { "prediction" };
         let policy = format!(
             "easy{variant}(order={queue_name},backfill={backfill_name},predict={name},correct={correct},guard={guard})"
@@ -125,7 +198,8 @@ proptest! {
         } else {
             Easy::default()
         };
-        let definition = Easy { queue, backfill, predictor, doubled, corrected, guarded, ..definition };
+        let corrected = correct != "none";
+        let definition = Easy { queue, backfill, predictor, doubled, corrected, growth, guarded, ..definition };
         let jobs = jobs_of(&w);
         let theirs = easy::run(&definition, &jobs, 16).schedule();
         assert_same(&policy, &jobs, &simulate(&w, &policy), &theirs);

@@ -2,6 +2,7 @@
 
 mod common;
 mod compare;
+mod explain;
 mod golden;
 mod help;
 mod inputs;

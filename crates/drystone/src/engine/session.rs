@@ -484,7 +484,8 @@ impl Session {
         let now = self.s.now;
         let entry = &mut self.s.table.entries[id];
         let old = std::mem::replace(&mut entry.prediction, new);
-        if entry.phase == Phase::Running {
+        // Without a correction an alarm would change nothing, and go off for ever.
+        if self.corrects && entry.phase == Phase::Running {
             self.s.alarms.push(Reverse((entry.predicted_end(), id)));
         }
         self.s.changes.entry(id).or_default().push((now, new));

@@ -1,8 +1,8 @@
 //! Events and passes.
 
 use super::order::Waiting;
-use super::predict::History;
-use super::{Easy, Extra, Order, Overdue, Pass, Record, Reservations, Run};
+use super::predict::{History, Predictor, Propagation};
+use super::{Easy, Extra, Growth, Order, Overdue, Pass, Record, Reservations, Run};
 use crate::JobIn;
 use crate::profile::Profile;
 use std::collections::BTreeSet;
@@ -33,6 +33,7 @@ pub fn run(policy: &Easy, jobs: &[JobIn], machine: i64) -> Run {
         now: 0,
         queue: Vec::new(),
         running: Vec::new(),
+        corrections: vec![0; jobs.len()],
         late_corrections: vec![0; jobs.len()],
         history: History::default(),
         events: (0..jobs.len()).map(|i| (jobs[i].submit, Class::Arrival, i)).collect(),
@@ -65,6 +66,8 @@ struct World<'a> {
     queue: Vec<usize>,
     /// Running jobs.
     running: Vec<usize>,
+    /// Corrections, per job.
+    corrections: Vec<u32>,
     /// Corrections past the estimate, per job.
     late_corrections: Vec<u32>,
     history: History,
@@ -83,6 +86,7 @@ impl World<'_> {
                 self.history.insert(self.jobs, j);
                 self.records[j].end = self.now;
                 self.ended.push(j);
+                self.propagate(j);
             }
             Class::Arrival => {
                 let (prediction, from_history) = self.history.predict(self.policy.predictor, self.jobs, j);
@@ -101,18 +105,49 @@ impl World<'_> {
         true
     }
 
-    /// Rule 8: to the estimate, then one minute, then a quarter of an hour, doubling.
+    /// A job of the user has terminated: which predictions are made anew. None falls behind what a job has run already.
+    fn propagate(&mut self, terminated: usize) {
+        let Predictor::Recent(recent) = self.policy.predictor else { return };
+        for j in 0..self.jobs.len() {
+            let renewed = match recent.propagation {
+                Propagation::No => false,
+                Propagation::Waiting => self.queue.contains(&j),
+                Propagation::Running => {
+                    self.queue.contains(&j) || self.running.contains(&j) && self.corrections[j] == 0
+                }
+            };
+            if !renewed || self.jobs[j].user != self.jobs[terminated].user {
+                continue;
+            }
+            let factor = if self.policy.doubled { 2 } else { 1 };
+            let mut prediction = factor * self.history.predict(self.policy.predictor, self.jobs, j).0;
+            if self.running.contains(&j) {
+                prediction = prediction.max(self.now - self.records[j].start);
+            }
+            if prediction != self.records[j].prediction() {
+                self.records[j].predictions.push((self.now, prediction));
+                if self.policy.corrected && self.running.contains(&j) {
+                    self.events.insert((self.predicted_end(j), Class::Expiry, j));
+                }
+            }
+        }
+    }
+
+    /// Rule 8: up to the estimate, then one minute, then a quarter of an hour, doubling.
     fn correct(&mut self, j: usize) {
         let limit = self.jobs[j].estimate * if self.policy.doubled { 2 } else { 1 };
         let prediction = self.records[j].prediction();
+        let step = |i: u32| if i == 1 { 60 } else { 900 * (1 << (i - 2)) };
+        self.corrections[j] += 1;
         let longer = if prediction < limit {
-            limit
+            match self.policy.growth {
+                Growth::AtOnce => limit,
+                Growth::Gradual => limit.min(prediction + step(self.corrections[j])),
+                Growth::Exponential => limit.min(prediction + (prediction / 5).max(60)),
+            }
         } else {
             self.late_corrections[j] += 1;
-            match self.late_corrections[j] {
-                1 => prediction + 60,
-                i => prediction + 900 * (1 << (i - 2)),
-            }
+            prediction + step(self.late_corrections[j])
         };
         self.records[j].predictions.push((self.now, longer));
         self.events.insert((self.predicted_end(j), Class::Expiry, j));

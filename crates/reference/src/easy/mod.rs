@@ -10,9 +10,9 @@ mod order;
 mod predict;
 
 pub use engine::run;
-pub use options::{Easy, Extra, Overdue, Pass, Reservations};
+pub use options::{Easy, Extra, Growth, Overdue, Pass, Reservations};
 pub use order::Order;
-pub use predict::{Predictor, Window};
+pub use predict::{Above, Metric, Predictor, Propagation, Recent, Window};
 
 use crate::{JobIn, JobOut};
 

@@ -30,6 +30,17 @@ pub enum Overdue {
     Stale,
 }
 
+/// How a prediction that was outlived grows up to the estimate (section 7). Beyond it, rule 8.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Growth {
+    /// To the estimate at once.
+    AtOnce,
+    /// By 1 min at the job's first correction, by 15·2^(i−2) min at its i-th.
+    Gradual,
+    /// By a fifth, at least a minute.
+    Exponential,
+}
+
 /// Who holds a reservation during a pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reservations {
@@ -47,7 +58,7 @@ pub enum Reservations {
 }
 
 /// One policy of the family.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Easy {
     /// When the scheduler looks at the queue.
     pub pass: Pass,
@@ -67,6 +78,8 @@ pub struct Easy {
     pub doubled: bool,
     /// Rule 8: a job that outlives its prediction gets a longer one.
     pub corrected: bool,
+    /// How it grows up to the estimate.
+    pub growth: Growth,
     /// Section 4: a job is backfilled only if its estimated end respects the reservation, not just its predicted one.
     pub guarded: bool,
 }
@@ -84,6 +97,7 @@ impl Default for Easy {
             predictor: Predictor::Estimate,
             doubled: false,
             corrected: false,
+            growth: Growth::AtOnce,
             guarded: false,
         }
     }

@@ -1,29 +1,114 @@
-//! What the run time of an arriving job is taken to be (rules 9 to 11).
+//! What the run time of an arriving job is taken to be (rules 9 to 11, and the parameters of section 7).
 
 use crate::JobIn;
 use std::collections::BTreeMap;
 
 /// Where predictions come from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Predictor {
     /// The user's estimate.
     Estimate,
     /// The actual run time, even above the estimate ("perfect").
     Actual,
-    /// Rule 10: the mean of the user's last two terminated jobs.
-    RecentHistory(Window),
+    /// The user's recent jobs.
+    Recent(Recent),
+    /// Of the user's last `size` jobs in order of termination the nearest-rank quantile, at most the estimate; the estimate
+    /// as long as fewer than `least` are known.
+    Quantile {
+        /// In hundredths.
+        percent: usize,
+        /// Jobs remembered.
+        size: usize,
+        /// Jobs needed.
+        least: usize,
+    },
 }
 
-/// Which two jobs of the user count.
+/// The parameters of section 7.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Recent {
+    /// How many jobs.
+    pub size: usize,
+    /// Which jobs.
+    pub window: Window,
+    /// Whether a window with fewer jobs than `size` is no window.
+    pub full: bool,
+    /// What is said of their run times.
+    pub metric: Metric,
+    /// Whether a job without a window gets its estimate times the user's mean of min(1, run time / estimate), rounded down,
+    /// instead of its estimate.
+    pub relative: bool,
+    /// Whether the last to terminate are recent, not the last to be submitted.
+    pub by_termination: bool,
+    /// What becomes of a prediction above the estimate.
+    pub above: Above,
+    /// Which predictions are made anew when a job of the user terminates.
+    pub propagation: Propagation,
+}
+
+impl Default for Recent {
+    /// Rules 10 and 11.
+    fn default() -> Recent {
+        Recent {
+            size: 2,
+            window: Window::All,
+            full: true,
+            metric: Metric::Average,
+            relative: false,
+            by_termination: false,
+            above: Above::Discard,
+            propagation: Propagation::No,
+        }
+    }
+}
+
+/// Which jobs of the user count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Window {
-    /// The last two in order of submission.
+    /// The most recent.
     All,
-    /// The same two, but only if both have the estimate of the arriving job.
+    /// The most recent, up to the first whose estimate is not that of the arriving job.
     Immediate,
+    /// The most recent of those with the estimate of the arriving job.
+    Extended,
 }
 
-/// Terminated jobs of every user.
+/// What is said of the run times in a window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Metric {
+    /// Their mean, rounded down.
+    Average,
+    /// The middle one, or the mean of the middle two, rounded down.
+    Median,
+    /// The shortest.
+    Minimum,
+    /// The longest.
+    Maximum,
+}
+
+/// What becomes of a prediction above the estimate (rule 11).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Above {
+    /// The estimate is taken, and counts as no prediction.
+    Discard,
+    /// The estimate is taken.
+    Clip,
+    /// It stays.
+    Keep,
+}
+
+/// Which predictions are made anew when a job of the user terminates.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Propagation {
+    /// None.
+    No,
+    /// Those of waiting jobs.
+    Waiting,
+    /// Those of waiting jobs and of running ones that were never corrected.
+    Running,
+}
+
+/// Terminated jobs of every user, in order of termination.
 #[derive(Default)]
 pub(super) struct History {
     terminated: BTreeMap<i64, Vec<usize>>,
@@ -32,31 +117,74 @@ pub(super) struct History {
 impl History {
     /// Job `index` has terminated.
     pub(super) fn insert(&mut self, jobs: &[JobIn], index: usize) {
-        let indices = self.terminated.entry(jobs[index].user).or_default();
-        indices.push(index);
-        indices.sort_unstable(); // order of submission, not of termination
+        self.terminated.entry(jobs[index].user).or_default().push(index);
     }
 
     /// The prediction for an arriving job, not doubled, and whether it comes from the user's history.
     pub(super) fn predict(&self, predictor: Predictor, jobs: &[JobIn], index: usize) -> (i64, bool) {
         let job = &jobs[index];
-        let window = match predictor {
-            Predictor::Estimate => return (job.estimate, false),
-            Predictor::Actual => return (job.run, false),
-            Predictor::RecentHistory(window) => window,
-        };
-        let Some([.., a, b]) = self.terminated.get(&job.user).map(Vec::as_slice) else {
-            return (job.estimate, false);
-        };
-        let (a, b) = (&jobs[*a], &jobs[*b]);
-        let similar = a.estimate == job.estimate && b.estimate == job.estimate;
-        if window == Window::Immediate && !similar {
-            return (job.estimate, false);
+        let past = self.terminated.get(&job.user).map_or(&[][..], Vec::as_slice);
+        match predictor {
+            Predictor::Estimate => (job.estimate, false),
+            Predictor::Actual => (job.run, false),
+            Predictor::Recent(recent) => recent.predict(jobs, past, job),
+            Predictor::Quantile { percent, size, least } => {
+                let mut runs: Vec<i64> = past.iter().rev().take(size).map(|&i| jobs[i].run).collect();
+                if runs.len() < least {
+                    return (job.estimate, false);
+                }
+                runs.sort_unstable();
+                // The smallest run time that so many per cent do not exceed.
+                let enough = |&&run: &&i64| 100 * runs.iter().filter(|&&r| r <= run).count() >= percent * runs.len();
+                let quantile = runs.iter().find(enough).copied().unwrap_or(job.estimate);
+                (quantile.min(job.estimate), true)
+            }
         }
-        let mean = (a.run + b.run) / 2;
-        if mean > job.estimate {
-            return (job.estimate, false); // rule 11: discarded
-        }
-        (mean, true)
     }
+}
+
+impl Recent {
+    fn predict(&self, jobs: &[JobIn], past: &[usize], job: &JobIn) -> (i64, bool) {
+        let mut newest_first = past.to_vec();
+        if !self.by_termination {
+            newest_first.sort_unstable();
+        }
+        newest_first.reverse();
+        let similar = |i: &usize| jobs[*i].estimate == job.estimate;
+        let all = newest_first.into_iter();
+        let window: Vec<usize> = match self.window {
+            Window::All => all.take(self.size).collect(),
+            Window::Immediate => all.take(self.size).take_while(similar).collect(),
+            Window::Extended => all.filter(similar).take(self.size).collect(),
+        };
+        if window.is_empty() || self.full && window.len() < self.size {
+            return (if self.relative { relative(jobs, past, job) } else { job.estimate }, false);
+        }
+        let mut runs: Vec<i64> = window.iter().map(|&i| jobs[i].run).collect();
+        runs.sort_unstable();
+        let (n, sum) = (runs.len(), runs.iter().sum::<i64>());
+        let prediction = match self.metric {
+            Metric::Average => sum / n as i64,
+            Metric::Median => (runs[(n - 1) / 2] + runs[n / 2]) / 2,
+            Metric::Minimum => runs[0],
+            Metric::Maximum => runs[n - 1],
+        };
+        match self.above {
+            _ if prediction <= job.estimate => (prediction, true),
+            Above::Discard => (job.estimate, false),
+            Above::Clip => (job.estimate, true),
+            Above::Keep => (prediction, true),
+        }
+    }
+}
+
+/// The estimate scaled by how much of their estimates the user's jobs have used.
+fn relative(jobs: &[JobIn], past: &[usize], job: &JobIn) -> i64 {
+    if past.is_empty() {
+        return job.estimate;
+    }
+    let used =
+        |&i: &usize| if jobs[i].run < jobs[i].estimate { jobs[i].run as f64 / jobs[i].estimate as f64 } else { 1.0 };
+    let mean = past.iter().map(used).sum::<f64>() / past.len() as f64;
+    (job.estimate as f64 * mean).floor() as i64
 }

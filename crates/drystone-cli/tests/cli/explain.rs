@@ -1,0 +1,116 @@
+//! `drystone explain`, and files of priorities.
+
+use crate::common::{Folder, Ran, line};
+
+/// On 4 processors: job 1 holds them all until 100, job 2 needs them all, job 3 only two, and not for long.
+fn three() -> String {
+    format!("; MaxProcs: 4\n{}{}{}", line(1, 0, 100, 4, 100), line(2, 10, 50, 4, 50), line(3, 20, 10, 2, 10))
+}
+
+fn explain(folder: &Folder, args: &[&str]) -> Ran {
+    folder.run(&[&["explain", "--workload", "log.swf", "--quiet"], args].concat())
+}
+
+/// With SF = 3 and AWT = 120. Job 2 is planned at 100; it waits for 90, so its scheduler's priority is 90/240, its priority a
+/// third of it, 1/8, and its slack (1 − 1/8)·3·120 = 315. Job 3 has 1/6 when it arrives. Without moving anybody it starts at
+/// 150, for (150 − 20)·2 = 260. At 100 it moves job 2 by 10 s, for 4·10·(1/8)/(1/6) = 30, which makes 80·2 + 30 = 190. Then its
+/// scheduler's priority is 80/240, its priority 1/9, and its slack (1 − 1/9)·360 = 320.
+#[test]
+fn promises_over_time_and_who_displaced_whom_at_what_price() {
+    let folder = Folder::with("log.swf", three());
+    let policy = ["--policy", "slack(sf=3,awt=120)", "--job"];
+    let told = explain(&folder, &[&policy[..], &["3", "--no-what-if"]].concat()).ok();
+    for part in [
+        "job 3: 2 processors for up to 10 s, submitted at 20\n",
+        "goes to 100 instead of 150, where it would disturb nobody: that rearrangement costs 190.0\n",
+        "displaces job 2 by +10 s, at a price of 30.0\n",
+        "is planned to start at 100, at 420 at the latest",
+        "starts as planned, after 80 s\n",
+    ] {
+        assert!(told.contains(part), "`{part}` is missing in:\n{told}");
+    }
+    assert!(!told.contains("had it asked"), "{told}");
+    let told = explain(&folder, &[&policy[..], &["2"]].concat()).ok();
+    for part in [
+        "is planned to start at 100, at 415 at the latest",
+        "is moved by +10 s from 100 to 110, at 415 at the latest in favour of job 3, at a price of 30.0\n",
+        "starts as planned, after 100 s\n",
+        // Beside job 3 there is room for two processors at 100.
+        "had it asked for 2 processors, it would have started at 100, 10 s earlier\n",
+    ] {
+        assert!(told.contains(part), "`{part}` is missing in:\n{told}");
+    }
+}
+
+/// A job that is planned to start at once has a scheduler's priority of 0 until it has started: whoever arrives in the same
+/// second displaces it for nothing.
+#[test]
+fn a_displacement_within_a_second_is_free() {
+    let log = format!("; MaxProcs: 4\n{}{}", line(1, 0, 100, 3, 100), line(2, 0, 50, 4, 50));
+    let folder = Folder::with("log.swf", log);
+    let told = explain(&folder, &["--policy", "slack(awt=100)", "--job", "1", "--no-what-if"]).ok();
+    assert!(told.contains("is moved by +50 s from 0 to 50"), "{told}");
+    assert!(told.contains("in favour of job 2, at a price of 0.0\n"), "{told}");
+}
+
+#[test]
+fn every_policy_can_be_explained() {
+    let folder = Folder::with("log.swf", three());
+    let told = explain(&folder, &["--policy", "easy", "--job", "3"]).ok();
+    assert!(told.contains("starts ahead of others") || told.contains("starts as the first of its queue"), "{told}");
+    let told = explain(&folder, &["--policy", "conservative", "--job", "2"]).ok();
+    assert!(told.contains("is planned to start at 100\n"), "{told}");
+    let error = explain(&folder, &["--policy", "easy", "--job", "9"]).fails(2);
+    assert!(error.contains("no job 9; its jobs have numbers from 1 to 3"), "{error}");
+}
+
+/// Important jobs are moved at a higher price: with pp = 1 job 2 has a priority of 1.45/3, and moving it would cost
+/// 4·10·(1.45/3)/(1/6) = 116, more than the (150 − 100)·2 = 100 that job 3 would gain.
+#[test]
+fn priorities_from_a_file_change_who_moves() {
+    let other_user = line(2, 10, 50, 4, 50).replace(" -1 1 5 1 ", " -1 1 6 1 ");
+    let log = format!("; MaxProcs: 4\n{}{other_user}{}", line(1, 0, 100, 4, 100), line(3, 20, 10, 2, 10));
+    let folder = Folder::with("log.swf", log);
+    folder.write("important.toml", "[[user]]\nid = 6\npp = 1.0\n");
+    let args = ["--policy", "slack(sf=3,awt=100)", "--job", "2", "--no-what-if"];
+    assert!(explain(&folder, &args).ok().contains("in favour of job 3"));
+    let told = explain(&folder, &[&args[..], &["--priorities", "important.toml"]].concat()).ok();
+    assert!(!told.contains("in favour of job 3") && told.contains("starts as planned, after 90 s"), "{told}");
+}
+
+#[test]
+fn mistakes_in_policies_and_priorities() {
+    let folder = Folder::with("log.swf", three());
+    for (policy, part) in [
+        ("slack(au=1.5)", "au takes a number from 0 to 1"),
+        ("slack(at=-0.1)", "at takes a number from 0 to 1"),
+        ("slack(ap=nan)", "ap takes"),
+        ("slack(sf=-1)", "sf takes a number from 0 on"),
+        ("slack(awt=0)", "awt takes auto|a number of seconds above 0"),
+        ("slack(awt=-5)", "awt takes"),
+        ("slack(order=best)", "order takes ast|aat"),
+    ] {
+        let error = explain(&folder, &["--job", "1", "--policy", policy]).fails(2);
+        assert!(error.contains(part), "{policy}: {error}");
+    }
+    for (file, part) in [
+        ("[[user]]\nid = 5\nup = 1.5\n", "user 5: up = 1.5 does not lie between 0 and 1"),
+        ("[[user]]\nid = 99\nup = 1\n", "the log has no user 99"),
+        ("[[job]]\nnumber = 77\npp = 1\n", "no job 77"),
+        ("[[user]]\nid = 5\nup = 1\n[[user]]\nid = 5\nup = 0\n", "contradict each other: user 5"),
+        ("[[usr]]\nid = 5\n", "unknown field `usr`"),
+        ("user = ", "TOML parse error at line 1"),
+    ] {
+        folder.write("p.toml", file);
+        for command in [&["explain", "--job", "1"][..], &["run"], &["compare"]] {
+            let args = [command, &["--workload", "log.swf", "--policy", "slack", "--priorities", "p.toml"]].concat();
+            let error = folder.run(&args).fails(2);
+            assert!(error.contains("p.toml: ") && error.contains(part), "{file}: {error}");
+        }
+    }
+    folder.write("p.toml", "[[user]]\nid = 5\nup = 1\n");
+    let error = folder.run(&["run", "-w", "log.swf", "-p", "easy", "--priorities", "p.toml"]).fails(2);
+    assert!(error.contains("policy easy: "), "{error}");
+    let error = folder.run(&["run", "-w", "log.swf", "-p", "slack", "--priorities", "none.toml"]).fails(2);
+    assert!(error.contains("none.toml: cannot be read"), "{error}");
+}
