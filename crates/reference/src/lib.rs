@@ -12,6 +12,7 @@
 //! | [`gaussier`] | EASY, EASY-SJBF and EASY++ as in `predictsim` | Gaussier et al. 2015 |
 //! | [`talby`] | conservative, slack-based priority and EASY backfilling with early or late notice of terminations | Talby & Feitelson 1999 |
 //! | [`multiqueue`] | queues by run time with promised starts | Lawson, Smirni & Puiu 2002 |
+//! | [`search`] | goal-oriented scheduling by exhaustive search | Chiang & Vasupongayya 2008 |
 //! | [`suspension`] | selective suspension (SS, TSS) and immediate service (IS) | Kettimuthu et al. 2005 |
 //! | [`checker`] | capacity, arrival, completion, run time received, promises | the model every policy shares |
 //!
@@ -23,6 +24,7 @@ pub mod gaussier;
 mod job;
 pub mod multiqueue;
 pub mod profile;
+pub mod search;
 pub mod statistics;
 pub mod suspension;
 pub mod talby;

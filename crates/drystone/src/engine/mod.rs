@@ -6,9 +6,11 @@ mod observer;
 mod session;
 mod simulation;
 mod source;
+mod stopwatch;
 
 pub use notes::{Note, Notes};
 pub use observer::{Levels, Observer, Schedule};
 pub use session::{Scheduler, Session, Violation};
 pub use simulation::{Simulation, SimulationError};
 pub use source::{Incoming, Replay, Source};
+pub use stopwatch::WallClock;

@@ -1,8 +1,11 @@
 //! A scheduler at work: policy, predictions and the table of jobs, driven by events from outside.
 
+use super::stopwatch::WallClock;
 use crate::model::{Job, JobId, Machine, ProcSet, Procs, Span, Time};
 use crate::parts::predict::{Correction, Expired, Forecast, Propagation};
-use crate::policy::{Action, Actions, Entry, Event, Pass, Phase, Placement, Policy, SnapshotError, Table, View, Why};
+use crate::policy::{
+    Action, Actions, Entry, Event, Pass, Phase, Placement, Policy, SnapshotError, Stopwatch, Table, View, Why,
+};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -32,6 +35,8 @@ pub struct Session {
     wake: Option<Time>,
     /// Whether it was woken since its last decision.
     woken: bool,
+    /// For policies that heed a time limit.
+    stopwatch: Box<dyn Stopwatch>,
     s: State,
 }
 
@@ -109,8 +114,14 @@ impl Session {
             actions: Actions::default(),
             wake: None,
             woken: false,
+            stopwatch: Box::new(WallClock::default()),
             s,
         }
+    }
+
+    /// Times decisions by another stopwatch than the wall clock, where the policy heeds a time limit.
+    pub fn set_stopwatch(&mut self, stopwatch: Box<dyn Stopwatch>) {
+        self.stopwatch = stopwatch;
     }
 
     /// Whether [`Session::arrive`] must be given true run times.
@@ -392,7 +403,12 @@ impl Session {
         self.s.now = now;
         self.woken = false;
         self.actions.clear();
-        self.scheduler.policy.decide(&self.s.view(), &mut self.actions);
+        let mut view = self.s.view();
+        if let Some(limit) = self.scheduler.policy.time_limit() {
+            self.stopwatch.start(limit);
+            view.stopwatch = Some(&*self.stopwatch);
+        }
+        self.scheduler.policy.decide(&view, &mut self.actions);
         let mut at = 0;
         while let Some(&action) = self.actions.list().get(at) {
             self.carry_out(action)?;
@@ -647,7 +663,13 @@ impl Session {
 impl State {
     #[inline]
     fn view(&self) -> View<'_> {
-        View { now: self.now, machine: self.machine, free: self.free.max(0) as Procs, table: &self.table }
+        View {
+            now: self.now,
+            machine: self.machine,
+            free: self.free.max(0) as Procs,
+            table: &self.table,
+            stopwatch: None,
+        }
     }
 
     #[inline]

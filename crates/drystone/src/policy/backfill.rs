@@ -495,6 +495,7 @@ pub(crate) static FCFS: Kind = Kind {
     summary: "strictly in the order of the queue: nobody starts before those ahead of it",
     source: "the baseline of every study",
     params: &[ORDER],
+    unnamed: None,
     variants: &[],
     build: |args| {
         Ok(Box::new(Backfill::new(Choices { order: args.get("order")?, backfill: None, ..Choices::default() })))
@@ -507,6 +508,7 @@ pub(crate) static GREEDY: Kind = Kind {
     summary: "whoever fits starts; no reservation, so wide jobs may wait for ever",
     source: "backfilling without reservations, e.g. Feitelson et al. 2004",
     params: &[ORDER],
+    unnamed: None,
     variants: &[],
     build: |args| {
         let order = args.get("order")?;
@@ -557,6 +559,7 @@ pub(crate) static EASY: Kind = Kind {
                       too",
         },
     ],
+    unnamed: None,
     variants: &[
         Variant {
             name: "tsafrir2007",

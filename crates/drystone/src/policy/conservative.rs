@@ -116,6 +116,7 @@ pub(crate) static CONSERVATIVE: Kind = Kind {
         values: "immediate|late",
         meaning: "early ends are noticed at once, or at the next arrival, planned start or predicted end",
     }],
+    unnamed: None,
     variants: &[Variant {
         name: "talby1999",
         sets: "notice=late",

@@ -5,6 +5,7 @@ use crate::model::{JobId, ProcSet, Span, Time};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::time::Duration;
 
 /// Something that happened, told to a policy when the jobs' table already shows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -64,6 +65,14 @@ pub enum Gauge {
     Queues,
     /// The upper border of a queue, in seconds of predicted run time, numbered from 1.
     Border(u32),
+    /// Nodes that the search of this decision placed.
+    Nodes,
+    /// Paths that it followed to their end.
+    Paths,
+    /// How often it found a better one.
+    Improvements,
+    /// 1 where it exhausted the tree, so that there is no better schedule; else 0.
+    Exhausted,
 }
 
 impl fmt::Display for Gauge {
@@ -73,6 +82,10 @@ impl fmt::Display for Gauge {
             Gauge::Partition(number) => write!(f, "partition {number}"),
             Gauge::Queues => f.pad("queues"),
             Gauge::Border(number) => write!(f, "border {number}"),
+            Gauge::Nodes => f.pad("nodes"),
+            Gauge::Paths => f.pad("paths"),
+            Gauge::Improvements => f.pad("improvements"),
+            Gauge::Exhausted => f.pad("exhausted"),
         }
     }
 }
@@ -237,7 +250,7 @@ pub enum Pass {
 
 /// A scheduling policy: a pure state machine that is told what happened and answers with actions.
 ///
-/// It reads no clock, does no I/O, and cannot tell a simulated machine from a real one. Implement [`Policy::observe`] to keep
+/// It reads no clock (one that searches may look at the driver's stopwatch), does no I/O, and cannot tell a simulated machine from a real one. Implement [`Policy::observe`] to keep
 /// your own state true and [`Policy::decide`] to act on it; derive `Serialize` and `Deserialize` for the state, and it can
 /// be stopped after any event and resumed ([`Snapshot`] comes with them).
 pub trait Policy: Snapshot {
@@ -252,6 +265,12 @@ pub trait Policy: Snapshot {
 
     /// When to be woken ([`Event::Woken`]) if nothing happens before. Must be later than the decision it follows.
     fn next_wake(&self) -> Option<Time> {
+        None
+    }
+
+    /// The time that one decision may take at most, if the policy heeds any: then the driver starts a stopwatch before it
+    /// asks for a decision ([`View::stopwatch`]), and what comes out depends on the speed of the machine.
+    fn time_limit(&self) -> Option<Duration> {
         None
     }
 

@@ -196,6 +196,11 @@ impl Believed {
         first_start.into_iter().chain(end).min()
     }
 
+    /// The running jobs in the order of their believed ends.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Running> {
+        self.running.iter()
+    }
+
     /// Makes the profile that of the running jobs, with `free` processors free now. O(running jobs).
     pub(super) fn fill(&self, profile: &mut Profile, now: Time, free: Procs) {
         profile.reset_to_running(now, free, self.running.iter().map(|job| (job.end, job.procs)));

@@ -1,7 +1,7 @@
 //! Every policy by name: its parameters, its named variants, how it is built. A new policy adds one line to [`KINDS`].
 
 use super::text::{Call, SpecError, nearest};
-use super::{Pass, Policy, backfill, conservative, multiqueue, slack, suspension};
+use super::{Pass, Policy, backfill, conservative, goal, multiqueue, slack, suspension};
 use crate::engine::Scheduler;
 use crate::parts::predict;
 use std::fmt;
@@ -41,6 +41,8 @@ pub struct Kind {
     pub source: &'static str,
     /// Its own parameters; those of [`COMMON`] come with every policy.
     pub params: &'static [Param],
+    /// The parameter whose value may stand without its key, as in `goal(lexical(Tw>avgX))`, if there is one.
+    pub unnamed: Option<&'static str>,
     /// Its named variants.
     pub variants: &'static [Variant],
     /// Builds it from its parameters.
@@ -66,6 +68,7 @@ pub static KINDS: &[&Kind] = &[
     &backfill::EASY,
     &backfill::GREEDY,
     &conservative::CONSERVATIVE,
+    &goal::GOAL,
     &multiqueue::MULTIQUEUE,
     &slack::SLACK,
     &suspension::SS,
@@ -298,7 +301,7 @@ impl FromStr for PolicySpec {
             }
         }
         for (key, value) in &call.args {
-            let Some(key) = key else {
+            let Some(key) = key.as_deref().or(kind.unnamed) else {
                 return Err(fail(format!("`{value}` needs a name: write `parameter={value}`")));
             };
             if !kind.params.iter().chain(COMMON).any(|p| p.name == key) {
@@ -306,10 +309,10 @@ impl FromStr for PolicySpec {
                 let all = format!("{} takes {}", kind.name, names.join(", "));
                 return Err(fail(unknown("parameter", key, names, &all)));
             }
-            if call.args.iter().filter(|(k, _)| k.as_ref() == Some(key)).count() > 1 {
+            if call.args.iter().filter(|(k, _)| k.as_deref().or(kind.unnamed) == Some(key)).count() > 1 {
                 return Err(fail(format!("`{key}` is given twice")));
             }
-            set.push((key.clone(), value.clone()));
+            set.push((key.to_string(), value.clone()));
         }
         let spec = PolicySpec { text: call.to_string(), kind, set };
         spec.try_build().map_err(|e| fail(e.problem))?;

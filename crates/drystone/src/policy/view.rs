@@ -2,6 +2,8 @@
 
 use crate::model::{Job, JobId, Machine, Procs, Span, Time, Window};
 use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::time::Duration;
 
 /// Where a job is in its life.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -57,6 +59,16 @@ pub(crate) struct Table {
     pub(crate) oldest: JobId,
 }
 
+/// Tells a policy that its time for a decision is up. It belongs to whoever drives the session; only a policy with a
+/// [`time_limit`](super::Policy::time_limit) is given one.
+pub trait Stopwatch: fmt::Debug + Send + Sync {
+    /// Begins anew: a decision may take this long.
+    fn start(&mut self, limit: Duration);
+
+    /// Whether the time is up. Cheap enough to be asked every few microseconds.
+    fn is_up(&self) -> bool;
+}
+
 /// The world as a policy sees it at one instant.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
@@ -64,6 +76,7 @@ pub struct View<'a> {
     pub(crate) machine: Machine,
     pub(crate) free: Procs,
     pub(crate) table: &'a Table,
+    pub(crate) stopwatch: Option<&'a dyn Stopwatch>,
 }
 
 impl<'a> View<'a> {
@@ -135,6 +148,12 @@ impl<'a> View<'a> {
     #[must_use]
     pub fn segment_start(&self, id: JobId) -> Time {
         self.table.entries[id].segment
+    }
+
+    /// Runs while a policy with a time limit decides.
+    #[must_use]
+    pub fn stopwatch(&self) -> Option<&'a dyn Stopwatch> {
+        self.stopwatch
     }
 
     /// All jobs before this one are done and will not be asked for again.

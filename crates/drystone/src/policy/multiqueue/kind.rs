@@ -87,6 +87,7 @@ pub(crate) static MULTIQUEUE: Kind = Kind {
         param("wake", "yes", "yes|no", "whether the end of a delay is an event of its own"),
         param("record", "no", "no|yes", "whether partitions, delay and borders are reported as they change"),
     ],
+    unnamed: None,
     variants: &[
         Variant {
             name: "lawson2002",

@@ -380,6 +380,7 @@ pub(crate) static SLACK: Kind = Kind {
             meaning: "user and political priorities where no file gives them",
         },
     ],
+    unnamed: None,
     variants: &[Variant {
         name: "talby1999",
         sets: "sf=3,order=ast,awt=2401,notice=late",

@@ -68,6 +68,7 @@ pub(crate) static SS: Kind = Kind {
     summary: "selective suspension: who has waited long for its length takes the processors of those who have not",
     source: SOURCE,
     params: &[SF, TARGET, EVERY, PLACE, RULE, WIDTH, STARTS, CAP, RELIEF, MIGRATION],
+    unnamed: None,
     variants: &[PAPER],
     build: |args| Ok(Box::new(Selective::new(selection(args, Limit::None)?))),
 };
@@ -102,6 +103,7 @@ pub(crate) static TSS: Kind = Kind {
         RELIEF,
         MIGRATION,
     ],
+    unnamed: None,
     variants: &[PAPER],
     build: |args| Ok(Box::new(Selective::new(selection(args, limit(args)?)?))),
 };
@@ -122,6 +124,7 @@ pub(crate) static IS: Kind = Kind {
              own to go on; free: it waits until its processors are free",
         ),
     ],
+    unnamed: None,
     variants: &[PAPER],
     build: |args| {
         let resume = match args.text("resume") {

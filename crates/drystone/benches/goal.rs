@@ -1,0 +1,149 @@
+//! What a node of goal-oriented scheduling costs: nodes per second of the search, and of a naive loop that copies the
+//! whole profile for every node and looks for a place from its front.
+//!
+//! Sizes are waiting/running jobs. `search` is the search as it is used; `unpruned` visits every path to its end, so that
+//! both loops do the same; `threads-2` searches with two threads.
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use drystone::model::Time;
+use drystone::policy::goal::{Candidate, Objective, Prune, Search, Settings, Task};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::hint::black_box;
+
+const PROCS: u32 = 512;
+
+/// A busy machine: waiting jobs of many sizes, run times over three orders of magnitude, waits of up to a day.
+fn task(waiting: usize, running: usize) -> Task {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let mut span = || f64::exp(rng.random_range(4.0..11.0)) as i64;
+    let spans: Vec<i64> = (0..waiting + running).map(|_| span()).collect();
+    let mut ends: Vec<(Time, u32)> = spans[..running].iter().map(|&s| (Time(s), PROCS / running as u32)).collect();
+    ends.sort_unstable();
+    let mut candidates: Vec<Candidate> = spans[running..]
+        .iter()
+        .map(|&span| Candidate {
+            submit: Time(-rng.random_range(0..86_400)),
+            procs: 1 << rng.random_range(0..8_u32),
+            span,
+        })
+        .collect();
+    candidates.sort_by_key(|job| job.submit);
+    let held: u32 = ends.iter().map(|e| e.1).sum();
+    Task { now: Time::ZERO, free: PROCS - held, running: ends, waiting: candidates }
+}
+
+/// The obvious loop: DDS down to its second iteration, the profile copied for every node.
+struct Naive {
+    jobs: Vec<Candidate>,
+    nodes: u64,
+    limit: u64,
+    best: (i64, i64),
+    threshold: i64,
+}
+
+#[derive(Clone)]
+struct Copied {
+    steps: Vec<(i64, u32)>,
+    excess: i64,
+    slowdown: f64,
+}
+
+impl Copied {
+    fn place(&self, job: &Candidate, threshold: i64) -> Copied {
+        let mut new = self.clone();
+        let steps = &mut new.steps;
+        let fits = |at: usize| {
+            let end = steps[at].0 + job.span;
+            steps[at..].iter().take_while(|step| step.0 < end).all(|step| step.1 >= job.procs)
+        };
+        let at = (0..steps.len()).find(|&at| fits(at)).expect("no job is wider than the machine");
+        let (start, end) = (steps[at].0, steps[at].0 + job.span);
+        let to = at + steps[at..].iter().take_while(|step| step.0 < end).count();
+        if steps.get(to).is_none_or(|step| step.0 != end) {
+            steps.insert(to, (end, steps[to - 1].1));
+        }
+        steps[at..to].iter_mut().for_each(|step| step.1 -= job.procs);
+        let wait = start - job.submit.0;
+        new.excess += (wait - threshold).max(0);
+        new.slowdown += 1.0 + wait as f64 / job.span.max(60) as f64;
+        new
+    }
+}
+
+impl Naive {
+    fn visit(&mut self, above: &Copied, left: &[usize], depth: usize, iteration: usize) {
+        if left.is_empty() {
+            let value = (above.excess, (above.slowdown * 1e3) as i64);
+            self.best = self.best.min(value);
+            return;
+        }
+        let branches = match depth.cmp(&iteration) {
+            std::cmp::Ordering::Less => 0..left.len(),
+            std::cmp::Ordering::Equal => 1..left.len(),
+            std::cmp::Ordering::Greater => 0..1,
+        };
+        for branch in branches {
+            if self.nodes >= self.limit {
+                return;
+            }
+            self.nodes += 1;
+            let below = above.place(&self.jobs[left[branch]], self.threshold);
+            let mut rest = left.to_vec();
+            rest.remove(branch);
+            self.visit(&below, &rest, depth + 1, iteration);
+        }
+    }
+}
+
+fn naive(task: &Task, limit: u64) -> u64 {
+    let mut jobs = task.waiting.clone();
+    // Largest slowdown first.
+    let slowdown = |job: &Candidate| -(task.now - job.submit).as_f64() / job.span as f64;
+    jobs.sort_by(|a, b| slowdown(a).total_cmp(&slowdown(b)));
+    let mut steps = vec![(0, task.free)];
+    for &(end, procs) in &task.running {
+        let free = steps[steps.len() - 1].1 + procs;
+        if steps[steps.len() - 1].0 == end.0 {
+            steps.pop();
+        }
+        steps.push((end.0, free));
+    }
+    let root = Copied { steps, excess: 0, slowdown: 0.0 };
+    let all: Vec<usize> = (0..jobs.len()).collect();
+    let mut naive = Naive { jobs, nodes: 0, limit, best: (i64::MAX, i64::MAX), threshold: task.oldest_wait() };
+    for iteration in 0..all.len() {
+        naive.visit(&root, &all, 1, iteration);
+    }
+    black_box(naive.best);
+    naive.nodes
+}
+
+fn nodes(c: &mut Criterion) {
+    const NODES: u64 = 64_000;
+    let mut group = c.benchmark_group("goal-nodes");
+    group.sample_size(20).throughput(Throughput::Elements(NODES));
+    for (waiting, running) in [(10, 20), (30, 40), (100, 80)] {
+        let task = task(waiting, running);
+        let objective = Objective::parse("lexical(Tw>avgX)").expect("good");
+        let search = Settings { objective, nodes: Some(NODES), ..Settings::default() };
+        let unpruned = Settings { prune: Prune::Never, ..search.clone() };
+        let two = Settings { threads: 2, ..search.clone() };
+        for (name, settings) in [("search", &search), ("unpruned", &unpruned), ("threads-2", &two)] {
+            let mut searcher = Search::default();
+            let size = format!("{waiting}/{running}");
+            assert_eq!(searcher.run(&task, settings, None).effort.nodes, NODES, "{name} {size} is exhausted early");
+            group.bench_function(BenchmarkId::new(name, size), |b| {
+                b.iter(|| searcher.run(black_box(&task), settings, None));
+            });
+        }
+        assert_eq!(naive(&task, NODES), NODES);
+        group.bench_function(BenchmarkId::new("naive", format!("{waiting}/{running}")), |b| {
+            b.iter(|| naive(black_box(&task), NODES));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, nodes);
+criterion_main!(benches);

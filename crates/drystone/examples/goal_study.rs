@@ -1,0 +1,348 @@
+//! Makes the tables of `docs/goal.md`, in Markdown, from logs of the Parallel Workloads Archive:
+//!
+//! ```text
+//! cargo run --release -p drystone --example goal_study -- claims LOG.swf.gz...
+//! cargo run --release -p drystone --example goal_study -- curves LOG.swf.gz MONTH
+//! cargo run --release -p drystone --example goal_study -- choices LOG.swf.gz...
+//! cargo run --release -p drystone --example goal_study -- runtimes LOG.swf.gz...
+//! cargo run --release -p drystone --example goal_study -- budget MILLISECONDS
+//! ```
+//!
+//! `LOG.swf.gz:3` takes the first three whole months of the log only.
+//!
+//! Months are simulated as in section 4 of the paper: with the week before as warm-up, and with the arrivals after it; the
+//! jobs submitted within the month count. At load 0.9 all times between arrivals are shrunk by the same factor; months
+//! above that load stay as they are.
+
+use drystone::engine::{Notes, Observer, Replay, Simulation, WallClock};
+use drystone::log::clean::Options;
+use drystone::log::transform::months;
+use drystone::log::{load, title};
+use drystone::metrics::SearchEffort;
+use drystone::model::{Ended, Span, Time, Workload};
+use drystone::policy::goal::{Candidate, Objective, Search, Settings, Task};
+use drystone::policy::{PolicySpec, Stopwatch};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let done = match args.split_first() {
+        Some((what, logs)) if what == "claims" && !logs.is_empty() => claims(logs),
+        Some((what, [log, month])) if what == "curves" => curves(log, month),
+        Some((what, logs)) if what == "choices" && !logs.is_empty() => table(logs, CHOICES),
+        Some((what, logs)) if what == "runtimes" && !logs.is_empty() => table(logs, RUN_TIMES),
+        Some((what, [limit])) if what == "budget" => budget(limit),
+        _ => Err("usage: goal_study claims|choices|runtimes LOG... | curves LOG MONTH | budget MILLISECONDS".into()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// A month with its surroundings.
+struct Month {
+    name: String,
+    workload: Workload,
+    /// Submits that count.
+    period: (Time, Time),
+}
+
+/// How long arrivals go on after the month. "The cooldown period is typically a few days only."
+const COOL_DOWN: Span = Span(2 * Span::WEEK.0);
+
+/// The name of a log without the number of months.
+fn name_of(log: &str) -> String {
+    title(Path::new(log.rsplit_once(':').map_or(log, |(log, _)| log)))
+}
+
+/// The whole months of a log but the first; `load_wanted` is the load to which their times between arrivals are shrunk.
+fn months_of(log: &str, load_wanted: Option<f64>) -> Result<Vec<Month>> {
+    let (log, most) = match log.rsplit_once(':') {
+        Some((log, most)) => (log, most.parse()?),
+        None => (log, usize::MAX),
+    };
+    let whole = load(Path::new(log), &Options::default())?.workload;
+    let mut all = months(&whole)?;
+    // The first and the last month of a log are not whole.
+    all.pop();
+    let mut result = Vec::new();
+    for (name, places) in all.iter().skip(1).take(most) {
+        let jobs = whole.jobs();
+        let (begin, end) = (jobs[places.start].submit, jobs[places.end].submit);
+        let area: f64 = places.clone().map(|i| f64::from(jobs[i].procs) * whole.truth()[i].run.as_f64()).sum();
+        let offered = area / ((end - begin).as_f64() * f64::from(whole.machine().procs));
+        let factor = load_wanted.map_or(1.0, |wanted| (offered / wanted).min(1.0));
+        let first = jobs.partition_point(|job| job.submit < begin - Span::WEEK);
+        let last = jobs.partition_point(|job| job.submit < end + COOL_DOWN);
+        let origin = jobs[first].submit;
+        let shrink = |time: Time| Time(((time - origin).as_f64() * factor) as i64);
+        let mut list = jobs[first..last].to_vec();
+        list.iter_mut().for_each(|job| job.submit = shrink(job.submit));
+        let truth = whole.truth()[first..last].to_vec();
+        let workload = Workload::new(whole.machine(), list, truth, whole.provenance.clone())?;
+        result.push(Month { name: name.clone(), workload, period: (shrink(begin), shrink(end)) });
+    }
+    Ok(result)
+}
+
+/// What is measured of the jobs of a month.
+#[derive(Clone, Copy, Default)]
+struct Figures {
+    wait: f64,
+    max_wait: f64,
+    slowdown: f64,
+    max_slowdown: f64,
+    /// Threshold for excessive waits, 98th percentile.
+    percentile: f64,
+    cpu: Duration,
+    searches: f64,
+    nodes: f64,
+    exhausted: f64,
+}
+
+struct Jobs {
+    period: (Time, Time),
+    waits: Vec<(i64, i64)>,
+}
+
+impl Observer for Jobs {
+    fn ended(&mut self, ended: &Ended<'_>) {
+        if self.period.0 <= ended.job.submit && ended.job.submit < self.period.1 {
+            self.waits.push((ended.wait().0, ended.outcome.ran.0));
+        }
+    }
+}
+
+fn simulate(month: &Month, policy: &str) -> Result<Figures> {
+    let spec: PolicySpec = policy.parse()?;
+    let mut watching = (Jobs { period: month.period, waits: Vec::new() }, Notes::default());
+    let since = processor_time();
+    Simulation::new(month.workload.machine(), spec.scheduler(), Replay::new(&month.workload)).run(&mut watching)?;
+    let cpu = processor_time() - since;
+    let (Jobs { mut waits, .. }, notes) = watching;
+    let n = waits.len() as f64;
+    let slowdown = |&(wait, run): &(i64, i64)| 1.0 + wait as f64 / run.max(60) as f64;
+    let effort = SearchEffort::of(&notes).unwrap_or_default();
+    let searches = effort.searches.max(1) as f64;
+    waits.sort_unstable();
+    Ok(Figures {
+        wait: waits.iter().map(|w| w.0 as f64).sum::<f64>() / n / 3600.0,
+        max_wait: waits.last().map_or(0.0, |w| w.0 as f64 / 3600.0),
+        slowdown: waits.iter().map(slowdown).sum::<f64>() / n,
+        max_slowdown: waits.iter().map(slowdown).fold(0.0, f64::max),
+        percentile: waits[(waits.len() * 98).div_ceil(100) - 1].0 as f64 / 3600.0,
+        cpu,
+        searches: effort.searches as f64,
+        nodes: effort.nodes as f64 / searches,
+        exhausted: 100.0 * effort.exhausted as f64 / searches,
+    })
+}
+
+/// Processor time of this thread, which does not count what else the machine does; where that is not to be had, the clock.
+fn processor_time() -> Duration {
+    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = text.and_then(|text| text.split_whitespace().next()?.parse().ok());
+    nanoseconds.map_or_else(|| START.get_or_init(Instant::now).elapsed(), Duration::from_nanos)
+}
+
+/// Means over months.
+fn mean(all: &[Figures]) -> Figures {
+    let n = all.len() as f64;
+    let of = |get: fn(&Figures) -> f64| all.iter().map(get).sum::<f64>() / n;
+    Figures {
+        wait: of(|f| f.wait),
+        max_wait: of(|f| f.max_wait),
+        slowdown: of(|f| f.slowdown),
+        max_slowdown: of(|f| f.max_slowdown),
+        percentile: of(|f| f.percentile),
+        cpu: all.iter().map(|f| f.cpu).max().unwrap_or_default(),
+        searches: of(|f| f.searches),
+        nodes: of(|f| f.nodes),
+        exhausted: of(|f| f.exhausted),
+    }
+}
+
+const HEAD: &str = "| policy | mean wait (h) | longest wait (h) | bounded slowdown | largest | nodes per search | exhausted | slowest month (processor s) |\n\
+                    |---|---|---|---|---|---|---|---|";
+
+fn row(name: &str, f: &Figures) {
+    let search = if f.searches > 0.0 { format!("{:.0} | {:.0} %", f.nodes, f.exhausted) } else { "- | -".into() };
+    println!(
+        "| `{name}` | {:.2} | {:.1} | {:.2} | {:.0} | {search} | {:.2} |",
+        f.wait,
+        f.max_wait,
+        f.slowdown,
+        f.max_slowdown,
+        f.cpu.as_secs_f64()
+    );
+}
+
+const FCFS: &str = "easy(predict=perfect)";
+const LXF: &str = "easy(order=lxf,backfill=lxf,predict=perfect)";
+const TRADEOFF: &str = "goal(tradeoff(Tw:avgX),predict=perfect)";
+const LEXICAL: &str = "goal(lexical(Tw>avgX),predict=perfect)";
+const MAXW: &str = "goal(tradeoff(maxW:avgX),predict=perfect)";
+const ZERO: &str = "goal(lexical(Tw(0)>avgX),diff=strict,nodes=1000,predict=perfect)";
+const THOUSAND: &str = "goal(tradeoff(Tw:avgX),nodes=1000,predict=perfect)";
+const MANY: &str = "goal(tradeoff(Tw:avgX),nodes=64000,predict=perfect)";
+const POLICIES: [&str; 8] = [FCFS, LXF, TRADEOFF, LEXICAL, MAXW, ZERO, THOUSAND, MANY];
+
+/// A claim about the figures of the policies in the order of [`POLICIES`].
+type Claim = (&'static str, fn(&[Figures]) -> bool);
+
+/// What the paper says of its ten months at load 0.9. "Like" is within 10 %.
+const CLAIMS: [Claim; 11] = [
+    ("Tradeoff(Tw:avgX): bounded slowdown like LXF-backfill's or better", |f| f[2].slowdown <= 1.1 * f[1].slowdown),
+    ("… largest bounded slowdown like LXF-backfill's or better", |f| f[2].max_slowdown <= 1.1 * f[1].max_slowdown),
+    ("… mean wait like LXF-backfill's or better", |f| f[2].wait <= 1.1 * f[1].wait),
+    ("… longest wait like FCFS-backfill's or better", |f| f[2].max_wait <= 1.1 * f[0].max_wait),
+    ("Lexical(Tw→avgX): bounded slowdown like LXF-backfill's or better", |f| f[3].slowdown <= 1.1 * f[1].slowdown),
+    ("… longest wait like FCFS-backfill's or better", |f| f[3].max_wait <= 1.1 * f[0].max_wait),
+    ("… largest bounded slowdown worse than Tradeoff(Tw:avgX)'s", |f| f[3].max_slowdown > f[2].max_slowdown),
+    ("… but better than FCFS-backfill's", |f| f[3].max_slowdown < f[0].max_slowdown),
+    ("Tradeoff(maxW:avgX) starves: longest wait over twice FCFS-backfill's", |f| f[4].max_wait > 2.0 * f[0].max_wait),
+    ("a fixed threshold of 0 starves: the same", |f| f[5].max_wait > 2.0 * f[0].max_wait),
+    ("L = 1,000 is close to 64,000: mean wait, slowdown and longest wait within 10 %", |f| {
+        let close = |a: f64, b: f64| (a - b).abs() <= 0.1 * b;
+        close(f[6].wait, f[7].wait) && close(f[6].slowdown, f[7].slowdown) && close(f[6].max_wait, f[7].max_wait)
+    }),
+];
+
+fn claims(logs: &[String]) -> Result<()> {
+    let mut held = vec![[(0, 0); 2]; CLAIMS.len()];
+    for log in logs {
+        for (level, wanted) in [(0, None), (1, Some(0.9))] {
+            let months = months_of(log, wanted)?;
+            let mut by_policy = vec![Vec::new(); POLICIES.len()];
+            for month in &months {
+                let figures: Vec<Figures> = POLICIES.iter().map(|p| simulate(month, p)).collect::<Result<_>>()?;
+                for (held, claim) in held.iter_mut().zip(CLAIMS) {
+                    held[level].0 += u32::from(claim.1(&figures));
+                    held[level].1 += 1;
+                }
+                let line: Vec<String> = figures
+                    .iter()
+                    .map(|f| format!("{:.2}/{:.0}/{:.1}/{:.0}", f.wait, f.max_wait, f.slowdown, f.max_slowdown))
+                    .collect();
+                eprintln!("{} {} {}", name_of(log), month.name, line.join(" "));
+                for (all, figures) in by_policy.iter_mut().zip(figures) {
+                    all.push(figures);
+                }
+            }
+            let load = wanted.map_or("the original load".to_string(), |w| format!("load {w}"));
+            println!("\n{} at {load}: means over {} months\n\n{HEAD}", name_of(log), months.len());
+            for (policy, all) in POLICIES.iter().zip(&by_policy) {
+                row(policy, &mean(all));
+            }
+        }
+    }
+    println!("\n| claim | months at load 0.9 | at the original load |\n|---|---|---|");
+    for ((claim, _), [original, high]) in CLAIMS.iter().zip(held) {
+        println!("| {claim} | {} of {} | {} of {} |", high.0, high.1, original.0, original.1);
+    }
+    Ok(())
+}
+
+/// Figures 3 to 5: each algorithm at L = 100 to 64,000.
+fn curves(log: &str, month: &str) -> Result<()> {
+    let months = months_of(log, Some(0.9))?;
+    let month = months.iter().find(|m| m.name == month).ok_or_else(|| {
+        let names: Vec<_> = months.iter().map(|m| m.name.as_str()).collect();
+        format!("there is no whole month {month} in {log}; there are {}", names.join(", "))
+    })?;
+    let limits = ["100", "400", "1000", "4000", "16000", "64000"];
+    for objective in ["lexical(Tw>avgX)", "lexical(maxW>avgX)"] {
+        println!(
+            "\n{} {}, load 0.9, strict {objective}: bounded slowdown / longest wait (h)\n",
+            name_of(log),
+            month.name
+        );
+        println!("| algorithm | L = {} |\n|---|{}", limits.join(" | "), "---|".repeat(limits.len()));
+        for search in ["dds-lxf", "dds-fcfs", "lds-lxf", "lds-fcfs"] {
+            let mut cells = Vec::new();
+            for nodes in limits {
+                let policy = format!("goal({objective},diff=strict,search={search},nodes={nodes},predict=perfect)");
+                let f = simulate(month, &policy)?;
+                cells.push(format!("{:.2} / {:.1}", f.slowdown, f.max_wait));
+            }
+            println!("| {search} | {} |", cells.join(" | "));
+        }
+    }
+    Ok(())
+}
+
+/// Choices within the policy, each against the default.
+const CHOICES: &[&str] = &[
+    TRADEOFF,
+    "goal(tradeoff(Tw:avgX),version=b,predict=perfect)",
+    "goal(tradeoff(Tw:avgX),version=c,predict=perfect)",
+    "goal(tradeoff(Tw:avgX),diff=strict,predict=perfect)",
+    "goal(tradeoff(Tw:avgX),prune=never,predict=perfect)",
+    "goal(tradeoff(Tw:avgX),prune=placed,predict=perfect)",
+    "goal(tradeoff(Tw:avgX:unused),predict=perfect)",
+    "goal(tradeoff(Tw:avgX:areaW),predict=perfect)",
+];
+
+/// The paper's open question: what is left of it where run times are not known.
+const RUN_TIMES: &[&str] = &[
+    FCFS,
+    TRADEOFF,
+    "easy",
+    "easy(order=lxf,backfill=lxf)",
+    "goal(tradeoff(Tw:avgX))",
+    "easy(predict=recent(2))",
+    "easy(order=lxf,backfill=lxf,predict=recent(2))",
+    "goal(tradeoff(Tw:avgX),predict=recent(2))",
+    "goal(lexical(Tw>avgX),predict=recent(2))",
+];
+
+fn table(logs: &[String], policies: &[&str]) -> Result<()> {
+    for log in logs {
+        let months = months_of(log, Some(0.9))?;
+        println!("\n{} at load 0.9: means over {} months\n\n{HEAD}", name_of(log), months.len());
+        for policy in policies {
+            let all: Vec<Figures> = months.iter().map(|month| simulate(month, policy)).collect::<Result<_>>()?;
+            row(policy, &mean(&all));
+        }
+    }
+    Ok(())
+}
+
+/// How long decisions take that may take so many milliseconds, by queue length.
+fn budget(limit: &str) -> Result<()> {
+    let limit = Duration::from_millis(limit.parse()?);
+    println!("| waiting jobs | nodes | took (ms), least of 5 | of the budget |\n|---|---|---|---|");
+    for waiting in [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000] {
+        let job = |i: i64| Candidate { submit: Time(-i), procs: 1 + (i * 7 % 60) as u32, span: 60 + i * 37 % 5000 };
+        let running = (0..40).map(|i| (Time(50 + 60 * i), 12)).collect();
+        let task = Task { now: Time(0), free: 32, running, waiting: (0..waiting).rev().map(job).collect() };
+        let settings =
+            Settings { objective: Objective::default(), nodes: None, budget: Some(limit), ..Settings::default() };
+        let mut search = Search::default();
+        let mut best: Option<(Duration, u64, bool)> = None;
+        for _ in 0..5 {
+            let mut watch = WallClock::default();
+            let since = Instant::now();
+            watch.start(limit);
+            let found = search.run(&task, &settings, Some(&watch));
+            let took = since.elapsed();
+            if best.is_none_or(|b| took < b.0) {
+                best = Some((took, found.effort.nodes, found.exhausted));
+            }
+        }
+        let (took, nodes, exhausted) = best.ok_or("no run")?;
+        let share = 100.0 * took.as_secs_f64() / limit.as_secs_f64();
+        let share = if exhausted { "exhausted".to_string() } else { format!("{share:.1} %") };
+        println!("| {waiting} | {nodes} | {:.2} | {share} |", took.as_secs_f64() * 1e3);
+    }
+    Ok(())
+}

@@ -1,0 +1,21 @@
+//! The one clock of the engine: how long a decision takes, for policies that heed a time limit.
+
+use crate::policy::Stopwatch;
+use std::time::{Duration, Instant};
+
+/// A stopwatch by the clock on the wall.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WallClock {
+    /// When time is up; `None` before the first start.
+    until: Option<Instant>,
+}
+
+impl Stopwatch for WallClock {
+    fn start(&mut self, limit: Duration) {
+        self.until = Instant::now().checked_add(limit);
+    }
+
+    fn is_up(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
+    }
+}

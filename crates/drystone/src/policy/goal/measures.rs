@@ -1,0 +1,253 @@
+//! What a schedule of the waiting jobs is measured by: each measure is a sum or a maximum of one non-negative term per job,
+//! so that the value of the jobs placed so far is a lower bound of the whole (section 3.1 of the paper; rule 6).
+
+use super::task::Task;
+use crate::model::{Procs, Span};
+use crate::policy::Call;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// A measure of a tentative schedule, over the jobs that wait now; less is better.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Measure {
+    /// `maxW`: the longest wait, in seconds.
+    MaxWait,
+    /// `Tw`: the total excessive wait, in seconds: of each job the wait beyond a threshold. `None` is the dynamic one, the
+    /// current wait of the oldest waiting job; `Tw(50h)` fixes it.
+    Excess(Option<Span>),
+    /// `avgW`: the average wait.
+    Wait,
+    /// `avgX`: the average slowdown, bounded at 60 s: 1 + wait / max(predicted run time, 60 s).
+    Slowdown,
+    /// `unused`: processor-seconds left unused until the last of the jobs that run or wait now has ended. All schedules do
+    /// the same work, so the least unused is the highest utilisation.
+    Unused,
+    /// `late(24h)`: how many jobs miss the deadline of starting within so long after their submit.
+    Late(Span),
+    /// `areaW`: the average wait, each job weighted by its processors: what waits is capacity, not jobs.
+    Area,
+}
+
+/// Unit of [`Measure::Slowdown`]: a slowdown of 1.
+pub(super) const ONE: i64 = 1 << 32;
+
+/// Bound of the bounded slowdown, in seconds.
+const BOUND: i64 = 60;
+
+/// A job as the search sees it; times relative to the present.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Row {
+    /// Planned run time, at least 1 s.
+    pub(super) span: i64,
+    /// How long it has waited.
+    pub(super) age: i64,
+    /// What a second of wait adds to its slowdown, in units of 1 / [`ONE`].
+    pub(super) pace: i64,
+    /// Processors it needs.
+    pub(super) procs: Procs,
+}
+
+impl Row {
+    pub(super) fn new(procs: Procs, span: i64, age: i64) -> Row {
+        let bounded = span.max(BOUND);
+        Row { span, age, pace: (ONE + bounded / 2) / bounded, procs }
+    }
+}
+
+/// A measure at one decision: thresholds resolved, in a form that is cheap to add up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Rule {
+    /// Maximum of waits.
+    MaxWait,
+    /// Sum of waits beyond a threshold.
+    Excess(i64),
+    /// Sum of waits.
+    Wait,
+    /// Sum of bounded slowdowns.
+    Slowdown,
+    /// Maximum of end × processors − work; `last` is the last end of a running job.
+    Unused { procs: i64, work: i64, last: i64 },
+    /// Number of waits beyond a threshold.
+    Late(i64),
+    /// Sum of waits × processors.
+    Area,
+}
+
+impl Rule {
+    /// The term of a job that starts `start` seconds from now. Never negative, and never less for a later start.
+    #[inline(always)]
+    pub(super) fn term(self, job: &Row, start: i64) -> i64 {
+        let wait = job.age.saturating_add(start);
+        match self {
+            Rule::MaxWait | Rule::Wait => wait,
+            Rule::Excess(threshold) => (wait - threshold).max(0),
+            Rule::Slowdown => wait.saturating_mul(job.pace).saturating_add(ONE),
+            Rule::Unused { procs, work, last } => {
+                start.saturating_add(job.span).max(last).saturating_mul(procs).saturating_sub(work).max(0)
+            }
+            Rule::Late(threshold) => i64::from(wait > threshold),
+            Rule::Area => wait.saturating_mul(i64::from(job.procs)),
+        }
+    }
+
+    /// Whether terms are added up; else the largest counts.
+    #[inline(always)]
+    pub(super) fn adds(self) -> bool {
+        !matches!(self, Rule::MaxWait | Rule::Unused { .. })
+    }
+}
+
+impl Measure {
+    /// The measure for the decision of a task.
+    pub(super) fn rule(self, task: &Task) -> Rule {
+        match self {
+            Measure::MaxWait => Rule::MaxWait,
+            Measure::Excess(threshold) => Rule::Excess(threshold.map_or_else(|| task.oldest_wait(), |t| t.0)),
+            Measure::Wait => Rule::Wait,
+            Measure::Slowdown => Rule::Slowdown,
+            Measure::Unused => {
+                let last = task.ends().map(|(end, _)| end).max().unwrap_or(0);
+                Rule::Unused { procs: i64::from(task.procs()), work: task.work(), last }
+            }
+            Measure::Late(threshold) => Rule::Late(threshold.0),
+            Measure::Area => Rule::Area,
+        }
+    }
+
+    /// Whether LXF-backfill gives the reference value of version C, and not FCFS-backfill (section 3.2).
+    pub(super) fn favoured_by_lxf(self) -> bool {
+        matches!(self, Measure::Slowdown | Measure::Wait)
+    }
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Measure::MaxWait => f.write_str("maxW"),
+            Measure::Excess(None) => f.write_str("Tw"),
+            Measure::Excess(Some(threshold)) => write!(f, "Tw({}s)", threshold.0),
+            Measure::Wait => f.write_str("avgW"),
+            Measure::Slowdown => f.write_str("avgX"),
+            Measure::Unused => f.write_str("unused"),
+            Measure::Late(threshold) => write!(f, "late({}s)", threshold.0),
+            Measure::Area => f.write_str("areaW"),
+        }
+    }
+}
+
+/// What a list of measures may be made of, for error messages.
+pub(super) const WORDS: &str = "maxW, Tw, Tw(50h), avgW, avgX, areaW, unused, late(24h)";
+
+impl FromStr for Measure {
+    type Err = String;
+
+    /// Reads a measure, in any case: `maxW`, `Tw`, `Tw(50h)`, `avgW`, `avgX`, `areaW`, `unused`, `late(24h)`.
+    fn from_str(text: &str) -> Result<Measure, String> {
+        let fail = || format!("`{}` is no measure; expected one of {WORDS}", text.trim());
+        let call = Call::parse(text).map_err(|_| fail())?;
+        let span = match call.args.as_slice() {
+            [] => None,
+            [(None, span)] => Some(length(span)?),
+            _ => return Err(fail()),
+        };
+        Ok(match (call.name.as_str(), span) {
+            _ if call.variant.is_some() => return Err(fail()),
+            ("maxw", None) => Measure::MaxWait,
+            ("tw", threshold) => Measure::Excess(threshold),
+            ("avgw", None) => Measure::Wait,
+            ("avgx", None) => Measure::Slowdown,
+            ("areaw", None) => Measure::Area,
+            ("unused", None) => Measure::Unused,
+            ("late", Some(threshold)) => Measure::Late(threshold),
+            _ => return Err(fail()),
+        })
+    }
+}
+
+/// A length of time as people write it: `90`, `90s`, `30m`, `50h`, `2d`.
+fn length(text: &str) -> Result<Span, String> {
+    let text = text.trim();
+    let (number, unit) = match text.strip_suffix(['s', 'm', 'h', 'd']) {
+        Some(number) => (number, &text[number.len()..]),
+        None => (text, "s"),
+    };
+    let unit = match unit {
+        "m" => Span::MINUTE,
+        "h" => Span::HOUR,
+        "d" => Span::DAY,
+        _ => Span(1),
+    };
+    let seconds = number.parse::<i64>().ok().filter(|&n| n >= 0).and_then(|n| n.checked_mul(unit.0));
+    seconds
+        .filter(|&s| s < 1 << 40)
+        .map(Span)
+        .ok_or_else(|| format!("`{text}` is no length of time; write e.g. 50h, 30m or 90s"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_and_prints_measures() {
+        for (text, printed) in [
+            ("maxw", "maxW"),
+            ("TW", "Tw"),
+            ("Tw(50h)", "Tw(180000s)"),
+            ("tw(0)", "Tw(0s)"),
+            ("avgX", "avgX"),
+            ("late( 30m )", "late(1800s)"),
+        ] {
+            let measure: Measure = text.parse().expect(text);
+            assert_eq!(measure.to_string(), printed);
+            assert_eq!(printed.parse(), Ok(measure));
+        }
+        for (text, part) in [
+            ("avgY", "no measure"),
+            ("late", "no measure"),
+            ("Tw(1h,2h)", "no measure"),
+            ("Tw(-1)", "no length"),
+            ("Tw(9999999999999d)", "no length"),
+            ("avgX(3)", "no measure"),
+        ] {
+            let error = text.parse::<Measure>().expect_err(text);
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+
+    /// A job of 4 processors and 600 s that has waited for 100 s and starts in 50 s.
+    #[test]
+    fn terms_by_hand() {
+        let job = Row::new(4, 600, 100);
+        assert_eq!(Rule::MaxWait.term(&job, 50), 150);
+        assert_eq!(Rule::Wait.term(&job, 50), 150);
+        assert_eq!(Rule::Excess(120).term(&job, 50), 30);
+        assert_eq!(Rule::Excess(200).term(&job, 50), 0);
+        assert_eq!(Rule::Late(149).term(&job, 50), 1);
+        assert_eq!(Rule::Late(150).term(&job, 50), 0);
+        assert_eq!(Rule::Area.term(&job, 50), 600);
+        // 10 processors until 650 s from now, less the 4 × 600 s of work.
+        assert_eq!(Rule::Unused { procs: 10, work: 2400, last: 0 }.term(&job, 50), 4100);
+        // A running job that ends at 700 s is the last.
+        assert_eq!(Rule::Unused { procs: 10, work: 2400, last: 700 }.term(&job, 50), 4600);
+        // 1 + 150/600 = 1.25; a job of a second counts as one of a minute: 1 + 90/60 = 2.5.
+        let slowdown = |job: &Row, start| Rule::Slowdown.term(job, start) as f64 / ONE as f64;
+        assert!((slowdown(&job, 50) - 1.25).abs() < 1e-6);
+        assert!((slowdown(&Row::new(1, 1, 40), 50) - 2.5).abs() < 1e-6);
+    }
+
+    #[test]
+    fn absurd_times_saturate() {
+        let job = Row::new(u32::MAX, i64::MAX / 4, i64::MAX / 2);
+        for rule in [
+            Rule::MaxWait,
+            Rule::Excess(0),
+            Rule::Slowdown,
+            Rule::Unused { procs: 1 << 31, work: 0, last: 0 },
+            Rule::Area,
+        ] {
+            assert!(rule.term(&job, i64::MAX / 2) > 0, "{rule:?}");
+        }
+    }
+}

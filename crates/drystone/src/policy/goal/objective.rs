@@ -1,0 +1,355 @@
+//! Objective models: when one schedule is better than another (section 3.2 and 3.3 of the paper; rule 7).
+//!
+//! Every relation here is antitone: if F is not better than G, no schedule that is at least as large as F in every measure
+//! is. With measures that only grow as jobs are placed, a partial schedule that is not better proves that none of its
+//! completions is: that is what pruning rests on, with strict and with relaxed differences.
+
+use super::measures::{Measure, WORDS};
+use crate::policy::Call;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How measures are weighed against each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Model {
+    /// The first measure in which two schedules differ decides.
+    Lexical,
+    /// Relative improvements and degradations are added up: F is better than G if Σ (G_m − F_m) / reference_m > 0.
+    #[default]
+    Tradeoff,
+}
+
+/// What improvements and degradations are relative to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Version {
+    /// The best schedule so far. The paper's choice. Which schedule wins depends on the order of visits.
+    #[default]
+    A,
+    /// The smaller of both. For two measures the same as minimising their product.
+    B,
+    /// What backfilling would achieve, computed once per decision: the same as minimising a weighted sum.
+    C,
+}
+
+/// Which differences count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Differences {
+    /// Where some measures improve and others degrade, those that change by less than 1 % count as unchanged: 1 % of the
+    /// best schedule's value; for the total excessive wait, of the longest current wait.
+    #[default]
+    Relaxed,
+    /// Every difference counts.
+    Strict,
+}
+
+/// What the search minimises.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Objective {
+    /// How the measures are weighed.
+    pub model: Model,
+    /// The measures; the first leads where the model is lexical.
+    pub measures: Vec<Measure>,
+    /// What the trade-off is relative to.
+    pub version: Version,
+    /// Which differences count.
+    pub differences: Differences,
+}
+
+impl Default for Objective {
+    fn default() -> Objective {
+        Objective {
+            model: Model::Tradeoff,
+            measures: vec![Measure::Excess(None), Measure::Slowdown],
+            version: Version::A,
+            differences: Differences::Relaxed,
+        }
+    }
+}
+
+impl fmt::Display for Objective {
+    /// Model and measures: `tradeoff(Tw:avgX)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, between) = match self.model {
+            Model::Lexical => ("lexical", ">"),
+            Model::Tradeoff => ("tradeoff", ":"),
+        };
+        let measures: Vec<_> = self.measures.iter().map(ToString::to_string).collect();
+        write!(f, "{name}({})", measures.join(between))
+    }
+}
+
+/// Most measures in one objective.
+pub(super) const MOST_MEASURES: usize = 8;
+
+impl Objective {
+    /// Reads model and measures: `tradeoff(Tw:avgX)`, `lexical(Tw>avgX)`, with any number of measures from 1 to 8.
+    ///
+    /// # Errors
+    /// What is wrong and what would be right.
+    pub fn parse(text: &str) -> Result<Objective, String> {
+        let fail = |problem: String| format!("{problem}; write e.g. tradeoff(Tw:avgX) or lexical(Tw>avgX)");
+        let call = Call::parse(text).map_err(|e| fail(e.problem))?;
+        let (model, between) = match call.name.as_str() {
+            "lexical" => (Model::Lexical, '>'),
+            "tradeoff" => (Model::Tradeoff, ':'),
+            other => return Err(fail(format!("`{other}` is no objective model"))),
+        };
+        let [(None, list)] = call.args.as_slice() else {
+            return Err(fail(format!("{} takes one list of measures, separated by `{between}`", call.name)));
+        };
+        let measures = list.split(between).map(str::parse).collect::<Result<Vec<Measure>, _>>().map_err(fail)?;
+        for (at, measure) in measures.iter().enumerate() {
+            if measures[..at].contains(measure) {
+                return Err(fail(format!("`{measure}` is given twice")));
+            }
+        }
+        if measures.len() > MOST_MEASURES {
+            return Err(fail(format!(
+                "there are {} measures, and no more than {MOST_MEASURES} are possible ({WORDS})",
+                measures.len()
+            )));
+        }
+        Ok(Objective { model, measures, ..Objective::default() })
+    }
+
+    /// Whether the best schedule does not depend on the order in which schedules are compared ("uniqueness property",
+    /// section 3.2): then a search that has exhausted the tree has found an optimum.
+    #[must_use]
+    pub fn is_unique(&self) -> bool {
+        let single = self.measures.len() == 1;
+        let unique = match (self.model, self.version) {
+            (Model::Lexical, _) | (_, Version::C) => true,
+            (_, Version::B) => self.measures.len() <= 2,
+            (_, Version::A) => single,
+        };
+        // A relaxed difference needs one measure that improves and one that degrades.
+        unique && (single || self.differences == Differences::Strict)
+    }
+}
+
+/// The best schedule so far, ready for comparisons.
+#[derive(Clone, Debug)]
+pub(super) struct Judge {
+    model: Model,
+    version: Version,
+    /// Its values.
+    pub(super) best: Vec<i64>,
+    /// Differences below this are none where some measures improve and others degrade.
+    slack: Vec<i64>,
+    /// Where not 0, the slack of a measure whatever the best value is.
+    fixed_slack: Vec<i64>,
+    relaxed: bool,
+    /// References of versions A and C, and 0 where there is no finite one.
+    reference: Vec<f64>,
+}
+
+impl Judge {
+    /// `oldest` is the longest current wait; `references` those of version C.
+    pub(super) fn new(objective: &Objective, oldest: i64, references: &[i64]) -> Judge {
+        let fixed = |m: &Measure| if matches!(m, Measure::Excess(_)) { hundredth(oldest).max(1) } else { 0 };
+        Judge {
+            model: objective.model,
+            version: objective.version,
+            best: Vec::new(),
+            slack: vec![0; objective.measures.len()],
+            fixed_slack: objective.measures.iter().map(fixed).collect(),
+            relaxed: objective.differences == Differences::Relaxed,
+            reference: references.iter().map(|&r| r as f64).collect(),
+        }
+    }
+
+    /// These are the values of the best schedule from now on.
+    pub(super) fn set(&mut self, values: &[i64]) {
+        self.best.clear();
+        self.best.extend_from_slice(values);
+        for ((slack, fixed), &value) in self.slack.iter_mut().zip(&self.fixed_slack).zip(values) {
+            *slack = if *fixed > 0 { *fixed } else { hundredth(value) };
+        }
+        if self.version == Version::A {
+            self.reference.clear();
+            self.reference.extend(values.iter().map(|&v| v as f64));
+        }
+    }
+
+    /// Whether a schedule with these values is better than the best so far. Or may be, if they are lower bounds.
+    #[inline]
+    pub(super) fn prefers(&self, values: &[i64]) -> bool {
+        let (mut improves, mut degrades) = (false, false);
+        for (&f, &g) in values.iter().zip(&self.best) {
+            improves |= f < g;
+            degrades |= f > g;
+        }
+        // All better, or all worse: no model can see it otherwise.
+        if !(improves && degrades) {
+            return improves;
+        }
+        match self.model {
+            Model::Lexical => self.leads(values),
+            Model::Tradeoff => self.trades(values),
+        }
+    }
+
+    fn difference(&self, at: usize, value: i64) -> i64 {
+        let difference = self.best[at] - value;
+        if self.relaxed && difference.abs() < self.slack[at] { 0 } else { difference }
+    }
+
+    fn leads(&self, values: &[i64]) -> bool {
+        let mut differences = values.iter().enumerate().map(|(at, &f)| self.difference(at, f));
+        differences.find(|&d| d != 0).is_some_and(|d| d > 0)
+    }
+
+    fn trades(&self, values: &[i64]) -> bool {
+        // An improvement upon a reference of zero outweighs every finite change, and so does a degradation.
+        let (mut dominant, mut sum) = (0, 0.0);
+        for (at, &f) in values.iter().enumerate() {
+            let difference = self.difference(at, f);
+            let reference = match self.version {
+                Version::A | Version::C => self.reference[at],
+                Version::B => self.best[at].min(f) as f64,
+            };
+            if difference == 0 {
+            } else if reference > 0.0 {
+                sum += difference as f64 / reference;
+            } else {
+                dominant += difference.signum();
+            }
+        }
+        dominant > 0 || (dominant == 0 && sum > 0.0)
+    }
+}
+
+/// The smallest whole number that is no less than 1 % of a value: `d < hundredth(v)` is `100·d < v`.
+fn hundredth(value: i64) -> i64 {
+    value / 100 + i64::from(value % 100 > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn judge(text: &str, version: Version, differences: Differences, best: &[i64], references: &[i64]) -> Judge {
+        let objective = Objective { version, differences, ..Objective::parse(text).expect(text) };
+        let mut judge = Judge::new(&objective, 1000, references);
+        judge.set(best);
+        judge
+    }
+
+    const TWO: &str = "tradeoff(maxW:avgW)";
+    use Differences::{Relaxed, Strict};
+
+    #[test]
+    fn reads_and_prints_objectives() {
+        for text in ["tradeoff(Tw:avgX)", "lexical(Tw>avgX)", "lexical(maxW)", "tradeoff(maxW:avgW:avgX:late(3600s))"] {
+            assert_eq!(Objective::parse(text).map(|o| o.to_string()).as_deref(), Ok(text));
+        }
+        for (text, part) in [
+            ("tradeoff", "takes one list"),
+            ("tradeoff(Tw>avgX)", "no measure"),
+            ("lexical(Tw>avgX>Tw)", "`Tw` is given twice"),
+            ("best(Tw)", "no objective model"),
+            ("tradeoff(Tw,avgX)", "takes one list"),
+            ("lexical(", "not closed"),
+            ("lexical(late(1)>late(2)>late(3)>late(4)>late(5)>late(6)>late(7)>late(8)>late(9))", "9 measures"),
+        ] {
+            let error = Objective::parse(text).expect_err(text);
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+
+    /// The paper's example: x from 100 to 20 improves by 80 %, from 20 to 100 degrades by 400 %.
+    #[test]
+    fn version_a_measures_against_the_best_schedule() {
+        let from_100 = judge(TWO, Version::A, Strict, &[100, 1000], &[]);
+        assert!(from_100.prefers(&[20, 1799]));
+        assert!(!from_100.prefers(&[20, 1800]));
+        let from_20 = judge(TWO, Version::A, Strict, &[20, 1000], &[]);
+        // "A degradation of over 100 percent will not be accepted in any case."
+        assert!(!from_20.prefers(&[100, 0]));
+        assert!(!from_20.prefers(&[41, 0]));
+        assert!(from_20.prefers(&[39, 0]));
+    }
+
+    #[test]
+    fn version_b_minimises_the_product_and_version_c_a_weighted_sum() {
+        for g in [[100, 50], [7, 3], [1, 99]] {
+            let b = judge(TWO, Version::B, Strict, &g, &[]);
+            let c = judge(TWO, Version::C, Strict, &g, &[10, 4]);
+            for x in 1..130 {
+                for y in 1..110 {
+                    assert_eq!(b.prefers(&[x, y]), x * y < g[0] * g[1], "{g:?} {x} {y}");
+                    // x/10 + y/4, times 20.
+                    assert_eq!(c.prefers(&[x, y]), 2 * x + 5 * y < 2 * g[0] + 5 * g[1], "{g:?} {x} {y}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn lexical_looks_at_the_second_only_where_the_first_is_equal() {
+        let j = judge("lexical(maxW>avgW)", Version::A, Strict, &[100, 100], &[]);
+        assert!(j.prefers(&[99, 500]));
+        assert!(j.prefers(&[100, 99]));
+        assert!(!j.prefers(&[100, 100]));
+        assert!(!j.prefers(&[101, 0]));
+    }
+
+    #[test]
+    fn relaxed_differences_overlook_less_than_one_percent() {
+        let j = judge("lexical(maxW>avgW)", Version::A, Relaxed, &[1000, 1000], &[]);
+        assert!(!j.prefers(&[991, 1500]), "9 of 1000 is less than 1 %");
+        assert!(j.prefers(&[990, 1500]), "10 of 1000 is not");
+        assert!(j.prefers(&[1009, 900]), "a degradation of less than 1 % is none");
+        assert!(!j.prefers(&[1010, 900]));
+        assert!(j.prefers(&[999, 999]) && j.prefers(&[999, 1000]), "nothing degrades: strict differences");
+        // The slack of Tw is 1 % of the longest current wait, here 1000 s, even where the best Tw is 0.
+        let j = judge("lexical(Tw>avgW)", Version::A, Relaxed, &[0, 1000], &[]);
+        assert!(j.prefers(&[9, 900]) && !j.prefers(&[10, 900]));
+    }
+
+    #[test]
+    fn a_reference_of_zero_dominates() {
+        let a = judge(TWO, Version::A, Strict, &[0, 100], &[]);
+        assert!(!a.prefers(&[1, 0]), "a degradation from zero dominates");
+        assert!(a.prefers(&[0, 99]), "0/0 is no change");
+        let b = judge(TWO, Version::B, Strict, &[100, 100], &[]);
+        assert!(b.prefers(&[0, 1_000_000]), "an improvement to zero dominates");
+        let c = judge(TWO, Version::C, Strict, &[5, 100], &[0, 100]);
+        assert!(c.prefers(&[4, 1_000_000]) && !c.prefers(&[6, 0]));
+        let both = judge(TWO, Version::B, Strict, &[0, 100], &[]);
+        assert!(!both.prefers(&[100, 0]), "one to zero and one from zero are even");
+    }
+
+    #[test]
+    fn which_objectives_have_one_optimum() {
+        let of = |text: &str, version, differences| {
+            Objective { version, differences, ..Objective::parse(text).expect(text) }.is_unique()
+        };
+        assert!(of("lexical(maxW>avgW>avgX)", Version::A, Strict));
+        assert!(of(TWO, Version::B, Strict) && of(TWO, Version::C, Strict));
+        assert!(!of(TWO, Version::A, Strict) && !of(TWO, Version::B, Relaxed));
+        assert!(!of("tradeoff(maxW:avgW:avgX)", Version::B, Strict));
+        assert!(of("tradeoff(maxW)", Version::A, Relaxed));
+    }
+
+    proptest! {
+        /// What pruning rests on: what is no larger anywhere is preferred wherever the larger one is.
+        #[test]
+        fn preferences_are_antitone(
+            lexical in any::<bool>(), version in 0usize..3, relaxed in any::<bool>(), k in 1usize..5,
+            values in prop::collection::vec((0i64..400, 0i64..400, 0i64..6, 0i64..300), 4),
+        ) {
+            let names = ["maxW", "Tw", "avgW", "avgX"];
+            let text = if lexical { format!("lexical({})", names[..k].join(">")) } else { format!("tradeoff({})", names[..k].join(":")) };
+            let version = [Version::A, Version::B, Version::C][version];
+            let best: Vec<_> = values[..k].iter().map(|v| v.0).collect();
+            let small: Vec<_> = values[..k].iter().map(|v| v.1).collect();
+            let large: Vec<_> = values[..k].iter().map(|v| v.1 + if v.2 > 2 { v.2 * v.3 / 5 } else { v.2 }).collect();
+            let references: Vec<_> = values[..k].iter().map(|v| v.3).collect();
+            let j = judge(&text, version, if relaxed { Relaxed } else { Strict }, &best, &references);
+            prop_assert!(j.prefers(&small) || !j.prefers(&large), "{text} {version:?}: best {best:?}, {small:?} <= {large:?}");
+            prop_assert!(!j.prefers(&best));
+        }
+    }
+}

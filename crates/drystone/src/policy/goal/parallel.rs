@@ -1,0 +1,122 @@
+//! The same search on several threads, with the same result for any number of them.
+//!
+//! An iteration falls into the subtrees below the children of the root. Threads search them ahead of their turn, each
+//! as if none of its elders had found anything better; in their order, the results are then taken over as if they had been
+//! searched one by one. As soon as a subtree holds a better path, those behind it are searched anew, from the new best on.
+//! That is rare, and nothing of it shows: paths, nodes and the schedule are those of one thread.
+
+use super::objective::Judge;
+use super::settings::{Settings, Traversal};
+use super::task::Table;
+use super::walker::{Best, Effort, Iteration, Limits, Walker};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// Fewest nodes left in the limit that are worth starting threads for: some hundreds of microseconds.
+const WORTH_THREADS: u64 = 8_000;
+
+/// A subtree that was searched ahead of its turn.
+struct Ahead {
+    effort: Effort,
+    /// Whether no limit ended it.
+    finished: bool,
+    /// The best path, if it is in here.
+    better: Option<(Judge, Best)>,
+}
+
+/// One iteration. `false` where a limit ended it.
+pub(super) fn walk(
+    table: &Table,
+    walker: &mut Walker,
+    helpers: &mut Vec<Walker>,
+    judge: &mut Judge,
+    iteration: Iteration,
+    limits: &Limits<'_>,
+    settings: &Settings,
+) -> bool {
+    let n = table.len();
+    // In the first iteration a subtree is a single path with DDS, and shares nodes with the heuristic path with LDS.
+    let small = iteration.number == 1 || settings.threads == 1;
+    if small || limits.nodes.saturating_sub(walker.effort.nodes) < WORTH_THREADS {
+        return walker.walk(table, judge, iteration, None, limits);
+    }
+    helpers.resize_with(settings.threads as usize, Walker::default);
+    // LDS with discrepancies on every level has none to spare for the first child.
+    let mut next = usize::from(iteration.traversal == Traversal::Lds && iteration.number + 1 == n);
+    while next < n {
+        let ahead = look_ahead(table, walker, helpers, judge, iteration, limits, next..n);
+        let from = next;
+        for (at, ahead) in ahead.into_iter().enumerate() {
+            let Some(ahead) = ahead else { break };
+            let over = walker.effort.nodes.saturating_add(ahead.effort.nodes) > limits.nodes;
+            if over || !(ahead.finished || limits.watch.is_some()) {
+                // The limit falls into this subtree: once more, up to there.
+                walker.rewind(table);
+                return walker.walk(table, judge, iteration, Some((from + at) as u32), limits);
+            }
+            walker.effort.add(&ahead.effort);
+            next += 1;
+            let better = ahead.better.is_some();
+            if let Some((new, best)) = ahead.better {
+                *judge = new;
+                walker.best = best;
+            }
+            if !ahead.finished {
+                return false;
+            }
+            if better {
+                break;
+            }
+        }
+    }
+    walker.rewind(table);
+    true
+}
+
+/// Searches the subtrees below these children of the root, from the first on, until one holds a better path, or more nodes
+/// are placed than the limit leaves. The first one is always searched.
+fn look_ahead(
+    table: &Table,
+    walker: &Walker,
+    helpers: &mut [Walker],
+    judge: &Judge,
+    iteration: Iteration,
+    limits: &Limits<'_>,
+    children: std::ops::Range<usize>,
+) -> Vec<Option<Ahead>> {
+    let left = limits.nodes.saturating_sub(walker.effort.nodes);
+    let limits = Limits { nodes: left, ..*limits };
+    let results: Vec<Mutex<Option<Ahead>>> = children.clone().map(|_| Mutex::new(None)).collect();
+    let claimed = AtomicUsize::new(0);
+    let enough = AtomicUsize::new(results.len());
+    let placed = AtomicU64::new(0);
+    let work = |helper: &mut Walker| {
+        loop {
+            let at = claimed.fetch_add(1, Ordering::Relaxed);
+            // All subtrees before one that is claimed are claimed: they are a beginning of the list, however fast who is.
+            if at >= enough.load(Ordering::Relaxed) || placed.load(Ordering::Relaxed) > left {
+                return;
+            }
+            helper.reset(table);
+            let mut judge = judge.clone();
+            let finished = helper.walk(table, &mut judge, iteration, Some((children.start + at) as u32), &limits);
+            let effort = helper.effort;
+            placed.fetch_add(effort.nodes, Ordering::Relaxed);
+            let better = (effort.improvements > 0).then(|| (judge, helper.best.clone()));
+            if better.is_some() || !finished {
+                enough.fetch_min(at + 1, Ordering::Relaxed);
+            }
+            if let Ok(mut result) = results[at].lock() {
+                *result = Some(Ahead { effort, finished, better });
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        let (first, others) = helpers.split_at_mut(1);
+        for helper in others {
+            scope.spawn(|| work(helper));
+        }
+        work(&mut first[0]);
+    });
+    results.into_iter().map(|result| result.into_inner().unwrap_or_default()).collect()
+}

@@ -1,0 +1,114 @@
+//! The search for the best schedule of the jobs that wait now.
+
+use super::baseline::references;
+use super::objective::{Judge, Objective};
+use super::parallel;
+use super::settings::{Branching, Prune, Settings};
+use super::task::{Table, Task};
+use super::walker::{Best, Effort, Iteration, Limits, Walker};
+use crate::policy::Stopwatch;
+
+/// Searches permutations of waiting jobs. Keeps its memory from search to search, and nothing else.
+#[derive(Clone, Debug, Default)]
+pub struct Search {
+    table: Table,
+    walker: Walker,
+    /// One per thread, where there are several.
+    helpers: Vec<Walker>,
+}
+
+/// What was found.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Found {
+    /// The best permutation: places in [`Task::waiting`].
+    pub path: Vec<u32>,
+    /// Its starts in seconds from now, by place in [`Task::waiting`].
+    pub starts: Vec<i64>,
+    /// Its value in each measure, in the order of the objective: sums over the waiting jobs instead of averages, and
+    /// slowdowns in units of 2⁻³².
+    pub values: Vec<i64>,
+    /// What the search did.
+    pub effort: Effort,
+    /// Whether every path was visited or proved to be no better than the best: then this is the best schedule there is,
+    /// where the objective has one ([`Objective::is_unique`]).
+    pub exhausted: bool,
+}
+
+impl Search {
+    /// The best schedule that can be found within the limits of the settings; `watch` is looked at where they set a time.
+    ///
+    /// A node costs O(steps of the plan), no more than running jobs + jobs on the path; nothing is allocated per node.
+    ///
+    /// # Panics
+    /// If a waiting job is wider than the machine.
+    #[must_use]
+    pub fn run(&mut self, task: &Task, settings: &Settings, watch: Option<&dyn Stopwatch>) -> Found {
+        let Search { table, walker, helpers } = self;
+        let machine = task.procs();
+        assert!(task.waiting.iter().all(|job| job.procs <= machine), "a job is wider than the machine of {machine}");
+        table.fill(task, &settings.objective, settings.branching, settings.prune);
+        let references = references(task, &settings.objective, &table.rules);
+        let mut judge = Judge::new(&settings.objective, task.oldest_wait(), &references);
+        walker.reset(table);
+        walker.heuristic(table, &mut judge);
+        let watch = watch.filter(|_| settings.budget.is_some());
+        let limits = Limits { nodes: settings.nodes.unwrap_or(u64::MAX), watch };
+        let exhausted = explore(table, walker, helpers, &mut judge, settings, &limits);
+        self.found(&judge, exhausted)
+    }
+
+    fn found(&self, judge: &Judge, exhausted: bool) -> Found {
+        let Best { path, starts: path_starts } = &self.walker.best;
+        let mut starts = vec![0; path.len()];
+        let place = |&rank: &u32| self.table.places[rank as usize];
+        for (rank, &start) in path.iter().zip(path_starts) {
+            starts[place(rank) as usize] = start;
+        }
+        Found {
+            path: path.iter().map(place).collect(),
+            starts,
+            values: judge.best.clone(),
+            effort: self.walker.effort,
+            exhausted,
+        }
+    }
+
+    /// The references of version C: what backfilling with one reservation would achieve in each measure.
+    #[must_use]
+    pub fn references(&mut self, task: &Task, objective: &Objective) -> Vec<i64> {
+        self.table.fill(task, objective, Branching::Fcfs, Prune::Never);
+        references(task, objective, &self.table.rules)
+    }
+
+    /// As [`Search::run`], and every path visited in order, as places in [`Task::waiting`].
+    #[must_use]
+    pub fn trace(&mut self, task: &Task, settings: &Settings) -> (Found, Vec<Vec<u32>>) {
+        self.walker.visited = Some(Vec::new());
+        let found = self.run(task, settings, None);
+        let visited = self.walker.visited.take().unwrap_or_default();
+        let places = |path: Vec<u32>| path.iter().map(|&rank| self.table.places[rank as usize]).collect();
+        (found, visited.into_iter().map(places).collect())
+    }
+}
+
+/// All iterations after the heuristic path. `false` where a limit ended the search.
+fn explore(
+    table: &Table,
+    walker: &mut Walker,
+    helpers: &mut Vec<Walker>,
+    judge: &mut Judge,
+    settings: &Settings,
+    limits: &Limits<'_>,
+) -> bool {
+    for number in 1..table.len() {
+        // What no schedule at all can beat is the best.
+        if settings.prune != Prune::Never && !judge.prefers(&table.root) {
+            return true;
+        }
+        let iteration = Iteration { traversal: settings.traversal, number };
+        if !parallel::walk(table, walker, helpers, judge, iteration, limits, settings) {
+            return false;
+        }
+    }
+    true
+}

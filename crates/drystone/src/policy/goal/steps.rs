@@ -1,0 +1,178 @@
+//! Free processors over time, made for the search: two flat arrays, one place taken or given back in a few moves.
+//!
+//! A job starts where a step begins (every earliest start is the present or the beginning of a step), so that placing it
+//! adds one step at most, where it ends. Steps at the front in which nobody of the queue fits any more are skipped.
+
+use crate::model::Procs;
+
+/// Free processors from now on; times relative to the present.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Steps {
+    /// Where each step begins; the last one never ends.
+    time: Vec<i64>,
+    free: Vec<Procs>,
+    /// The first step in which the narrowest waiting job fits. None before it does.
+    front: usize,
+}
+
+/// Where a job was placed: what is needed to take it back.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spot {
+    /// Its start, in seconds from now.
+    pub(super) start: i64,
+    /// Its first step and the one behind its last.
+    from: u32,
+    to: u32,
+    /// The front before.
+    front: u32,
+    /// Whether the step at `to` is there only because it ends there.
+    split: bool,
+}
+
+impl Steps {
+    /// `free` processors now, and more as running jobs end: seconds from now and processors, in order of time.
+    pub(super) fn fill(&mut self, free: Procs, ends: impl Iterator<Item = (i64, Procs)>) {
+        self.time.clear();
+        self.free.clear();
+        self.time.push(0);
+        self.free.push(free);
+        let (mut sum, mut last) = (free, 0);
+        for (end, procs) in ends {
+            sum += procs;
+            if end > last {
+                self.time.push(end);
+                self.free.push(sum);
+                last = end;
+            } else if let Some(free) = self.free.last_mut() {
+                *free = sum;
+            }
+        }
+        self.front = 0;
+    }
+
+    /// Skips steps with fewer than `narrowest` free processors at the front.
+    #[inline]
+    pub(super) fn skip(&mut self, narrowest: Procs) {
+        // The last step has all processors free, and no job is wider than the machine.
+        while self.front + 1 < self.free.len() && self.free[self.front] < narrowest {
+            self.front += 1;
+        }
+    }
+
+    /// Number of steps.
+    pub(super) fn len(&self) -> usize {
+        self.time.len()
+    }
+
+    /// Becomes a copy of another; keeps its own memory.
+    pub(super) fn copy_from(&mut self, other: &Steps) {
+        self.time.clone_from(&other.time);
+        self.free.clone_from(&other.free);
+        self.front = other.front;
+    }
+
+    /// The earliest start of a job, and the steps that it touches: the first, and the first that begins at its end or
+    /// later.
+    #[inline(always)]
+    fn find(&self, procs: Procs, span: i64) -> (usize, usize) {
+        let (time, free) = (&self.time[..], &self.free[..]);
+        let steps = time.len().min(free.len());
+        let mut from = self.front;
+        loop {
+            while from + 1 < steps && free[from] < procs {
+                from += 1;
+            }
+            let end = time[from].saturating_add(span);
+            let mut to = from + 1;
+            while to < steps && time[to] < end && free[to] >= procs {
+                to += 1;
+            }
+            if to >= steps || time[to] >= end {
+                return (from, to);
+            }
+            from = to + 1;
+        }
+    }
+
+    /// The earliest start of a job that is no wider than the machine.
+    pub(super) fn earliest(&self, procs: Procs, span: i64) -> i64 {
+        self.time[self.find(procs, span).0]
+    }
+
+    /// Places a job at its earliest start. O(steps).
+    #[inline]
+    pub(super) fn place(&mut self, procs: Procs, span: i64, narrowest: Procs) -> Spot {
+        let (from, to) = self.find(procs, span);
+        let start = self.time[from];
+        let end = start.saturating_add(span);
+        let split = self.time.get(to) != Some(&end);
+        if split {
+            self.time.insert(to, end);
+            self.free.insert(to, self.free[to - 1]);
+        }
+        for free in &mut self.free[from..to] {
+            *free -= procs;
+        }
+        let front = self.front;
+        self.skip(narrowest);
+        Spot { start, from: from as u32, to: to as u32, front: front as u32, split }
+    }
+
+    /// Takes back the job that was placed last. O(steps).
+    #[inline]
+    pub(super) fn take_back(&mut self, spot: &Spot, procs: Procs) {
+        let (from, to) = (spot.from as usize, spot.to as usize);
+        for free in &mut self.free[from..to] {
+            *free += procs;
+        }
+        if spot.split {
+            self.time.remove(to);
+            self.free.remove(to);
+        }
+        self.front = spot.front as usize;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Span, Time};
+    use crate::parts::Profile;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The same starts as in the profile that the other policies use, and taking back restores every step.
+        #[test]
+        fn agrees_with_the_profile(
+            ends in prop::collection::vec((0i64..50, 1u32..4), 0..6),
+            jobs in prop::collection::vec((1u32..9, 1i64..40), 1..30),
+        ) {
+            let mut ends = ends;
+            ends.sort_unstable();
+            let held: u32 = ends.iter().map(|e| e.1).sum();
+            let free = 8 + 18 - held;
+            let narrowest = jobs.iter().map(|j| j.0).min().expect("some");
+            let mut steps = Steps::default();
+            steps.fill(free, ends.iter().copied());
+            steps.skip(narrowest);
+            let mut profile = Profile::new(Time::ZERO, free);
+            profile.reset_to_running(Time::ZERO, free, ends.iter().map(|&(end, procs)| (Time(end), procs)));
+            let mut placed = Vec::new();
+            for &(procs, span) in &jobs {
+                let start = profile.earliest(procs, Span(span), Time::ZERO).expect("fits");
+                prop_assert_eq!(steps.earliest(procs, span), start.0);
+                let before = steps.clone();
+                let spot = steps.place(procs, span, narrowest);
+                prop_assert_eq!(spot.start, start.0);
+                profile.reserve(start, start + Span(span), procs);
+                placed.push((before, spot, procs));
+            }
+            for (before, spot, procs) in placed.iter().rev() {
+                steps.take_back(spot, *procs);
+                prop_assert_eq!(&steps.time, &before.time);
+                prop_assert_eq!(&steps.free, &before.free);
+                prop_assert_eq!(steps.front, before.front);
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What one search is about: the machine, the running jobs and the waiting ones, and the same in the form the search uses.
+
+use super::measures::{Row, Rule};
+use super::objective::Objective;
+use super::settings::{Branching, Prune};
+use super::steps::Steps;
+use crate::model::{Procs, Time};
+
+/// A waiting job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Candidate {
+    /// When it was submitted; not after the present.
+    pub submit: Time,
+    /// Processors it needs; no more than the machine has.
+    pub procs: Procs,
+    /// Planned run time in seconds; less than 1 s counts as 1 s.
+    pub span: i64,
+}
+
+/// A moment at which a schedule is looked for.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Task {
+    /// The present.
+    pub now: Time,
+    /// Free processors now.
+    pub free: Procs,
+    /// Predicted ends and processors of the running jobs, in order of the ends, all in the future. Together with `free`
+    /// they are the machine.
+    pub running: Vec<(Time, Procs)>,
+    /// The waiting jobs in the order of their arrival.
+    pub waiting: Vec<Candidate>,
+}
+
+impl Task {
+    /// Processors of the machine.
+    #[must_use]
+    pub fn procs(&self) -> Procs {
+        self.free + self.running.iter().map(|r| r.1).sum::<Procs>()
+    }
+
+    pub(super) fn ends(&self) -> impl Iterator<Item = (i64, Procs)> {
+        self.running.iter().map(|&(end, procs)| ((end - self.now).0.max(0), procs))
+    }
+
+    /// The current wait of the job that has waited longest: the dynamic threshold of the total excessive wait.
+    #[must_use]
+    pub fn oldest_wait(&self) -> i64 {
+        self.waiting.iter().map(|job| self.age(job)).max().unwrap_or(0)
+    }
+
+    pub(super) fn age(&self, job: &Candidate) -> i64 {
+        (self.now - job.submit).0.max(0)
+    }
+
+    /// Processor-seconds that running and waiting jobs still need.
+    pub(super) fn work(&self) -> i64 {
+        let area = |span: i64, procs: Procs| span.saturating_mul(i64::from(procs));
+        let running = self.ends().map(|(end, procs)| area(end, procs));
+        let waiting = self.waiting.iter().map(|job| area(job.span.max(1), job.procs));
+        running.chain(waiting).fold(0, i64::saturating_add)
+    }
+}
+
+/// A task in the order of the branching heuristic: rank 0 is the leftmost child of the root. Does not change while the
+/// search goes on, so that threads share it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Table {
+    /// The waiting jobs by rank.
+    pub(super) rows: Vec<Row>,
+    /// Per rank the place in [`Task::waiting`].
+    pub(super) places: Vec<u32>,
+    /// The measures.
+    pub(super) rules: Vec<Rule>,
+    /// Per rank and measure the least term that the job can have: what it adds to a lower bound before it is placed.
+    pub(super) least: Vec<i64>,
+    /// Value of the empty schedule per measure: a lower bound of every schedule.
+    pub(super) root: Vec<i64>,
+    /// Free processors with the running jobs only.
+    pub(super) base: Steps,
+    /// The narrowest waiting job.
+    pub(super) narrowest: Procs,
+    /// When a subtree is given up.
+    pub(super) prune: Prune,
+}
+
+impl Table {
+    /// O(n log n + n·r) for n waiting and r running jobs.
+    pub(super) fn fill(&mut self, task: &Task, objective: &Objective, branching: Branching, prune: Prune) {
+        self.places.clear();
+        self.places.extend(0..task.waiting.len() as u32);
+        if branching == Branching::Lxf {
+            // (wait + run) / run compares as wait / run; ties by arrival.
+            let key = |place: u32| {
+                let job = &task.waiting[place as usize];
+                (i128::from(task.age(job)), i128::from(job.span.max(1)))
+            };
+            self.places.sort_by(|&a, &b| {
+                let ((wait_a, run_a), (wait_b, run_b)) = (key(a), key(b));
+                (wait_b * run_a).cmp(&(wait_a * run_b))
+            });
+        }
+        self.rows.clear();
+        self.rows.extend(self.places.iter().map(|&place| row(task, place as usize)));
+        self.narrowest = self.rows.iter().map(|job| job.procs).min().unwrap_or(0);
+        self.base.fill(task.free, task.ends());
+        self.base.skip(self.narrowest);
+        self.rules.clear();
+        self.rules.extend(objective.measures.iter().map(|m| m.rule(task)));
+        self.prune = prune;
+        self.bound();
+    }
+
+    /// A job cannot start earlier than it could if nobody else waited.
+    fn bound(&mut self) {
+        let Table { rows, rules, least, root, base, prune, .. } = self;
+        let earliest = *prune == Prune::Earliest;
+        least.clear();
+        root.clear();
+        root.resize(rules.len(), 0);
+        for job in rows.iter() {
+            let start = if earliest { base.earliest(job.procs, job.span) } else { 0 };
+            for (rule, root) in rules.iter().zip(root.iter_mut()) {
+                let term = if earliest { rule.term(job, start) } else { 0 };
+                *root = if rule.adds() { root.saturating_add(term) } else { term.max(*root) };
+                least.push(term);
+            }
+        }
+    }
+
+    /// Number of waiting jobs.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+}
+
+/// A waiting job as the search sees it.
+pub(super) fn row(task: &Task, place: usize) -> Row {
+    let job = &task.waiting[place];
+    Row::new(job.procs, job.span.max(1), task.age(job))
+}

@@ -1,0 +1,399 @@
+//! The search tree, walked: LDS and DDS over permutations, one node placed at a time, nothing placed twice that
+//! consecutive paths share (sections 2.4 and 3.4 of the paper; rules 3 to 5).
+//!
+//! The jobs that are left are a list linked by rank, from which the jobs on the path are taken out; the first one left is
+//! the heuristic's choice. A path that follows the heuristic to its end (its tail) runs along the list without taking
+//! anything out. Nodes are taken back only when the next path needs it: one by one, or many at once from a copy of the
+//! steps made where the path branched.
+
+use super::objective::Judge;
+use super::settings::{Prune, Traversal};
+use super::steps::{Spot, Steps};
+use super::task::Table;
+use crate::policy::Stopwatch;
+
+/// One iteration of a traversal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Iteration {
+    pub(super) traversal: Traversal,
+    /// LDS: discrepancies; DDS: depth of the last discrepancy. From 1; iteration 0 is the heuristic path.
+    pub(super) number: usize,
+}
+
+/// What ends a search before the tree is exhausted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits<'a> {
+    /// Most nodes.
+    pub(super) nodes: u64,
+    /// Says when time is up.
+    pub(super) watch: Option<&'a dyn Stopwatch>,
+}
+
+/// What a search did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Effort {
+    /// Nodes placed.
+    pub nodes: u64,
+    /// Paths followed to their end.
+    pub paths: u64,
+    /// How often a path was better than the best before it. The heuristic path does not count.
+    pub improvements: u64,
+}
+
+impl Effort {
+    pub(super) fn add(&mut self, other: &Effort) {
+        self.nodes += other.nodes;
+        self.paths += other.paths;
+        self.improvements += other.improvements;
+    }
+}
+
+/// A path to the end: jobs by rank and their starts in seconds from now.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Best {
+    pub(super) path: Vec<u32>,
+    pub(super) starts: Vec<i64>,
+}
+
+/// A node on the current path.
+#[derive(Clone, Copy, Debug, Default)]
+struct Frame {
+    job: u32,
+    spot: Spot,
+}
+
+/// What became of a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Step {
+    /// It is on the path.
+    Placed,
+    /// It is on the path, and nothing below it can be better than the best.
+    Pruned,
+    /// It was not placed: the search is over.
+    Stop,
+}
+
+/// The end of the list of jobs that are left.
+const END: u32 = u32::MAX;
+/// Deepest node at which the steps are copied for the way back.
+const DEEPEST_COPY: usize = 64;
+/// Fewest nodes that are worth taking back by a copy.
+const WORTH_A_COPY: usize = 3;
+/// Steps that may be searched between two looks at the stopwatch, about: some tens of microseconds.
+const STEPS_PER_LOOK: usize = 1 << 14;
+
+/// The walk's own state. Reused from search to search: it allocates only while it grows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Walker {
+    /// Links by rank + 1; 0 is both ends.
+    next: Vec<u32>,
+    prev: Vec<u32>,
+    steps: Steps,
+    /// The path: `frames[d]` is the node at depth d, from 1; the first `placed` of them are in `steps`.
+    frames: Vec<Frame>,
+    placed: usize,
+    /// How many of them are taken out of the list. Those behind are a tail.
+    linked: usize,
+    /// Values of the partial schedules, `measures` per depth.
+    values: Vec<i64>,
+    /// The steps at some depths of the path, deepest last.
+    copies: Vec<Steps>,
+    copied: Vec<usize>,
+    /// Per depth: the child being visited, and the discrepancies left at the node above it.
+    child: Vec<u32>,
+    left: Vec<usize>,
+    /// The best path so far.
+    pub(super) best: Best,
+    /// What was done since [`Walker::reset`].
+    pub(super) effort: Effort,
+    /// Nodes at which the limits are looked at again.
+    look_at: u64,
+    /// Every path visited, by rank, where somebody wants to know.
+    pub(super) visited: Option<Vec<Vec<u32>>>,
+}
+
+impl Walker {
+    /// To the root of a tree.
+    pub(super) fn reset(&mut self, table: &Table) {
+        let n = table.len();
+        self.next.clear();
+        self.next.extend((1..=n as u32).chain([0]));
+        self.prev.clear();
+        self.prev.extend([n as u32].into_iter().chain(0..n as u32));
+        self.steps.copy_from(&table.base);
+        self.frames.clear();
+        self.frames.resize(n + 2, Frame::default());
+        self.values.clear();
+        self.values.extend_from_slice(&table.root);
+        self.values.resize((n + 1) * table.rules.len(), 0);
+        self.child.clear();
+        self.child.resize(n + 2, END);
+        self.left.clear();
+        self.left.resize(n + 2, 0);
+        (self.placed, self.linked) = (0, 0);
+        self.copied.clear();
+        self.effort = Effort::default();
+        self.look_at = 0;
+    }
+
+    /// Back to the root, without forgetting what was done.
+    pub(super) fn rewind(&mut self, table: &Table) {
+        self.relink(0);
+        self.steps.copy_from(&table.base);
+        self.placed = 0;
+        self.copied.clear();
+        self.look_at = self.effort.nodes;
+    }
+
+    /// Iteration 0: the heuristic path, completed whatever the limits are. It is the best so far.
+    pub(super) fn heuristic(&mut self, table: &Table, judge: &mut Judge) {
+        for job in 0..table.len() as u32 {
+            self.place(table, self.placed + 1, job);
+        }
+        self.effort.paths += 1;
+        judge.set(self.leaf(table));
+        self.keep();
+        self.record();
+    }
+
+    /// Visits the paths of one iteration from left to right, or those below one child of the root. `false` where a limit
+    /// ended it.
+    pub(super) fn walk(
+        &mut self,
+        table: &Table,
+        judge: &mut Judge,
+        iteration: Iteration,
+        only: Option<u32>,
+        limits: &Limits<'_>,
+    ) -> bool {
+        let n = table.len();
+        self.relink(0);
+        let mut depth = 1;
+        self.left[1] = iteration.number;
+        self.child[1] = only.unwrap_or_else(|| self.first(n, 1, iteration));
+        loop {
+            let child = self.child[depth];
+            if child == END {
+                depth -= 1;
+                if depth == 0 {
+                    return true;
+                }
+                self.child[depth] = self.sibling(depth, only);
+                continue;
+            }
+            let discrepancy = usize::from(!self.is_first(depth, child));
+            let rest = match iteration.traversal {
+                Traversal::Lds => self.left[depth] - discrepancy,
+                Traversal::Dds => iteration.number - depth,
+            };
+            let step = self.descend(table, judge, depth, child, true, limits);
+            if step == Step::Placed && rest > 0 {
+                depth += 1;
+                self.left[depth] = rest;
+                self.child[depth] = self.first(n, depth, iteration);
+                self.copy(depth - 1);
+                continue;
+            }
+            if step == Step::Stop || (step == Step::Placed && !self.tail(table, judge, depth, limits)) {
+                return false;
+            }
+            self.child[depth] = self.sibling(depth, only);
+        }
+    }
+
+    /// Whether a child is the heuristic's choice at its depth. The nodes above must be taken out of the list, and no
+    /// others.
+    fn is_first(&mut self, depth: usize, child: u32) -> bool {
+        self.relink(depth - 1);
+        self.next[0] == child + 1
+    }
+
+    /// The first child to visit at a depth.
+    fn first(&self, n: usize, depth: usize, iteration: Iteration) -> u32 {
+        let first = self.next[0] as usize;
+        // The heuristic's choice, unless a discrepancy is due here.
+        let due = match iteration.traversal {
+            // Below a choice of the heuristic, n − depth − 1 levels with more than one branch are left.
+            Traversal::Lds => self.left[depth] + depth + 1 > n,
+            Traversal::Dds => depth == iteration.number,
+        };
+        let link = if due { self.next[first] } else { self.next[0] };
+        link.checked_sub(1).unwrap_or(END)
+    }
+
+    /// The child to the right of the one being visited.
+    fn sibling(&self, depth: usize, only: Option<u32>) -> u32 {
+        if depth == 1 && only.is_some() {
+            return END;
+        }
+        // A job keeps its own links while it is out of the list.
+        self.next[self.child[depth] as usize + 1].checked_sub(1).unwrap_or(END)
+    }
+
+    /// Follows the heuristic from below `depth` to the end. `false` where a limit ended it.
+    fn tail(&mut self, table: &Table, judge: &mut Judge, depth: usize, limits: &Limits<'_>) -> bool {
+        let mut link = self.next[0];
+        for depth in depth + 1..=table.len() {
+            match self.descend(table, judge, depth, link - 1, false, limits) {
+                Step::Placed => link = self.next[link as usize],
+                Step::Pruned => return true,
+                Step::Stop => return false,
+            }
+        }
+        self.effort.paths += 1;
+        if judge.prefers(self.leaf(table)) {
+            judge.set(self.leaf(table));
+            self.effort.improvements += 1;
+            self.keep();
+        }
+        self.record();
+        true
+    }
+
+    /// Puts a job on the path at a depth, unless it is there already.
+    #[inline(always)]
+    fn descend(
+        &mut self,
+        table: &Table,
+        judge: &Judge,
+        depth: usize,
+        job: u32,
+        branching: bool,
+        limits: &Limits<'_>,
+    ) -> Step {
+        if !(self.placed >= depth && self.frames[depth].job == job) {
+            if self.effort.nodes >= self.look_at && self.over(table, limits) {
+                return Step::Stop;
+            }
+            if self.placed >= depth {
+                self.take_back(table, depth - 1);
+            }
+            self.place(table, depth, job);
+        }
+        if branching {
+            self.unlink(job);
+            self.linked = depth;
+        }
+        let k = table.rules.len();
+        if table.prune == Prune::Never || judge.prefers(&self.values[depth * k..][..k]) {
+            Step::Placed
+        } else {
+            Step::Pruned
+        }
+    }
+
+    /// Places a job behind the path and values the result.
+    #[inline(always)]
+    fn place(&mut self, table: &Table, depth: usize, job: u32) {
+        let row = &table.rows[job as usize];
+        let spot = self.steps.place(row.procs, row.span, table.narrowest);
+        self.frames[depth] = Frame { job, spot };
+        self.placed = depth;
+        self.effort.nodes += 1;
+        let k = table.rules.len();
+        let (above, here) = self.values.split_at_mut(depth * k);
+        let least = &table.least[job as usize * k..][..k];
+        for (((rule, above), here), &least) in table.rules.iter().zip(&above[(depth - 1) * k..]).zip(here).zip(least) {
+            let term = rule.term(row, spot.start);
+            *here = if rule.adds() { above.saturating_add(term - least) } else { term.max(*above) };
+        }
+    }
+
+    fn leaf(&self, table: &Table) -> &[i64] {
+        let k = table.rules.len();
+        &self.values[table.len() * k..][..k]
+    }
+
+    /// The current path is the best.
+    fn keep(&mut self) {
+        let path = &self.frames[1..=self.placed];
+        self.best.path.clear();
+        self.best.path.extend(path.iter().map(|frame| frame.job));
+        self.best.starts.clear();
+        self.best.starts.extend(path.iter().map(|frame| frame.spot.start));
+    }
+
+    /// Tells whoever wants to know which paths are visited.
+    fn record(&mut self) {
+        if let Some(visited) = &mut self.visited {
+            visited.push(self.frames[1..=self.placed].iter().map(|frame| frame.job).collect());
+        }
+    }
+
+    /// Takes back all nodes below a depth.
+    #[inline]
+    fn take_back(&mut self, table: &Table, depth: usize) {
+        while self.copied.last().is_some_and(|&copied| copied > depth) {
+            self.copied.pop();
+        }
+        if self.placed - depth >= WORTH_A_COPY {
+            let copy = if depth == 0 {
+                Some(&table.base)
+            } else if self.copied.last() == Some(&depth) {
+                self.copies.get(self.copied.len() - 1)
+            } else {
+                None
+            };
+            if let Some(copy) = copy {
+                self.steps.copy_from(copy);
+                self.placed = depth;
+            }
+        }
+        while self.placed > depth {
+            let frame = &self.frames[self.placed];
+            self.steps.take_back(&frame.spot, table.rows[frame.job as usize].procs);
+            self.placed -= 1;
+        }
+    }
+
+    /// The path branches at a depth: keeps a copy of the steps for the way back.
+    fn copy(&mut self, depth: usize) {
+        // Nodes that are placed below it belong to an earlier path; a copy would hold them.
+        if depth > DEEPEST_COPY || self.placed != depth || self.copied.last() >= Some(&depth) {
+            return;
+        }
+        let at = self.copied.len();
+        if self.copies.len() == at {
+            self.copies.push(Steps::default());
+        }
+        self.copies[at].copy_from(&self.steps);
+        self.copied.push(depth);
+    }
+
+    /// Takes a job out of the list of those left.
+    #[inline]
+    fn unlink(&mut self, job: u32) {
+        let (prev, next) = (self.prev[job as usize + 1], self.next[job as usize + 1]);
+        self.next[prev as usize] = next;
+        self.prev[next as usize] = prev;
+    }
+
+    /// Puts the jobs of the path below a depth back into the list, the last one first.
+    #[inline]
+    fn relink(&mut self, depth: usize) {
+        while self.linked > depth {
+            let link = self.frames[self.linked].job + 1;
+            let (prev, next) = (self.prev[link as usize], self.next[link as usize]);
+            self.next[prev as usize] = link;
+            self.prev[next as usize] = link;
+            self.linked -= 1;
+        }
+    }
+
+    /// Whether the search is over before the next node; and when to look again.
+    #[cold]
+    fn over(&mut self, table: &Table, limits: &Limits<'_>) -> bool {
+        let nodes = self.effort.nodes;
+        if nodes >= limits.nodes {
+            return true;
+        }
+        self.look_at = limits.nodes;
+        if let Some(watch) = limits.watch {
+            // Any node may have to search all steps.
+            let steps = table.base.len() + table.len();
+            self.look_at = limits.nodes.min(nodes + (STEPS_PER_LOOK / steps).max(1) as u64);
+            return watch.is_up();
+        }
+        false
+    }
+}

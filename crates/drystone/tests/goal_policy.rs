@@ -1,0 +1,174 @@
+//! Goal-oriented scheduling as a policy: whole schedules against the definition, its text, its notes, its time limit.
+
+mod common;
+
+use common::{simulate, spec, starts, workload};
+use drystone::engine::{Notes, Replay, Session, Simulation};
+use drystone::metrics::SearchEffort;
+use drystone::model::{Job, Machine, Span, Time, Workload};
+use drystone::policy::{Gauge, PolicySpec, Stopwatch};
+use drystone_reference::search::{Branching, Goal, Measure, Model, Traversal, run};
+use drystone_reference::{JobOut, jobs_of};
+use proptest::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+/// A machine of 8 with at most 6 jobs that can wait at a time.
+fn workloads() -> impl Strategy<Value = Workload> {
+    let job = (0i64..120, prop_oneof![3 => 1u32..=4, 1 => 5u32..=8], 1i64..200);
+    prop::collection::vec(job, 1..7).prop_map(|jobs| {
+        let mut now = 0;
+        let jobs: Vec<_> = jobs
+            .into_iter()
+            .map(|(gap, procs, run)| {
+                now += gap / 4;
+                (now, procs, run + 50, run)
+            })
+            .collect();
+        workload(8, &jobs)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// Every start of whole workloads is that of a scheduler that visits all permutations at every arrival and end.
+    #[test]
+    fn schedules_agree_with_the_definition(w in workloads(), which in 0usize..6) {
+        use Measure::{Excess, ExcessOver, MaxWait, Slowdown, Wait};
+        let (text, model, measures, relaxed, traversal, branching) = [
+            ("tradeoff(Tw:avgX)", Model::A, vec![Excess, Slowdown], true, Traversal::Dds, Branching::Lxf),
+            ("lexical(Tw>avgX),diff=strict", Model::Lexical, vec![Excess, Slowdown], false, Traversal::Dds, Branching::Lxf),
+            ("lexical(maxW>avgW)", Model::Lexical, vec![MaxWait, Wait], true, Traversal::Dds, Branching::Fcfs),
+            ("tradeoff(Tw(30):avgW:maxW),version=b,search=lds-fcfs", Model::B, vec![ExcessOver(30), Wait, MaxWait], true, Traversal::Lds, Branching::Fcfs),
+            ("tradeoff(maxW:avgX),version=c,search=lds-lxf", Model::C, vec![MaxWait, Slowdown], true, Traversal::Lds, Branching::Lxf),
+            ("lexical(Tw(0)>avgX),search=dds-fcfs", Model::Lexical, vec![ExcessOver(0), Slowdown], true, Traversal::Dds, Branching::Fcfs),
+        ].into_iter().nth(which).expect("six");
+        let goal = Goal { model, measures, relaxed, traversal, branching };
+        let policy = format!("goal({text},nodes=all,predict=perfect)");
+        let ours: Vec<JobOut> = simulate(&w, &policy).spans.iter()
+            .map(|s| s.map(|(start, end)| JobOut { start: start.0, end: end.0 }).expect("ended")).collect();
+        prop_assert_eq!(ours, run(&goal, &jobs_of(&w), 8), "{}", policy);
+    }
+}
+
+/// 4 processors, all busy until 100. At that time four jobs wait: one for the whole machine, since 1; and three short ones.
+/// LXF-backfill would start the short ones first; FCFS the wide one.
+#[test]
+fn the_objective_decides_who_goes_first() {
+    let w = workload(4, &[(0, 4, 100, 100), (1, 4, 600, 600), (2, 2, 60, 60), (3, 2, 60, 60), (4, 4, 60, 60)]);
+    // Least slowdown: all short ones before the long one, as in the shop whose shortest job goes first.
+    assert_eq!(starts(&w, "goal(lexical(avgX))"), [0, 220, 100, 100, 160]);
+    // Nobody may wait longer than the oldest has waited at each decision, 99 s at 100: any order exceeds that in total by at
+    // least as much as wide first exceeds it: the three short jobs 599 + 598 + 657 = 1854 beyond; short ones first 120 + 57.
+    assert_eq!(starts(&w, "goal(lexical(Tw))"), [0, 220, 100, 100, 160]);
+    // The longest wait: wide last gives 219, wide first 756. One pair first, then wide, then the last: 159 and 756.
+    assert_eq!(starts(&w, "goal(lexical(maxW))"), [0, 220, 100, 100, 160]);
+    // No search: the heuristic alone. By arrival the wide job goes first.
+    assert_eq!(starts(&w, "goal(lexical(maxW),nodes=0,search=dds-fcfs)"), [0, 100, 700, 700, 760]);
+}
+
+#[test]
+fn texts_are_read_printed_and_refused() {
+    for text in [
+        "goal",
+        "goal(tradeoff(Tw:avgX))",
+        "goal(lexical(Tw>avgX),nodes=100)",
+        "goal(lexical(maxW>avgX),search=dds-fcfs,diff=strict)",
+        "goal(tradeoff(Tw(50h):avgX:late(24h)),version=c,budget=50ms)",
+        "goal(objective=lexical(Tw>avgX),nodes=all,predict=recent(2))",
+    ] {
+        let spec: PolicySpec = text.parse().unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(spec.text(), text);
+    }
+    let of = |text: &str| spec(text).parameters().into_iter().find(|p| p.0 == "objective").map(|p| p.1);
+    assert_eq!(of("goal").as_deref(), Some("tradeoff(Tw:avgX)"));
+    assert_eq!(of("goal(lexical(Tw>avgX))").as_deref(), Some("lexical(Tw>avgX)"));
+    for (text, part) in [
+        ("goal(lexical(Tw>avgX),objective=lexical(Tw))", "given twice"),
+        ("goal(lexical(Tw>avgX),lexical(Tw))", "given twice"),
+        ("goal(best(Tw))", "no objective model"),
+        ("goal(lexical(Tw>fun))", "`fun` is no measure"),
+        ("goal(nodes=some)", "nodes takes"),
+        ("goal(nodes=-1)", "nodes takes"),
+        ("goal(budget=50)", "budget takes"),
+        ("goal(budget=0ms)", "budget takes"),
+        ("goal(budget=xs)", "budget takes"),
+        ("goal(threads=0)", "threads takes"),
+        ("goal(search=bfs)", "search takes"),
+        ("goal(version=d)", "version takes"),
+    ] {
+        let error = text.parse::<PolicySpec>().expect_err(text).to_string();
+        assert!(error.contains(part), "{text}: {error}");
+    }
+}
+
+/// What each search did is told: here a full machine, then three jobs at one instant, and three ends.
+#[test]
+fn searches_are_noted() {
+    let w = workload(2, &[(0, 2, 10, 10), (1, 2, 10, 10), (1, 2, 20, 20), (1, 2, 30, 30)]);
+    let mut notes = Notes::default();
+    let policy = spec("goal(lexical(avgW),prune=never,search=dds-fcfs)");
+    Simulation::new(w.machine(), policy.scheduler(), Replay::new(&w)).run(&mut notes).expect("sound");
+    let of = |gauge| notes.list.iter().filter(|n| n.gauge == gauge).map(|n| (n.at.0, n.value)).collect::<Vec<_>>();
+    // At 1 nobody fits the free processors and nothing is searched. Then 3, 2 and 1 jobs wait: 6, 2 and 1 paths. Three jobs
+    // are 123, 213, 312, 132, 231, 321: 3 + 3 + 3 + 3 + 3 + 2 nodes, the last two paths share nothing but 3 with 312.
+    assert_eq!(of(Gauge::Paths), [(0, 1), (10, 6), (20, 2), (40, 1)]);
+    assert_eq!(of(Gauge::Nodes), [(0, 1), (10, 18), (20, 4), (40, 1)]);
+    assert_eq!(of(Gauge::Exhausted), [(0, 1), (10, 1), (20, 1), (40, 1)]);
+    assert_eq!(of(Gauge::Improvements), [(0, 0), (10, 0), (20, 0), (40, 0)]);
+    let effort = SearchEffort::of(&notes).expect("searched");
+    assert_eq!((effort.searches, effort.nodes, effort.paths, effort.exhausted), (4, 24, 10, 4));
+    assert_eq!(SearchEffort::of(&Notes::default()), None);
+}
+
+/// Counts how often it is started and looked at; never says that time is up.
+#[derive(Clone, Debug, Default)]
+struct Counting(Arc<(AtomicU32, AtomicU32)>);
+
+impl Stopwatch for Counting {
+    fn start(&mut self, limit: Duration) {
+        assert_eq!(limit, Duration::from_millis(50));
+        self.0.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn is_up(&self) -> bool {
+        self.0.1.fetch_add(1, Ordering::Relaxed);
+        false
+    }
+}
+
+/// With nobody waiting, or nobody who fits, no search is made and nobody looks at the clock; and only a policy that has a
+/// time limit is timed at all.
+#[test]
+fn time_is_spent_only_where_somebody_could_start() {
+    let job = |procs| Job::new(Time::ZERO, procs, Span(100));
+    let decide = |policy: &str, jobs: &[u32]| {
+        let counting = Counting::default();
+        let mut session = Session::new(Machine { procs: 4 }, spec(policy).scheduler());
+        session.set_stopwatch(Box::new(counting.clone()));
+        let mut notes = Vec::new();
+        for &procs in jobs {
+            session.arrive(Time::ZERO, &job(procs), None);
+        }
+        notes.push(session.decide(Time::ZERO).expect("sound").list().len());
+        (notes[0], counting.0.0.load(Ordering::Relaxed), counting.0.1.load(Ordering::Relaxed))
+    };
+    assert_eq!(decide("goal(budget=50ms)", &[]), (0, 1, 0));
+    assert_eq!(decide("goal", &[3, 3, 3]).1, 0);
+    let (actions, started, looks) = decide("goal(budget=50ms,prune=never)", &[3, 3, 3]);
+    // Four notes and a start.
+    assert_eq!((actions, started), (5, 1));
+    assert!(looks > 0);
+}
+
+/// The same search under a stopwatch that never rings is the search without one.
+#[test]
+fn a_generous_budget_is_no_limit() {
+    let jobs: Vec<_> =
+        (0..40_i64).map(|i| (i * 7, 1 + (i * 5 % 8) as u32, 30 + i * 31 % 90, 20 + i * 31 % 90)).collect();
+    let w = workload(8, &jobs);
+    let with = |budget: &str| starts(&w, &format!("goal(lexical(Tw>avgX){budget},nodes=300)"));
+    assert_eq!(with(""), with(",budget=1000s"));
+}

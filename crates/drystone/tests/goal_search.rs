@@ -1,0 +1,374 @@
+//! The search of goal-oriented scheduling (Chiang & Vasupongayya 2008) against its definition: every permutation, in the
+//! order of visits, each scheduled from nothing.
+
+use drystone::model::Time;
+use drystone::policy::Stopwatch;
+use drystone::policy::goal::{
+    Branching, Candidate, Differences, Found, Measure, Model, Objective, Prune, Search, Settings, Task, Traversal,
+    Version,
+};
+use drystone_reference::search::{self as naive, Goal, Problem};
+use proptest::prelude::*;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+fn candidate(submit: i64, procs: u32, span: i64) -> Candidate {
+    Candidate { submit: Time(submit), procs, span }
+}
+
+fn settings(objective: Objective) -> Settings {
+    Settings { objective, nodes: None, ..Settings::default() }
+}
+
+fn objective(text: &str) -> Objective {
+    Objective::parse(text).expect(text)
+}
+
+/// Four jobs, 1 to 4 in the order of their arrival, on a machine for which only one fits at a time.
+fn four() -> Task {
+    let waiting = (1..=4).map(|i| candidate(i, 2, 100)).collect();
+    Task { now: Time(10), free: 2, running: vec![], waiting }
+}
+
+fn visited(traversal: Traversal, nodes: Option<u64>) -> (Found, Vec<String>) {
+    let branching = Branching::Fcfs;
+    let settings = Settings { traversal, branching, prune: Prune::Never, nodes, ..settings(Objective::default()) };
+    let (found, paths) = Search::default().trace(&four(), &settings);
+    let print = |path: Vec<u32>| path.iter().map(|place| (place + 1).to_string()).collect();
+    (found, paths.into_iter().map(print).collect())
+}
+
+/// Figure 1: the paths of the first iterations from left to right, and the text around it: "the path 0-2-1-3-4 contains
+/// exactly one discrepancy at depth one".
+#[test]
+fn figure_1() {
+    let (found, lds) = visited(Traversal::Lds, None);
+    assert_eq!(lds[..1], ["1234"]);
+    assert_eq!(lds[1..7], ["1243", "1324", "1423", "2134", "3124", "4123"]);
+    let eleven = ["1342", "1432", "2143", "2314", "2413", "3142", "3214", "3412", "4132", "4213", "4312"];
+    assert_eq!(lds[7..18], eleven);
+    assert_eq!(lds[18..], ["2341", "2431", "3241", "3421", "4231", "4321"]);
+    assert!(found.exhausted && found.effort.paths == 24);
+    let (found, dds) = visited(Traversal::Dds, None);
+    assert_eq!(dds[..1], ["1234"]);
+    assert_eq!(dds[1..4], ["2134", "3124", "4123"]);
+    assert_eq!(dds[4..12], ["1324", "1423", "2314", "2413", "3214", "3412", "4213", "4312"]);
+    assert_eq!(dds[12..15], ["1243", "1342", "1432"]);
+    assert_eq!(dds.len(), 24);
+    assert!(found.exhausted);
+}
+
+/// A node that consecutive paths share is placed once and counted once: DDS places 4 + 3·4 nodes up to iteration 1, and
+/// the first path of iteration 2, 1324, shares nothing with 4123; 1423 shares the 1.
+#[test]
+fn nodes_are_counted_once_and_the_heuristic_path_is_always_completed() {
+    for (limit, paths, nodes) in
+        [(0, 1, 4), (4, 1, 4), (7, 1, 7), (8, 2, 8), (16, 4, 16), (20, 5, 20), (22, 5, 22), (23, 6, 23)]
+    {
+        let (found, visited) = visited(Traversal::Dds, Some(limit));
+        assert_eq!((visited.len() as u64, found.effort.nodes), (paths, nodes), "limit {limit}");
+        assert!(!found.exhausted);
+    }
+    // LDS: 1243 shares the 12 of 1234.
+    for (limit, paths) in [(5, 1), (6, 2), (8, 2), (9, 3)] {
+        assert_eq!(visited(Traversal::Lds, Some(limit)).1.len(), paths, "limit {limit}");
+    }
+}
+
+#[test]
+fn an_empty_queue_and_a_single_job() {
+    let found = Search::default().run(&Task { free: 4, ..Task::default() }, &settings(Objective::default()), None);
+    assert!(found.exhausted && found.starts.is_empty() && found.effort.nodes == 0);
+    let task = Task {
+        waiting: vec![candidate(0, 4, 5)],
+        now: Time(9),
+        ..Task { running: vec![(Time(12), 1)], free: 3, ..Task::default() }
+    };
+    let found = Search::default().run(&task, &settings(Objective::default()), None);
+    assert_eq!((found.starts, found.effort.nodes, found.exhausted), (vec![3], 1, true));
+}
+
+/// Where everybody can start at once nothing can be better, and nothing is searched.
+#[test]
+fn an_idle_machine_needs_no_search() {
+    let task =
+        Task { now: Time(100), free: 64, running: vec![], waiting: (0..20).map(|i| candidate(i, 3, 50)).collect() };
+    let found = Search::default().run(&task, &settings(Objective::default()), None);
+    assert!(found.exhausted);
+    assert_eq!(found.effort.nodes, 20);
+    assert!(found.starts.iter().all(|&s| s == 0));
+}
+
+/// One processor, jobs of 100, 10 and 1 minutes that arrived in this order just now: the least total wait is reached by
+/// the shortest first, 0 + 1 + 11; the least maximum wait, too: 11 beats 101 and 110.
+#[test]
+fn shortest_first_by_hand() {
+    let task = Task {
+        now: Time(0),
+        free: 1,
+        running: vec![],
+        waiting: [100, 10, 1].map(|m| candidate(0, 1, 60 * m)).to_vec(),
+    };
+    for text in ["lexical(avgW)", "lexical(maxW>avgW)", "tradeoff(avgX:avgW)"] {
+        for traversal in [Traversal::Lds, Traversal::Dds] {
+            let settings = Settings { traversal, branching: Branching::Fcfs, ..settings(objective(text)) };
+            let found = Search::default().run(&task, &settings, None);
+            assert_eq!(found.starts, [660, 60, 0], "{text}");
+            assert!(found.exhausted);
+        }
+    }
+}
+
+fn measures() -> impl Strategy<Value = Vec<usize>> {
+    prop::sample::subsequence((0..8).collect::<Vec<usize>>(), 1..4).prop_shuffle()
+}
+
+const MEASURES: [(Measure, naive::Measure); 8] = [
+    (Measure::MaxWait, naive::Measure::MaxWait),
+    (Measure::Excess(None), naive::Measure::Excess),
+    (Measure::Excess(Some(drystone::model::Span(50))), naive::Measure::ExcessOver(50)),
+    (Measure::Wait, naive::Measure::Wait),
+    (Measure::Slowdown, naive::Measure::Slowdown),
+    (Measure::Unused, naive::Measure::Unused),
+    (Measure::Late(drystone::model::Span(60)), naive::Measure::Late(60)),
+    (Measure::Area, naive::Measure::Area),
+];
+
+/// An objective and a search, as the product and as the definition have them.
+fn goals() -> impl Strategy<Value = (Settings, Goal)> {
+    (measures(), 0usize..4, any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
+        |(measures, model, relaxed, lds, lxf)| {
+            let (model, version, definition) = [
+                (Model::Lexical, Version::A, naive::Model::Lexical),
+                (Model::Tradeoff, Version::A, naive::Model::A),
+                (Model::Tradeoff, Version::B, naive::Model::B),
+                (Model::Tradeoff, Version::C, naive::Model::C),
+            ][model];
+            let differences = if relaxed { Differences::Relaxed } else { Differences::Strict };
+            let objective =
+                Objective { model, version, differences, measures: measures.iter().map(|&m| MEASURES[m].0).collect() };
+            let traversal = if lds { Traversal::Lds } else { Traversal::Dds };
+            let branching = if lxf { Branching::Lxf } else { Branching::Fcfs };
+            let goal = Goal {
+                model: definition,
+                measures: measures.iter().map(|&m| MEASURES[m].1).collect(),
+                relaxed,
+                traversal: if lds { naive::Traversal::Lds } else { naive::Traversal::Dds },
+                branching: if lxf { naive::Branching::Lxf } else { naive::Branching::Fcfs },
+            };
+            (Settings { traversal, branching, ..settings(objective) }, goal)
+        },
+    )
+}
+
+/// Random moments on a machine of 16: some jobs running, up to `most` waiting for very different times.
+fn moments(most: usize) -> impl Strategy<Value = (Task, Problem)> {
+    let size = prop_oneof![3 => 1u32..=4, 2 => 1u32..=16, 1 => Just(16u32)];
+    let span = prop_oneof![2 => 1i64..30, 1 => 1i64..400];
+    let running = prop::collection::vec((1i64..200, 1u32..=6), 0..8);
+    let waiting = prop::collection::vec((0i64..150, size, span), 1..=most);
+    (running, waiting).prop_map(|(mut running, mut waiting)| {
+        let now = 1000;
+        running.sort_unstable();
+        let mut free = 16;
+        running.retain(|&(_, procs)| {
+            let fits = procs <= free;
+            free -= if fits { procs } else { 0 };
+            fits
+        });
+        waiting.sort_by_key(|job| std::cmp::Reverse(job.0));
+        let task = Task {
+            now: Time(now),
+            free,
+            running: running.iter().map(|&(end, procs)| (Time(now + end), procs)).collect(),
+            waiting: waiting.iter().map(|&(age, procs, span)| candidate(now - age, procs, span)).collect(),
+        };
+        let problem = Problem {
+            now,
+            procs: 16,
+            running: running.iter().map(|&(end, procs)| (now + end, i64::from(procs))).collect(),
+            waiting: waiting
+                .iter()
+                .map(|&(age, procs, run)| naive::Waiting { submit: now - age, procs: i64::from(procs), run })
+                .collect(),
+        };
+        (task, problem)
+    })
+}
+
+fn places(path: &[usize]) -> Vec<u32> {
+    path.iter().map(|&place| place as u32).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(192))]
+
+    /// Up to 6 waiting jobs: the same paths in the same order, the same best path, starts and values as by definition,
+    /// for every model, version, kind of differences, and algorithm; pruned or not.
+    #[test]
+    fn agrees_with_the_definition((task, problem) in moments(6), (settings, goal) in goals()) {
+        let answer = problem.search(&goal);
+        let mut search = Search::default();
+        for prune in [Prune::Never, Prune::Placed, Prune::Earliest] {
+            let (found, visited) = search.trace(&task, &Settings { prune, ..settings.clone() });
+            prop_assert!(found.exhausted);
+            prop_assert_eq!(&found.values, &answer.values, "{:?} {:?}", prune, goal);
+            prop_assert_eq!(&found.path, &places(&answer.path));
+            let starts: Vec<i64> = answer.starts.iter().map(|s| s - problem.now).collect();
+            prop_assert_eq!(&found.starts, &starts);
+            if prune == Prune::Never {
+                let all: Vec<Vec<u32>> = answer.visited.iter().map(|path| places(path)).collect();
+                prop_assert_eq!(visited, all);
+                prop_assert_eq!(found.effort.nodes, naive::nodes(&answer.visited) as u64);
+            }
+        }
+    }
+
+    /// A limit cuts the sequence of visits where its nodes are used up, and nothing else changes.
+    #[test]
+    fn limits_cut_the_visits_short((task, problem) in moments(6), (settings, goal) in goals(), limit in 0u64..400) {
+        let answer = problem.search(&goal);
+        let settings = Settings { prune: Prune::Never, nodes: Some(limit), ..settings };
+        let (found, visited) = Search::default().trace(&task, &settings);
+        let within = |&count: &usize| count == 1 || naive::nodes(&answer.visited[..count]) as u64 <= limit;
+        let count = (1..=answer.visited.len()).take_while(within).last().unwrap_or(0);
+        let expected: Vec<Vec<u32>> = answer.visited[..count].iter().map(|path| places(path)).collect();
+        prop_assert_eq!(visited, expected);
+        prop_assert!(found.effort.nodes <= limit.max(task.waiting.len() as u64));
+        prop_assert_eq!(found.exhausted, count == answer.visited.len());
+    }
+
+    /// Models with the uniqueness property: the best of all permutations, whatever the order of visits. The criterion here
+    /// is the one that the paper says each model is equivalent to.
+    #[test]
+    fn unique_objectives_reach_the_optimum(
+        (task, problem) in moments(7), model in 0usize..3, x in 0usize..8, y in 0usize..8, lds in any::<bool>(), lxf in any::<bool>(),
+    ) {
+        prop_assume!(x != y);
+        let (version, model) = [(Version::A, Model::Lexical), (Version::B, Model::Tradeoff), (Version::C, Model::Tradeoff)][model];
+        let objective = Objective { model, version, measures: vec![MEASURES[x].0, MEASURES[y].0], differences: Differences::Strict };
+        prop_assert!(objective.is_unique());
+        let traversal = if lds { Traversal::Lds } else { Traversal::Dds };
+        let branching = if lxf { Branching::Lxf } else { Branching::Fcfs };
+        let found = Search::default().run(&task, &Settings { traversal, branching, ..settings(objective) }, None);
+        prop_assert!(found.exhausted);
+        let measures = [MEASURES[x].1, MEASURES[y].1];
+        let references = problem.references(&measures);
+        prop_assume!(version != Version::C || references.iter().all(|&r| r > 0));
+        let criterion = |v: &[i64]| -> (f64, f64) {
+            let (x, y) = (v[0] as f64, v[1] as f64);
+            match (model, version) {
+                (Model::Lexical, _) => (x, y),
+                (_, Version::B) => (x * y, 0.0),
+                _ => (x / references[0] as f64 + y / references[1] as f64, 0.0),
+            }
+        };
+        let ours = criterion(&found.values);
+        for path in naive::permutations(task.waiting.len()) {
+            let starts = problem.schedule(&path);
+            let theirs = criterion(&measures.map(|m| problem.value(m, &starts)));
+            // Equal but for the rounding of the criterion itself.
+            prop_assert!(ours.0 <= theirs.0 * (1.0 + 1e-12) && (ours.0 < theirs.0 || ours.1 <= theirs.1 || version != Version::A),
+                "{path:?}: {theirs:?} is better than {ours:?}");
+        }
+    }
+
+    /// Pruned and unpruned searches to the end agree on queues that are searched for a long time, too, and no pruned one
+    /// places more nodes.
+    #[test]
+    fn pruning_changes_nothing_but_the_effort((task, _) in moments(8), (settings, _) in goals()) {
+        let mut search = Search::default();
+        let [never, placed, earliest] = [Prune::Never, Prune::Placed, Prune::Earliest]
+            .map(|prune| search.run(&task, &Settings { prune, ..settings.clone() }, None));
+        prop_assert_eq!((&never.path, &never.values), (&placed.path, &placed.values));
+        prop_assert_eq!((&never.path, &never.values), (&earliest.path, &earliest.values));
+        prop_assert!(earliest.effort.nodes <= placed.effort.nodes && placed.effort.nodes <= never.effort.nodes);
+        prop_assert_eq!(never.effort.improvements, earliest.effort.improvements);
+    }
+
+    /// Longer queues under a limit: every start is possible, and no worse than the heuristic path. A search that goes on
+    /// longer does not end with something that its objective likes less.
+    #[test]
+    fn schedules_are_sound((task, problem) in moments(40), (settings, goal) in goals(), limit in 0u64..3000) {
+        let mut search = Search::default();
+        let short = search.run(&task, &Settings { nodes: Some(limit), ..settings.clone() }, None);
+        let order: Vec<usize> = short.path.iter().map(|&place| place as usize).collect();
+        let starts: Vec<i64> = short.starts.iter().map(|s| s + problem.now).collect();
+        prop_assert_eq!(&problem.schedule(&order), &starts, "each job at its earliest place");
+        let values: Vec<i64> = goal.measures.iter().map(|&m| problem.value(m, &starts)).collect();
+        prop_assert_eq!(&values, &short.values);
+        let heuristic = search.run(&task, &Settings { nodes: Some(0), ..settings.clone() }, None);
+        prop_assert!(short.values == heuristic.values || short.effort.improvements > 0);
+        if settings.objective.is_unique() {
+            let references = problem.references(&goal.measures);
+            prop_assert!(!problem.is_better(&goal, &references, &heuristic.values, &short.values));
+        }
+        // The scratch of earlier searches leaves no trace.
+        prop_assert_eq!(Search::default().run(&task, &Settings { nodes: Some(limit), ..settings }, None), short);
+    }
+
+    /// Backfilling as reference: version C needs what EASY would do.
+    #[test]
+    fn references_agree_with_the_definition((task, problem) in moments(12), x in 0usize..8) {
+        let objective = Objective { version: Version::C, measures: vec![MEASURES[x].0], ..Objective::default() };
+        let references = Search::default().references(&task, &objective);
+        prop_assert_eq!(references, problem.references(&[MEASURES[x].1]));
+    }
+}
+
+/// Time is up after so many looks.
+#[derive(Debug)]
+struct Looks(AtomicU32);
+
+impl Stopwatch for Looks {
+    fn start(&mut self, _: Duration) {}
+
+    fn is_up(&self) -> bool {
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_err()
+    }
+}
+
+/// A time limit ends the search soon after the stopwatch says so, at queues of any length: no more than some ten
+/// thousand steps of the plan lie between two looks. Without a limit in the settings nobody looks.
+#[test]
+fn the_stopwatch_is_looked_at_often_enough() {
+    for waiting in [1, 2, 10, 100, 1000, 5000] {
+        let job = |i: i64| candidate(-i, 1 + (i * 7 % 60) as u32, 60 + i * 37 % 5000);
+        let task = Task {
+            now: Time(0),
+            free: 0,
+            running: vec![(Time(50), 64)],
+            waiting: (0..waiting).rev().map(job).collect(),
+        };
+        let limited =
+            Settings { budget: Some(Duration::from_secs(1)), prune: Prune::Never, ..settings(Objective::default()) };
+        for looks in [0, 1, 3] {
+            let watch = Looks(AtomicU32::new(looks));
+            let found = Search::default().run(&task, &limited, Some(&watch));
+            assert!(found.exhausted || watch.0.into_inner() == 0);
+            assert_eq!(found.exhausted, waiting == 1 || (waiting == 2 && looks > 0), "{waiting} jobs");
+            let after = found.effort.nodes - waiting as u64;
+            assert!(after * (waiting as u64 + 2) <= 4 * (1 << 14), "{waiting} jobs: {after} nodes after {looks} looks");
+        }
+    }
+    let watch = Looks(AtomicU32::new(0));
+    let unlimited = settings(Objective::default());
+    let found = Search::default().run(&four(), &Settings { prune: Prune::Never, ..unlimited }, Some(&watch));
+    assert!(found.exhausted);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// The result does not depend on threads: not the schedule, not a single node, with any limit and to the end.
+    #[test]
+    fn threads_change_nothing((task, _) in moments(40), (settings, _) in goals(), limit in 8_000u64..60_000, few in 2u32..9) {
+        let mut search = Search::default();
+        let settings = Settings { nodes: Some(limit), ..settings };
+        let one = search.run(&task, &settings, None);
+        for threads in [2, few] {
+            let many = search.run(&task, &Settings { threads, ..settings.clone() }, None);
+            prop_assert_eq!(&many, &one, "{} threads", threads);
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! Goal-oriented scheduling (Chiang & Vasupongayya 2008): every permutation of the waiting jobs, in the order in which LDS
+//! or DDS visit them, each scheduled from nothing and compared with the best so far.
+
+use crate::profile::Profile;
+use crate::{JobIn, JobOut};
+
+/// A waiting job.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiting {
+    /// When it was submitted.
+    pub submit: i64,
+    /// Processors.
+    pub procs: i64,
+    /// Run time, at least 1.
+    pub run: i64,
+}
+
+/// What is to be scheduled, and when.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    /// The present.
+    pub now: i64,
+    /// Processors of the machine.
+    pub procs: i64,
+    /// End, after the present, and processors of the running jobs.
+    pub running: Vec<(i64, i64)>,
+    /// The waiting jobs in the order of their arrival.
+    pub waiting: Vec<Waiting>,
+}
+
+/// A measure of a schedule of the waiting jobs. Averages are sums here: their number is the same in all schedules.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Measure {
+    /// Maximum wait.
+    MaxWait,
+    /// Total wait beyond the current wait of the oldest waiting job.
+    Excess,
+    /// Total wait beyond a fixed threshold.
+    ExcessOver(i64),
+    /// Total wait.
+    Wait,
+    /// Total slowdown 1 + wait/max(run, 60), in units of 2⁻³²; what a second of wait adds is rounded to such units.
+    Slowdown,
+    /// Processor-seconds unused until the last running or waiting job has ended.
+    Unused,
+    /// Jobs that wait longer than this.
+    Late(i64),
+    /// Total of wait × processors.
+    Area,
+}
+
+/// Lexical, or one of the three versions of Eq-Tradeoff.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Model {
+    Lexical,
+    A,
+    B,
+    C,
+}
+
+/// The order of paths.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Traversal {
+    Lds,
+    Dds,
+}
+
+/// The order of branches, and of backfilling for the references of version C.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Branching {
+    Fcfs,
+    Lxf,
+}
+
+/// How schedules are compared and in which order.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Goal {
+    pub model: Model,
+    pub measures: Vec<Measure>,
+    pub relaxed: bool,
+    pub traversal: Traversal,
+    pub branching: Branching,
+}
+
+/// The outcome of a search over all permutations.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Answer {
+    pub path: Vec<usize>,
+    /// Absolute starts by waiting job.
+    pub starts: Vec<i64>,
+    pub values: Vec<i64>,
+    /// All paths in the order of their visits.
+    pub visited: Vec<Vec<usize>>,
+}
+
+/// The permutations of 0..n from left to right in the tree: lexicographically.
+#[must_use]
+pub fn permutations(n: usize) -> Vec<Vec<usize>> {
+    fn extend(path: &mut Vec<usize>, n: usize, all: &mut Vec<Vec<usize>>) {
+        if path.len() == n {
+            all.push(path.clone());
+        }
+        for next in 0..n {
+            if !path.contains(&next) {
+                path.push(next);
+                extend(path, n, all);
+                path.pop();
+            }
+        }
+    }
+    let mut all = Vec::new();
+    extend(&mut Vec::new(), n, &mut all);
+    all
+}
+
+/// The depths, from 1, at which a path leaves the heuristic: takes another than the first job that is left.
+#[must_use]
+pub fn discrepancies(path: &[usize]) -> Vec<usize> {
+    let first_left = |at: usize| path[at..].iter().min().copied();
+    (0..path.len()).filter(|&at| Some(path[at]) != first_left(at)).map(|at| at + 1).collect()
+}
+
+/// Permutations of 0..n, 0 being the heuristic's first choice, per iteration and in the order of their visits.
+#[must_use]
+pub fn iterations(n: usize, traversal: Traversal) -> Vec<Vec<Vec<usize>>> {
+    let iteration = |path: &Vec<usize>| match traversal {
+        Traversal::Lds => discrepancies(path).len(),
+        Traversal::Dds => discrepancies(path).last().copied().unwrap_or(0),
+    };
+    let all = permutations(n);
+    (0..n.max(1)).map(|i| all.iter().filter(|path| iteration(path) == i).cloned().collect()).collect()
+}
+
+/// Nodes that are placed if consecutive paths share what they have in common at their beginning.
+#[must_use]
+pub fn nodes(visited: &[Vec<usize>]) -> usize {
+    let shared = |a: &[usize], b: &[usize]| a.iter().zip(b).take_while(|(x, y)| x == y).count();
+    let first = visited.first().map_or(0, Vec::len);
+    first + visited.windows(2).map(|pair| pair[1].len() - shared(&pair[0], &pair[1])).sum::<usize>()
+}
+
+impl Problem {
+    fn profile(&self) -> Profile {
+        let mut profile = Profile::new(self.now, self.procs);
+        for &(end, procs) in &self.running {
+            profile.take(self.now, end, procs);
+        }
+        profile
+    }
+
+    /// Starts by waiting job if they are placed in this order.
+    #[must_use]
+    pub fn schedule(&self, order: &[usize]) -> Vec<i64> {
+        let mut profile = self.profile();
+        let mut starts = vec![0; order.len()];
+        for &at in order {
+            let job = self.waiting[at];
+            starts[at] = profile.earliest(self.now, job.run, job.procs);
+            profile.take(starts[at], starts[at] + job.run, job.procs);
+        }
+        starts
+    }
+
+    /// The waiting jobs in the order of the heuristic at some time; ties in the order of arrival.
+    fn order(&self, branching: Branching, now: i64) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.waiting.len()).collect();
+        if branching == Branching::Lxf {
+            let factor = |&at: &usize| {
+                let job = self.waiting[at];
+                (now - job.submit) as f64 / job.run as f64
+            };
+            order.sort_by(|a, b| factor(b).total_cmp(&factor(a)));
+        }
+        order
+    }
+
+    /// Starts under backfilling with one reservation.
+    #[must_use]
+    pub fn backfill(&self, branching: Branching) -> Vec<i64> {
+        let mut running = self.running.clone();
+        let mut starts: Vec<Option<i64>> = vec![None; self.waiting.len()];
+        let mut now = self.now;
+        while starts.contains(&None) {
+            running.retain(|r| r.0 > now);
+            let mut profile = Profile::new(now, self.procs);
+            for &(end, procs) in &running {
+                profile.take(now, end, procs);
+            }
+            let mut reserved = false;
+            for at in self.order(branching, now) {
+                let job = self.waiting[at];
+                if starts[at].is_some() {
+                } else if profile.fits(now, job.run, job.procs) {
+                    starts[at] = Some(now);
+                    running.push((now + job.run, job.procs));
+                    profile.take(now, now + job.run, job.procs);
+                } else if !reserved {
+                    let start = profile.earliest(now, job.run, job.procs);
+                    profile.take(start, start + job.run, job.procs);
+                    reserved = true;
+                }
+            }
+            now = running.iter().map(|r| r.0).min().unwrap_or(now);
+        }
+        starts.into_iter().map(|s| s.unwrap_or(now)).collect()
+    }
+
+    fn oldest_wait(&self) -> i64 {
+        self.waiting.iter().map(|job| self.now - job.submit).max().unwrap_or(0)
+    }
+
+    /// The value of a measure for these starts.
+    #[must_use]
+    pub fn value(&self, measure: Measure, starts: &[i64]) -> i64 {
+        let jobs = || self.waiting.iter().zip(starts).map(|(job, start)| (job, start - job.submit));
+        let excess = |threshold: i64| jobs().map(|(_, wait)| (wait - threshold).max(0)).sum();
+        match measure {
+            Measure::MaxWait => jobs().map(|(_, wait)| wait).max().unwrap_or(0),
+            Measure::Excess => excess(self.oldest_wait()),
+            Measure::ExcessOver(threshold) => excess(threshold),
+            Measure::Wait => jobs().map(|(_, wait)| wait).sum(),
+            Measure::Slowdown => {
+                let one = 1_i64 << 32;
+                jobs().map(|(job, wait)| one + wait * (one as f64 / job.run.max(60) as f64).round() as i64).sum()
+            }
+            Measure::Unused => {
+                let of_waiting =
+                    self.waiting.iter().zip(starts).map(|(job, start)| (job.run, start + job.run, job.procs));
+                let of_running = self.running.iter().map(|&(end, procs)| (end - self.now, end, procs));
+                let all: Vec<_> = of_waiting.chain(of_running).collect();
+                let end = all.iter().map(|&(_, end, _)| end).max().unwrap_or(self.now);
+                (end - self.now) * self.procs - all.iter().map(|(run, _, procs)| run * procs).sum::<i64>()
+            }
+            Measure::Late(threshold) => jobs().filter(|&(_, wait)| wait > threshold).count() as i64,
+            Measure::Area => jobs().map(|(job, wait)| wait * job.procs).sum(),
+        }
+    }
+
+    /// References of version C.
+    #[must_use]
+    pub fn references(&self, measures: &[Measure]) -> Vec<i64> {
+        let favoured = |&measure: &Measure| match measure {
+            Measure::Slowdown | Measure::Wait => self.value(measure, &self.backfill(Branching::Lxf)),
+            _ => self.value(measure, &self.backfill(Branching::Fcfs)),
+        };
+        measures.iter().map(favoured).collect()
+    }
+
+    /// Whether a schedule with values f is better than one with values g.
+    #[must_use]
+    pub fn is_better(&self, goal: &Goal, references: &[i64], f: &[i64], g: &[i64]) -> bool {
+        let conflict = f.iter().zip(g).any(|(f, g)| f < g) && f.iter().zip(g).any(|(f, g)| f > g);
+        let differences = (0..f.len()).map(|m| {
+            let hundredfold = match goal.measures[m] {
+                Measure::Excess | Measure::ExcessOver(_) => self.oldest_wait(),
+                _ => g[m],
+            };
+            let d = g[m] - f[m];
+            if goal.relaxed && conflict && 100 * d.abs() < hundredfold { 0 } else { d }
+        });
+        let differences: Vec<i64> = differences.collect();
+        if goal.model == Model::Lexical {
+            return differences.iter().find(|&&d| d != 0).is_some_and(|&d| d > 0);
+        }
+        let reference = |m: usize| match goal.model {
+            Model::B => g[m].min(f[m]),
+            Model::C => references[m],
+            _ => g[m],
+        };
+        // A change relative to zero dominates whatever is finite.
+        let changes = || differences.iter().enumerate().filter(|(_, d)| **d != 0);
+        let dominant: i64 = changes().filter(|&(m, _)| reference(m) == 0).map(|(_, d)| d.signum()).sum();
+        let finite = changes().filter(|&(m, _)| reference(m) != 0);
+        let sum: f64 = finite.map(|(m, &d)| d as f64 / reference(m) as f64).sum();
+        dominant > 0 || (dominant == 0 && sum > 0.0)
+    }
+
+    /// Visits every permutation. O(n!·n·steps).
+    #[must_use]
+    pub fn search(&self, goal: &Goal) -> Answer {
+        let ranked = self.order(goal.branching, self.now);
+        let references = self.references(&goal.measures);
+        let mut best: Option<Answer> = None;
+        let mut visited = Vec::new();
+        for ranks in iterations(self.waiting.len(), goal.traversal).concat() {
+            let path: Vec<usize> = ranks.iter().map(|&rank| ranked[rank]).collect();
+            let starts = self.schedule(&path);
+            let values: Vec<i64> = goal.measures.iter().map(|&m| self.value(m, &starts)).collect();
+            if best.as_ref().is_none_or(|best| self.is_better(goal, &references, &values, &best.values)) {
+                best = Some(Answer { path: path.clone(), starts, values, visited: Vec::new() });
+            }
+            visited.push(path);
+        }
+        let best = best.unwrap_or(Answer { path: vec![], starts: vec![], values: vec![], visited: vec![] });
+        Answer { visited, ..best }
+    }
+}
+
+/// The schedule of a whole workload: a search at every arrival and every end. Predictions are the true run times, at least
+/// 1 s in a plan, and no more than a handful of jobs may wait at a time.
+#[must_use]
+pub fn run(goal: &Goal, jobs: &[JobIn], procs: i64) -> Vec<JobOut> {
+    let mut out: Vec<Option<JobOut>> = vec![None; jobs.len()];
+    let mut times: Vec<i64> = jobs.iter().map(|job| job.submit).collect();
+    while let Some(now) = times.iter().copied().min() {
+        times.retain(|&time| time > now);
+        let here = (0..jobs.len()).filter(|&at| jobs[at].submit <= now);
+        let (started, waiting): (Vec<usize>, Vec<usize>) = here.partition(|&at| out[at].is_some());
+        let running = started.iter().filter_map(|&at| out[at].map(|o| (o.end, jobs[at].procs)));
+        let problem = Problem {
+            now,
+            procs,
+            running: running.filter(|r| r.0 > now).collect(),
+            waiting: waiting
+                .iter()
+                .map(|&at| Waiting { submit: jobs[at].submit, procs: jobs[at].procs, run: jobs[at].run.max(1) })
+                .collect(),
+        };
+        for (&at, start) in waiting.iter().zip(problem.search(goal).starts) {
+            if start == now {
+                let end = now + jobs[at].run;
+                out[at] = Some(JobOut { start: now, end });
+                times.push(end);
+            }
+        }
+    }
+    out.into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// "For 4 jobs LDS visits 1, 6, 11, … paths and DDS 1, 3, 8, 12."
+    #[test]
+    fn paths_per_iteration() {
+        let count = |traversal| iterations(4, traversal).iter().map(Vec::len).collect::<Vec<_>>();
+        assert_eq!(count(Traversal::Lds), [1, 6, 11, 6]);
+        assert_eq!(count(Traversal::Dds), [1, 3, 8, 12]);
+    }
+}
