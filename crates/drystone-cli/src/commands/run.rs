@@ -15,7 +15,7 @@ use crate::simulate::{config, simulate};
 use drystone::engine::Notes;
 use drystone::log::clean::Study;
 use drystone::log::transform;
-use drystone::metrics::{HeelAndToe, JobRow, PromisesKept, Report, Stalls, weekly};
+use drystone::metrics::{HeelAndToe, JobRow, PromisesKept, Report, SearchEffort, Stalls, weekly};
 use drystone::model::{Setting, Workload};
 use drystone::policy::PolicySpec;
 use serde::Serialize;
@@ -33,6 +33,9 @@ pub(crate) struct RunResult {
     /// How backfilling delayed the head of the queue, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     stalls: Option<Stalls>,
+    /// What the policy's searches did, where it searches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    search: Option<SearchEffort>,
     /// Jobs simulated per second, where it was asked for. Differs from run to run.
     #[serde(skip_serializing_if = "Option::is_none")]
     timing: Option<Timing>,
@@ -84,6 +87,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
         promises: measured.promises,
         report,
         stalls: heel.map(HeelAndToe::finish),
+        search: SearchEffort::of(&notes),
         timing: common.timing.then_some(timing),
     };
     if let (Some(schedule), Some(rows)) = (schedule, &rows) {
@@ -179,6 +183,10 @@ impl Printable for RunResult {
         document.table(report::measures(&self.report));
         document.heading("Machine, queue, predictions and promises");
         document.facts(report::facts(&self.report, self.promises, self.stalls.as_ref(), self.timing));
+        if let Some(search) = &self.search {
+            document.heading("Search");
+            document.facts(report::search(search));
+        }
         for categorised in &self.report.categories {
             document.heading(format!("By {}", categorised.scheme.name()));
             document.table(report::categories(categorised));

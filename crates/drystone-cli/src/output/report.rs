@@ -5,7 +5,7 @@ use super::flat::Row;
 use super::number::{count, duration, fixed, fixed_or, percent, speed};
 use crate::meta::{ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
 use crate::simulate::Measured;
-use drystone::metrics::{Categorised, Fairness, Measure, PromisesKept, Report, Stalls, Summary};
+use drystone::metrics::{Categorised, Fairness, Measure, PromisesKept, Report, SearchEffort, Stalls, Summary};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -102,6 +102,19 @@ pub(crate) fn measures(report: &Report) -> Table {
         table.row(row.into_iter().map(Into::into).collect());
     }
     table
+}
+
+/// What the searches of a policy did.
+pub(crate) fn search(search: &SearchEffort) -> Vec<(String, String)> {
+    let per = |sum: u64| fixed(sum as f64 / search.searches as f64, 1);
+    let facts = [
+        ("searches", count(search.searches)),
+        ("nodes per search", per(search.nodes)),
+        ("paths per search", per(search.paths)),
+        ("improvements per search", per(search.improvements)),
+        ("exhausted: nothing better was left", percent(Some(search.exhausted as f64 / search.searches as f64), 1)),
+    ];
+    facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
 }
 
 /// The other figures of a report, for people.
