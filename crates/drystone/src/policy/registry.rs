@@ -231,6 +231,31 @@ impl PolicySpec {
         self.kind.params.iter().chain(COMMON).map(|p| (p.name, args.text(p.name).to_string())).collect()
     }
 
+    /// The shortest text of the same policy without variants and short names: every parameter in force that is not the
+    /// default, in order of declaration. Policies with equal canonical texts make equal schedules on every workload; parsing
+    /// the text gives such a policy.
+    #[must_use]
+    pub fn canonical(&self) -> String {
+        let args = self.args();
+        let (predictor, learns) = predict::canonical(args.text("predict"))
+            .unwrap_or_else(|problem| unreachable!("a checked predictor cannot be read: {problem}"));
+        // `auto` depends on the predictor alone; said outright it meets those who say it.
+        let auto = if learns { "estimate" } else { "none" };
+        let mut call = Call { name: self.kind.name.to_string(), ..Call::default() };
+        for param in self.kind.params.iter().chain(COMMON) {
+            let (value, default) = match (param.name, args.text(param.name)) {
+                ("predict", _) => (predictor.as_str(), param.default),
+                ("correct", "auto") => (auto, auto),
+                ("correct", value) => (value, auto),
+                (_, value) => (value, param.default),
+            };
+            if value != default {
+                call.args.push((Some(param.name.to_string()), value.to_string()));
+            }
+        }
+        call.to_string()
+    }
+
     /// A fresh scheduler.
     #[must_use]
     pub fn scheduler(&self) -> Scheduler {
@@ -367,6 +392,30 @@ mod tests {
         assert_eq!(of("extra").as_deref(), Some("all"));
         assert_eq!(of("pass").as_deref(), Some("event"));
         assert_eq!(of("order").as_deref(), Some("fcfs"));
+    }
+
+    #[test]
+    fn equal_policies_have_equal_canonical_texts() {
+        let canonical = |text: &str| text.parse::<PolicySpec>().expect(text).canonical();
+        for (text, expected) in [
+            ("easy", "easy"),
+            ("easy(order=fcfs,correct=auto)", "easy"),
+            ("easy(correct=none)", "easy"),
+            ("easy++", "easy(backfill=sjf,predict=recent(2))"),
+            ("easy++(correct=estimate)", "easy(backfill=sjf,predict=recent(2))"),
+            ("easy++(correct=gradual)", "easy(backfill=sjf,predict=recent(2),correct=gradual)"),
+            ("x2@tsafrir2007", "easy(extra=first,overdue=stale,predict=times(2,estimate),pass=event)"),
+            ("conservative(predict=recent(1,metric=min))", "conservative(predict=recent(1))"),
+        ] {
+            assert_eq!(canonical(text), expected);
+            assert_eq!(canonical(expected), expected);
+        }
+        for name in names() {
+            let spec: PolicySpec = name.parse().expect(name);
+            let again: PolicySpec = spec.canonical().parse().expect("canonical texts can be read");
+            assert_eq!(again.canonical(), spec.canonical());
+            assert_eq!(again.kind().name, spec.kind().name);
+        }
     }
 
     #[test]

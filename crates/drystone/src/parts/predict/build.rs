@@ -70,6 +70,74 @@ fn predictor(text: &str) -> Result<(Box<dyn Predictor>, u32, bool), String> {
     }
 }
 
+/// The shortest text of the same predictor: texts of predictors that always predict the same ([`RecentOptions::canonical`])
+/// become equal. And whether it learns.
+///
+/// # Errors
+/// A text that names no predictor.
+pub(crate) fn canonical(text: &str) -> Result<(String, bool), String> {
+    let (_, factor, learns) = predictor(text)?;
+    let mut call = Call::parse(text).map_err(|e| e.problem)?;
+    while matches!(call.name.as_str(), "double" | "times") {
+        let inner = call.args.iter().rfind(|a| a.0.is_none()).map_or("", |a| a.1.as_str());
+        call = Call::parse(inner).map_err(|e| e.problem)?;
+    }
+    let plain = match call.name.as_str() {
+        "recent" => print_recent(&recent(&call)?.canonical()),
+        _ => call.to_string(),
+    };
+    Ok((if factor == 1 { plain } else { format!("times({factor},{plain})") }, learns))
+}
+
+/// What [`recent`] reads back, defaults left out.
+fn print_recent(o: &RecentOptions) -> String {
+    let d = RecentOptions::default();
+    let mut text = format!("recent({}", o.size);
+    let mut put = |name: &str, differs: bool, value: &str| {
+        if differs {
+            text.push_str(&format!(",{name}={value}"));
+        }
+    };
+    let window = match o.window {
+        Window::All => "all",
+        Window::Immediate => "immediate",
+        Window::Extended => "extended",
+    };
+    let metric = match o.metric {
+        Metric::Average => "average",
+        Metric::Median => "median",
+        Metric::Min => "min",
+        Metric::Max => "max",
+    };
+    let fallback = match o.fallback {
+        Fallback::Estimate => "estimate",
+        Fallback::Relative => "relative",
+    };
+    let recency = match o.recency {
+        Recency::Submission => "submission",
+        Recency::Termination => "termination",
+    };
+    let above = match o.above {
+        Above::Discard => "discard",
+        Above::Clip => "clip",
+        Above::Keep => "keep",
+    };
+    let propagation = match o.propagation {
+        Propagation::None => "no",
+        Propagation::Waiting => "waiting",
+        Propagation::Running => "running",
+    };
+    put("window", o.window != d.window, window);
+    put("full", o.full != d.full, if o.full { "yes" } else { "no" });
+    put("metric", o.metric != d.metric, metric);
+    put("fallback", o.fallback != d.fallback, fallback);
+    put("recency", o.recency != d.recency, recency);
+    put("above", o.above != d.above, above);
+    put("propagate", o.propagation != d.propagation, propagation);
+    text.push(')');
+    text
+}
+
 fn recent(call: &Call) -> Result<RecentOptions, String> {
     let mut o = RecentOptions::default();
     for (key, value) in &call.args {
@@ -176,6 +244,26 @@ fn word<T: Copy>(value: &str, words: &[(&str, T)]) -> Result<T, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn canonical_texts() {
+        for (text, canonical_text) in [
+            ("estimate", "estimate"),
+            ("recent", "recent(2)"),
+            ("recent(size=2,full=yes)", "recent(2)"),
+            ("double(double(recent(1,metric=max,full=no)))", "times(4,recent(1))"),
+            ("times(1,perfect)", "perfect"),
+            ("recent(2,metric=median,window=extended)", "recent(2,window=extended)"),
+            ("recent(30,full=no,fallback=relative,propagate=running)", "recent(30,full=no,propagate=running)"),
+            (
+                "recent(3,fallback=relative,recency=termination,above=clip,metric=min,window=immediate,propagate=waiting)",
+                "recent(3,window=immediate,metric=min,fallback=relative,recency=termination,above=clip,propagate=waiting)",
+            ),
+        ] {
+            assert_eq!(canonical(text).map(|c| c.0), Ok(canonical_text.to_string()), "{text}");
+            assert_eq!(canonical(canonical_text), canonical(text), "{text}");
+        }
+    }
 
     #[test]
     fn names_and_mistakes() {

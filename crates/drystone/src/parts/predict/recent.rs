@@ -100,6 +100,33 @@ impl Default for RecentOptions {
     }
 }
 
+impl RecentOptions {
+    /// The options that stand for all that predict the same, always. Two predictors with equal canonical options make equal
+    /// predictions from any history:
+    ///
+    /// - A window of one job has one run time: average, median, minimum and maximum are equal, and a window that is not
+    ///   empty is full.
+    /// - In a window of at most two jobs the median is the average, both rounded down.
+    /// - A window of all jobs that need not be full (or holds one job) is empty only for a user without history, whose
+    ///   relative fallback is the estimate, too.
+    ///
+    /// Tsafrir et al. 2007 simulate the first kind once (section 7, footnote 9).
+    #[must_use]
+    pub fn canonical(mut self) -> RecentOptions {
+        if self.size == 1 {
+            self.metric = Metric::Average;
+            self.full = true;
+        }
+        if self.size == 2 && self.metric == Metric::Median {
+            self.metric = Metric::Average;
+        }
+        if self.window == Window::All && (self.size == 1 || !self.full) {
+            self.fallback = Fallback::Estimate;
+        }
+        self
+    }
+}
+
 /// Predicts from the run times of a user's recent jobs.
 ///
 /// Memory: `size` jobs per user; with an extended window `size` jobs for each of the user's 256 most recently used
@@ -316,6 +343,66 @@ mod tests {
         let relative = RecentOptions { size: 3, fallback: Fallback::Relative, ..D() };
         assert_eq!(after(relative, &[(1, 100, 50), (2, 100, 130)], 100), 75);
         assert_eq!(after(relative, &[], 100), 100);
+    }
+
+    /// Every combination of the seven parameters of section 7, and what other studies add.
+    fn all_options(size: usize) -> Vec<RecentOptions> {
+        let mut all = Vec::new();
+        for window in [Window::All, Window::Immediate, Window::Extended] {
+            for metric in [Metric::Average, Metric::Median, Metric::Min, Metric::Max] {
+                for (full, relative, termination) in (0..8).map(|i| (i & 1 > 0, i & 2 > 0, i & 4 > 0)) {
+                    for above in [Above::Discard, Above::Clip, Above::Keep] {
+                        let fallback = if relative { Fallback::Relative } else { Fallback::Estimate };
+                        let recency = if termination { Recency::Termination } else { Recency::Submission };
+                        all.push(RecentOptions { size, window, full, metric, fallback, recency, above, ..D() });
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn canonical_options_predict_the_same(
+            size in 1usize..5,
+            past in proptest::collection::vec((0u32..40, 0i32..3, 1i64..5, 0i64..8), 0..40),
+        ) {
+            for options in all_options(size) {
+                let (mut one, mut other) = (Recent::new(options), Recent::new(options.canonical()));
+                for &(id, user, estimate, run) in &past {
+                    let job = job(user, estimate);
+                    let said = one.predict(JobId(id), &job, None);
+                    proptest::prop_assert_eq!(said, other.predict(JobId(id), &job, None), "{:?}", options);
+                    one.learn(JobId(id), &job, Span(run), Time::ZERO);
+                    other.learn(JobId(id), &job, Span(run), Time::ZERO);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn only_what_predicts_the_same_is_merged() {
+        // Each step away from a window of two of all jobs shows with some history, so it must stay.
+        let past = [(1, 60, 10), (2, 90, 40), (3, 60, 21)];
+        let changed = [
+            RecentOptions { size: 3, ..D() },
+            RecentOptions { window: Window::Immediate, ..D() },
+            RecentOptions { window: Window::Extended, ..D() },
+            RecentOptions { metric: Metric::Min, ..D() },
+            RecentOptions { metric: Metric::Max, ..D() },
+            RecentOptions { size: 3, metric: Metric::Median, ..D() },
+        ];
+        for options in changed {
+            let (mine, other) = (after(options, &past, 60), after(D(), &past, 60));
+            assert!(mine != other && options.canonical() == options, "{options:?}: {mine}");
+        }
+        let relative = RecentOptions { size: 4, fallback: Fallback::Relative, ..D() };
+        assert!(after(relative, &past, 60) < 60 && relative.canonical() == relative);
+        let extended = RecentOptions { size: 1, window: Window::Extended, fallback: Fallback::Relative, ..D() };
+        assert!(after(extended, &past, 70) < 70 && extended.canonical() == extended);
+        let partial = RecentOptions { size: 4, full: false, ..D() };
+        assert!(after(partial, &past, 60) < 60 && partial.canonical() == partial);
     }
 
     #[test]
