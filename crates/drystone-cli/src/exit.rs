@@ -6,6 +6,7 @@ use drystone::log::LogError;
 use drystone::log::clean::OptionError;
 use drystone::metrics::{CompareError, UnknownWord};
 use drystone::policy::{PriorityError, SpecError};
+use drystone_sweep::SweepError;
 use std::fmt::Display;
 use std::io;
 
@@ -68,6 +69,13 @@ impl Failure {
         if let Failure::Message { text, .. } = self {
             crate::output::message::error(text);
         }
+    }
+}
+
+impl From<SweepError> for Failure {
+    fn from(error: SweepError) -> Failure {
+        let code = if error.is_violation() { VIOLATION } else { USAGE };
+        Failure::Message { code, text: error.to_string() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::input::Input;
 use drystone::log::clean::{Audit, Options, Study};
-use drystone::model::{Setting, Span, Time, Workload};
+use drystone::model::{Setting, Span, Time};
 use drystone::policy::PolicySpec;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -91,7 +91,7 @@ impl WorkloadMeta {
         let provenance = &workload.provenance;
         WorkloadMeta {
             name: provenance.name.clone(),
-            hash: hash(workload),
+            hash: drystone_sweep::fingerprint(workload),
             procs: workload.machine().procs,
             jobs: workload.len() as u64,
             first_submit: workload.submits().map(|s| s.0),
@@ -198,59 +198,7 @@ impl StudyMeta {
     }
 }
 
-/// BLAKE3 of the machine and of every job in order of arrival, each number as eight bytes, little-endian.
-fn hash(workload: &Workload) -> String {
-    let mut hasher = blake3::Hasher::new();
-    let mut buffer = Vec::with_capacity(1 << 16);
-    let mut put = |values: &[i64]| {
-        buffer.extend(values.iter().flat_map(|v| v.to_le_bytes()));
-        if buffer.len() >= (1 << 16) - 128 {
-            hasher.update(&buffer);
-            buffer.clear();
-        }
-    };
-    put(&[i64::from(workload.machine().procs), workload.provenance.unix_start.unwrap_or(i64::MIN)]);
-    for (job, truth) in workload.jobs().iter().zip(workload.truth()) {
-        put(&[
-            truth.number,
-            job.submit.0,
-            truth.run.0,
-            i64::from(job.procs),
-            job.estimate.0,
-            job.memory_kb,
-            truth.status.to_swf(),
-            i64::from(job.user),
-            i64::from(job.group),
-            i64::from(job.executable),
-            i64::from(job.queue),
-            i64::from(job.partition),
-        ]);
-    }
-    hasher.update(&buffer);
-    short(hasher.finalize())
-}
-
 /// 128 bits are enough to tell things apart, and short enough to be read.
 fn short(hash: blake3::Hash) -> String {
     format!("blake3:{}", &hash.to_hex()[..32])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use drystone::model::{Job, Machine, Provenance, Status, Truth};
-
-    #[test]
-    fn the_hash_tells_workloads_apart() {
-        let of = |run: i64, name: &str, jobs: usize| {
-            let truth = Truth { run: Span(run), number: 1, status: Status::Completed };
-            let provenance = Provenance { name: name.to_string(), ..Provenance::default() };
-            let job = Job::new(Time(0), 1, Span(9));
-            hash(&Workload::new(Machine { procs: 4 }, vec![job; jobs], vec![truth; jobs], provenance).expect("valid"))
-        };
-        assert_eq!(of(5, "a", 3), of(5, "b", 3), "the name does not matter");
-        assert_ne!(of(5, "a", 3), of(6, "a", 3));
-        // More than fits the buffer.
-        assert_ne!(of(5, "a", 3000), of(5, "a", 3001));
-    }
 }

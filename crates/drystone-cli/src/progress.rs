@@ -25,7 +25,7 @@ impl Progress {
         let bytes = unit == "bytes";
         let template = match (total.is_some(), bytes) {
             (true, false) => {
-                format!("{what} [{{bar:30}}] {{human_pos}}/{{human_len}} {unit}, {{rate}}/s, {{eta}} left")
+                format!("{what} [{{bar:30}}] {{human_pos}}/{{human_len}} {unit}, {{rate}}/s, {{eta}} left{{msg}}")
             }
             (true, true) => {
                 format!("{what} [{{bar:30}}] {{bytes}}/{{total_bytes}}, {{bytes_per_sec}}, {{eta}} left")
@@ -42,6 +42,11 @@ impl Progress {
         }
         let nobody = message::is_quiet() || !io::stderr().is_terminal();
         Progress { bar, since: Instant::now(), settled: AtomicBool::new(nobody) }
+    }
+
+    /// Says something behind the bar.
+    pub(crate) fn say(&self, text: String) {
+        self.bar.set_message(text);
     }
 
     /// Some more is done.

@@ -8,6 +8,7 @@ mod predict;
 mod run;
 mod shell;
 mod simulation;
+mod sweep;
 mod values;
 mod workload;
 
@@ -19,6 +20,10 @@ pub(crate) use predict::PredictArgs;
 pub(crate) use run::RunArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use simulation::{ReportFormat, SimulationArgs};
+pub(crate) use sweep::{
+    ChunkArgs, ExportArgs, MergeArgs, ParetoArgs, QueryArgs, RankArgs, ResumeArgs, StatusArgs, SweepArgs, SweepCommand,
+    WorkArgs,
+};
 pub(crate) use workload::{
     CleanArgs, ConvertArgs, GenerateArgs, InfoArgs, InfoFormat, ModelArg, RewriteArgs, ScaleArgs, SliceArgs,
     WorkloadArgs, WorkloadCommand,
@@ -49,6 +54,7 @@ Examples:
   drystone run --workload LOG.swf.gz --policy easy     one policy, in depth
   drystone explain --workload LOG.swf.gz --job 4711 --policy slack   why this job started when it did
   drystone predict LOG.swf.gz                          how well run times can be foreseen
+  drystone sweep STUDY.toml                            every configuration of a study
   drystone policies                                    what policies there are
 
 Exit codes:
@@ -73,6 +79,8 @@ pub(crate) enum Command {
     Policies(PoliciesArgs),
     /// Look at, clean, change, convert and generate workloads.
     Workload(WorkloadArgs),
+    /// Simulate a whole study, tens of thousands of configurations, into a store; rank them.
+    Sweep(Box<SweepArgs>),
     /// Print completions for a shell.
     Completions(CompletionsArgs),
     /// Print manual pages.

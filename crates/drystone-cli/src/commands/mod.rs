@@ -6,6 +6,7 @@ mod policies;
 mod predict;
 mod run;
 mod shell;
+mod sweep;
 mod verdict;
 mod workload;
 
@@ -21,6 +22,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Predict(args) => predict::predict(&args),
         Command::Policies(args) => policies::policies(&args),
         Command::Workload(args) => workload::workload(args.command),
+        Command::Sweep(args) => sweep::sweep(*args),
         Command::Completions(args) => shell::completions(&args),
         Command::Man(args) => shell::man(&args),
     }

@@ -4,6 +4,7 @@ use crate::exit::{Failure, INTERRUPTED};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use tempfile::NamedTempFile;
 
@@ -14,10 +15,24 @@ fn temporary() -> MutexGuard<'static, Vec<PathBuf>> {
     TEMPORARY.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
+/// Whether the work in hand stops by itself, in order, when [`INTERRUPTED_ONCE`] is set.
+static ORDERLY: AtomicBool = AtomicBool::new(false);
+/// Whether the user has interrupted work that stops in order.
+static INTERRUPTED_ONCE: AtomicBool = AtomicBool::new(false);
+
+/// From now on the first Ctrl-C only sets what this returns; the second one ends the program as before.
+pub(crate) fn stop_in_order() -> &'static AtomicBool {
+    ORDERLY.store(true, Ordering::SeqCst);
+    &INTERRUPTED_ONCE
+}
+
 /// From now on Ctrl-C removes temporary files before the program exits with code 130.
 pub(crate) fn clean_up_on_interrupt() {
     // Where no handler can be set, interrupting works as the system has it.
     let _ = ctrlc::set_handler(|| {
+        if ORDERLY.load(Ordering::SeqCst) && !INTERRUPTED_ONCE.swap(true, Ordering::SeqCst) {
+            return;
+        }
         // Held to the end, so that no file is renamed or made meanwhile.
         let files = temporary();
         for file in files.iter() {

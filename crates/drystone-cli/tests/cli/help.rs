@@ -2,7 +2,7 @@
 
 use crate::common::Folder;
 
-const COMMANDS: [&[&str]; 15] = [
+const COMMANDS: [&[&str]; 24] = [
     &[],
     &["compare"],
     &["run"],
@@ -16,6 +16,15 @@ const COMMANDS: [&[&str]; 15] = [
     &["workload", "slice"],
     &["workload", "convert"],
     &["workload", "generate"],
+    &["sweep"],
+    &["sweep", "status"],
+    &["sweep", "resume"],
+    &["sweep", "export"],
+    &["sweep", "query"],
+    &["sweep", "rank"],
+    &["sweep", "pareto"],
+    &["sweep", "chunk"],
+    &["sweep", "merge"],
     &["completions"],
     &["man"],
 ];

@@ -9,4 +9,5 @@ mod inputs;
 mod outputs;
 mod predict;
 mod run;
+mod sweep;
 mod workload;

@@ -3,8 +3,8 @@
 use super::csv::COLUMNS;
 use crate::exit::Failure;
 use crate::output::file::Output;
-use ::parquet::basic::{Compression, Repetition, Type as Physical};
-use ::parquet::data_type::{BoolType, DataType, DoubleType, Int64Type};
+use ::parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::KeyValue;
 use ::parquet::file::properties::WriterProperties;
@@ -24,6 +24,7 @@ pub(crate) enum Column<'a, R> {
     Double(&'a dyn Fn(&R) -> f64),
     MaybeDouble(&'a dyn Fn(&R) -> Option<f64>),
     Bool(&'a dyn Fn(&R) -> bool),
+    MaybeText(&'a dyn Fn(&R) -> Option<&str>),
 }
 
 impl<R> Column<'_, R> {
@@ -34,8 +35,10 @@ impl<R> Column<'_, R> {
             Column::Double(_) => (Physical::DOUBLE, Repetition::REQUIRED),
             Column::MaybeDouble(_) => (Physical::DOUBLE, Repetition::OPTIONAL),
             Column::Bool(_) => (Physical::BOOLEAN, Repetition::REQUIRED),
+            Column::MaybeText(_) => (Physical::BYTE_ARRAY, Repetition::OPTIONAL),
         };
-        Type::primitive_type_builder(name, physical).with_repetition(repetition).build()
+        let logical = (physical == Physical::BYTE_ARRAY).then_some(LogicalType::String);
+        Type::primitive_type_builder(name, physical).with_repetition(repetition).with_logical_type(logical).build()
     }
 
     fn write<W: Write + Send>(
@@ -48,6 +51,9 @@ impl<R> Column<'_, R> {
             Column::Double(get) => put::<DoubleType, W>(group, &rows.iter().map(get).collect::<Vec<_>>(), None),
             Column::Bool(get) => put::<BoolType, W>(group, &rows.iter().map(get).collect::<Vec<_>>(), None),
             Column::MaybeLong(get) => maybe::<Int64Type, W>(group, rows.iter().map(get)),
+            Column::MaybeText(get) => {
+                maybe::<ByteArrayType, W>(group, rows.iter().map(|row| get(row).map(ByteArray::from)))
+            }
             Column::MaybeDouble(get) => maybe::<DoubleType, W>(group, rows.iter().map(get)),
         }
     }

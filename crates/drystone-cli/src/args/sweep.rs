@@ -1,0 +1,243 @@
+//! `drystone sweep` and its subcommands.
+
+use super::ReportFormat;
+use clap::{Args, Subcommand};
+use drystone_sweep::Chunk;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  drystone sweep study.toml --dry-run          how many simulations, and how long they will take
+  drystone sweep study.toml                    simulate; Ctrl-C loses nothing, the same command goes on
+  drystone sweep status study.db               how far it is
+  drystone sweep rank study.db --subspace 'size<=2'
+  drystone sweep export study.db --out results.parquet
+  drystone sweep query study.db 'SELECT workload, min(wait_mean) FROM result GROUP BY workload'
+  drystone sweep chunk 3/16 study.toml && drystone sweep merge *.db --into all.db
+
+A small study file:
+
+  metrics = [\"wait_mean\", \"bounded_slowdown_mean\"]
+  [[workload]]
+  file = \"LOG.swf.gz\"
+  load = [1.0, 1.1]
+  [[policy]]
+  policy = \"easy++(predict=recent({size}),correct={correct})\"
+  [policy.parameters]
+  size = { from = 1, to = 10 }
+  correct = [\"estimate\", \"gradual\"]
+
+Exit codes: 0 done; 2 wrong usage, input or output; 3 a policy broke its contract; 130 interrupted.";
+
+/// Arguments of `drystone sweep`.
+#[derive(Args, Clone, Debug)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, after_help = EXAMPLES)]
+pub(crate) struct SweepArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<SweepCommand>,
+
+    /// The study file. (One called like a subcommand is ./status.)
+    #[arg(value_name = "STUDY.toml", required = true)]
+    pub(crate) study: Option<PathBuf>,
+
+    /// Where results go [default: the study's `store`, else the study file's name with .db].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) store: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) work: WorkArgs,
+
+    /// Work with so many processes instead of threads, each with a chunk of the study.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), conflicts_with = "threads")]
+    pub(crate) processes: Option<u16>,
+
+    /// Only count the simulations and predict how long they take, from a few of each workload.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// What all that simulate share.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct WorkArgs {
+    /// Look for logs here first, then where the study file says.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) logs: Option<PathBuf>,
+
+    /// Threads that simulate [default: as many as there are processors].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+
+    /// Say nothing on the standard error but errors.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+/// The subcommands of `drystone sweep`.
+#[derive(Subcommand, Clone, Debug)]
+pub(crate) enum SweepCommand {
+    /// How far a sweep is.
+    Status(StatusArgs),
+    /// Go on with a sweep, from its store alone.
+    Resume(ResumeArgs),
+    /// Write the results as CSV or Parquet.
+    Export(ExportArgs),
+    /// Ask in SQL.
+    Query(QueryArgs),
+    /// Rank configurations by their degradation from the best of each test case, averaged.
+    Rank(RankArgs),
+    /// The configurations that no other beats in every metric.
+    Pareto(ParetoArgs),
+    /// Simulate the K-th of N parts of a study into a store of its own.
+    Chunk(ChunkArgs),
+    /// Make one store of several of one study; conflicts are errors.
+    Merge(MergeArgs),
+}
+
+/// Arguments of `drystone sweep status`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Example:\n  drystone sweep status study.db")]
+pub(crate) struct StatusArgs {
+    /// The store.
+    #[arg(value_name = "STORE")]
+    pub(crate) store: PathBuf,
+
+    /// How to print it.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub(crate) format: ReportFormat,
+}
+
+/// Arguments of `drystone sweep resume`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Example:\n  drystone sweep resume study.db --logs /data/logs")]
+pub(crate) struct ResumeArgs {
+    /// The store.
+    #[arg(value_name = "STORE")]
+    pub(crate) store: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) work: WorkArgs,
+}
+
+/// Arguments of `drystone sweep export`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  drystone sweep export study.db --out results.parquet\n  \
+    drystone sweep export study.db > results.csv")]
+pub(crate) struct ExportArgs {
+    /// The store.
+    #[arg(value_name = "STORE")]
+    pub(crate) store: PathBuf,
+
+    /// Where to write: .csv or .parquet; - is the standard output, as CSV.
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
+    pub(crate) out: PathBuf,
+}
+
+/// Arguments of `drystone sweep query`.
+#[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "Examples:\n  drystone sweep query study.db 'SELECT * FROM result ORDER BY wait_mean LIMIT 10'\n  \
+    drystone sweep query study.db 'SELECT * FROM workload' --format json"
+)]
+pub(crate) struct QueryArgs {
+    /// The store.
+    #[arg(value_name = "STORE")]
+    pub(crate) store: PathBuf,
+
+    /// The question; the tables are result, workload, meta and session.
+    #[arg(value_name = "SQL")]
+    pub(crate) sql: String,
+
+    /// How to print the answer.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub(crate) format: ReportFormat,
+}
+
+/// Arguments of `drystone sweep rank`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  drystone sweep rank study.db\n  \
+    drystone sweep rank study.db --subspace 'window=all,correct=estimate,size<=3' --top 20\n  \
+    drystone sweep rank study.db --metric wait_mean --workload KTH --format csv")]
+pub(crate) struct RankArgs {
+    /// The store.
+    #[arg(value_name = "STORE")]
+    pub(crate) store: PathBuf,
+
+    /// The metrics whose test cases count; repeatable [default: all of the study].
+    #[arg(long, value_name = "METRIC")]
+    pub(crate) metric: Vec<String>,
+
+    /// The workloads whose test cases count, with their transformations; repeatable [default: all].
+    #[arg(long, value_name = "WORKLOAD")]
+    pub(crate) workload: Vec<String>,
+
+    /// Also describe the configurations that meet these conditions (=, !=, <, <=, >, >=, separated by commas);
+    /// repeatable.
+    #[arg(long, value_name = "CONDITIONS")]
+    pub(crate) subspace: Vec<String>,
+
+    /// How many configurations to print from the top; the last one is always there.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) top: usize,
+
+    /// How to print the ranking. JSON has everything, CSV has every configuration.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub(crate) format: ReportFormat,
+}
+
+/// Arguments of `drystone sweep pareto`.
+#[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "Examples:\n  drystone sweep pareto study.db --metric wait_mean --metric bounded_slowdown_max\n  \
+    drystone sweep pareto study.db --workload KTH"
+)]
+pub(crate) struct ParetoArgs {
+    /// The store.
+    #[arg(value_name = "STORE")]
+    pub(crate) store: PathBuf,
+
+    /// The metrics to weigh; repeatable [default: all of the study].
+    #[arg(long, value_name = "METRIC")]
+    pub(crate) metric: Vec<String>,
+
+    /// The workloads that count; with one, its metrics are compared as they are, with several, their mean degradations from
+    /// the best; repeatable [default: all].
+    #[arg(long, value_name = "WORKLOAD")]
+    pub(crate) workload: Vec<String>,
+
+    /// How to print the front.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub(crate) format: ReportFormat,
+}
+
+/// Arguments of `drystone sweep chunk`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Example:\n  drystone sweep chunk 3/16 study.toml")]
+pub(crate) struct ChunkArgs {
+    /// Which chunk of how many, e.g. 3/16.
+    #[arg(value_name = "K/N")]
+    pub(crate) chunk: Chunk,
+
+    /// The study file.
+    #[arg(value_name = "STUDY.toml")]
+    pub(crate) study: PathBuf,
+
+    /// Where results go [default: the study's store with -K-of-N before its ending].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) store: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) work: WorkArgs,
+}
+
+/// Arguments of `drystone sweep merge`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Example:\n  drystone sweep merge study-*-of-16.db --into study.db")]
+pub(crate) struct MergeArgs {
+    /// The stores to merge.
+    #[arg(value_name = "STORE", required = true)]
+    pub(crate) from: Vec<PathBuf>,
+
+    /// The store to add them to; made where there is none.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) into: PathBuf,
+}

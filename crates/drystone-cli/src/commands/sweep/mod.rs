@@ -1,0 +1,26 @@
+//! `drystone sweep`: studies of many simulations.
+
+mod answer;
+mod export;
+mod pareto;
+mod rank;
+mod status;
+mod work;
+
+use crate::args::{SweepArgs, SweepCommand};
+use crate::exit::Outcome;
+
+/// Does what the command line says.
+pub(super) fn sweep(args: SweepArgs) -> Outcome {
+    match args.command {
+        None => work::sweep(&args),
+        Some(SweepCommand::Status(args)) => status::status(&args),
+        Some(SweepCommand::Resume(args)) => work::resume(&args),
+        Some(SweepCommand::Export(args)) => export::export(&args),
+        Some(SweepCommand::Query(args)) => answer::query(&args),
+        Some(SweepCommand::Rank(args)) => rank::rank(&args),
+        Some(SweepCommand::Pareto(args)) => pareto::pareto(&args),
+        Some(SweepCommand::Chunk(args)) => work::chunk(&args),
+        Some(SweepCommand::Merge(args)) => work::merge(&args),
+    }
+}

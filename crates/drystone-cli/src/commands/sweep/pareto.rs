@@ -1,0 +1,102 @@
+//! `drystone sweep pareto`: the configurations that no other beats in every metric.
+
+use super::rank::level;
+use crate::args::ParetoArgs;
+use crate::exit::{DONE, Outcome};
+use crate::output::document::{Document, Table as Grid, Value};
+use crate::output::flat::{Row, Rows};
+use crate::output::number::{count, fixed_or};
+use crate::output::{self, Printable, message};
+use drystone_sweep::Store;
+use drystone_sweep::analysis::{Choice, Front, Table};
+use serde::{Serialize, Serializer};
+
+pub(super) fn pareto(args: &ParetoArgs) -> Outcome {
+    let store = Store::look(&args.store)?;
+    let choice = Choice { metrics: args.metric.clone(), workloads: args.workload.clone() };
+    let table = Table::of(&store, &choice)?;
+    if table.incomplete > 0 {
+        let left = count(table.incomplete as u64);
+        message::warning(&format!("{left} configurations lack results and are left out"));
+    }
+    let front = Front::of(&table)?;
+    output::print(&Shown { front, table }, args.format.into())?;
+    Ok(DONE)
+}
+
+struct Shown {
+    front: Front,
+    table: Table,
+}
+
+impl Shown {
+    fn columns(&self) -> Vec<String> {
+        let unit = if self.front.degradations { ", % worse than the best" } else { "" };
+        self.front.metrics.iter().map(|metric| format!("{metric}{unit}")).collect()
+    }
+}
+
+impl Serialize for Shown {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.front.members.iter().map(|member| {
+            let candidate = &self.table.candidates[member.candidate];
+            let values: serde_json::Map<String, serde_json::Value> = self
+                .front
+                .metrics
+                .iter()
+                .map(ToString::to_string)
+                .zip(member.values.iter().map(|&v| v.into()))
+                .collect();
+            let parameters: serde_json::Map<String, serde_json::Value> = self
+                .table
+                .parameters
+                .iter()
+                .enumerate()
+                .map(|(at, name)| (name.clone(), level(candidate, at).into()))
+                .collect();
+            serde_json::json!({
+                "policy": candidate.policy,
+                "parameters": parameters,
+                "values": values,
+                "degradations": self.front.degradations,
+            })
+        }))
+    }
+}
+
+impl Printable for Shown {
+    fn document(&self) -> Document {
+        let mut document = Document::default();
+        document.heading(format!(
+            "{} of {} configurations are beaten by no other on {}",
+            count(self.front.members.len() as u64),
+            count(self.table.candidates.len() as u64),
+            self.table.cases.join(", ")
+        ));
+        let mut grid = Grid::new(["policy".to_string()].into_iter().chain(self.columns()));
+        for member in &self.front.members {
+            let policy = Value::from(self.table.candidates[member.candidate].policy.clone());
+            let values = member.values.iter().map(|&value| Value::from(fixed_or(Some(value), 2)));
+            grid.row([policy].into_iter().chain(values).collect());
+        }
+        document.table(grid);
+        document
+    }
+
+    fn rows(&self) -> Rows {
+        let mut rows = Rows::default();
+        for member in &self.front.members {
+            let candidate = &self.table.candidates[member.candidate];
+            let mut row = Row::default();
+            row.text("policy", &candidate.policy);
+            for (at, parameter) in self.table.parameters.iter().enumerate() {
+                row.text(parameter.clone(), level(candidate, at));
+            }
+            for (name, &value) in self.columns().into_iter().zip(&member.values) {
+                row.number(name, Some(value));
+            }
+            rows.push(row);
+        }
+        rows
+    }
+}

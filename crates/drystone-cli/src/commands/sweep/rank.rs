@@ -1,0 +1,244 @@
+//! `drystone sweep rank`: configurations by their degradation from the best of each test case, averaged.
+
+use crate::args::RankArgs;
+use crate::exit::{DONE, Outcome};
+use crate::output::document::{Document, Table as Grid, Value};
+use crate::output::flat::{Row, Rows};
+use crate::output::number::{count, fixed_or, percent};
+use crate::output::{self, Printable, message};
+use drystone_sweep::Store;
+use drystone_sweep::analysis::{Against, Candidate, Choice, Distribution, Ranked, Ranking, Spread, Subspace, Table};
+use serde::Serialize;
+
+pub(super) fn rank(args: &RankArgs) -> Outcome {
+    let store = Store::look(&args.store)?;
+    let choice = Choice { metrics: args.metric.clone(), workloads: args.workload.clone() };
+    let table = Table::of(&store, &choice)?;
+    let ranking = Ranking::of(&table)?;
+    let mut subspaces = Vec::new();
+    for text in &args.subspace {
+        let subspace = Subspace::parse(text, &table.parameters)?;
+        subspaces.push((subspace.text.clone(), ranking.subspace(&table, &subspace)));
+    }
+    if table.incomplete > 0 {
+        let left = count(table.incomplete as u64);
+        message::warning(&format!("{left} configurations lack results and are not ranked"));
+    }
+    let shown = Shown {
+        distributions: ranking.distributions(&table),
+        against: ranking.against(&table),
+        study: store.status()?.study,
+        top: args.top,
+        table,
+        ranking,
+        subspaces,
+    };
+    output::print(&shown, args.format.into())?;
+    Ok(DONE)
+}
+
+/// A ranking with all that is said of it.
+struct Shown {
+    study: String,
+    top: usize,
+    table: Table,
+    ranking: Ranking,
+    distributions: Vec<Distribution>,
+    against: Vec<Against>,
+    subspaces: Vec<(String, Option<Spread>)>,
+}
+
+/// The value of a parameter; nothing where a policy has no such parameter.
+pub(super) fn level(candidate: &Candidate, at: usize) -> String {
+    candidate.point[at].as_ref().map_or(String::new(), ToString::to_string)
+}
+
+impl Shown {
+    fn candidate(&self, ranked: &Ranked) -> &Candidate {
+        &self.table.candidates[ranked.candidate]
+    }
+
+    /// Whether rows are told apart by parameters alone.
+    fn one_policy(&self) -> bool {
+        let mut names = self.table.candidates.iter().map(|c| c.name.as_str());
+        let first = names.next();
+        !self.table.parameters.is_empty() && names.all(|name| Some(name) == first)
+    }
+
+    fn top(&self) -> Grid {
+        let mut columns = vec!["rank".to_string(), "degradation".to_string()];
+        let by_policy = !self.one_policy();
+        if by_policy {
+            columns.push("policy".to_string());
+        }
+        columns.extend(self.table.parameters.iter().cloned());
+        let texts: Vec<usize> = (2..columns.len()).collect();
+        let mut grid = Grid::new(columns).texts(&texts);
+        let last = self.ranking.ranked.last().filter(|last| last.rank > self.top);
+        for ranked in self.ranking.ranked.iter().take(self.top).chain(last) {
+            let candidate = self.candidate(ranked);
+            let mut row: Vec<Value> = vec![count(ranked.rank as u64).into(), format!("{:.2}%", ranked.average).into()];
+            if by_policy {
+                row.push(candidate.policy.clone().into());
+            }
+            row.extend((0..self.table.parameters.len()).map(|at| Value::from(level(candidate, at))));
+            grid.row(row);
+        }
+        grid
+    }
+
+    fn subspaces(&self) -> Grid {
+        let mut grid =
+            Grid::new(["subspace", "configurations", "min", "max", "average", "deviation", "best rank", "worst rank"]);
+        let whole = ("all".to_string(), self.ranking.whole());
+        for (name, spread) in self.subspaces.iter().chain([&whole]) {
+            let of = |get: &dyn Fn(&Spread) -> String| spread.as_ref().map_or("-".to_string(), get);
+            grid.row(vec![
+                name.clone().into(),
+                of(&|s| count(s.count as u64)).into(),
+                of(&|s| format!("{:.1}%", s.min)).into(),
+                of(&|s| format!("{:.1}%", s.max)).into(),
+                of(&|s| format!("{:.1}%", s.mean)).into(),
+                of(&|s| format!("{:.1}%", s.deviation)).into(),
+                of(&|s| count(s.best_rank as u64)).into(),
+                of(&|s| count(s.worst_rank as u64)).into(),
+            ]);
+        }
+        grid
+    }
+
+    /// Every second twentieth would say as much, but the first is what matters: 5 %, 10 %, then tenths.
+    fn distribution(distribution: &Distribution) -> Grid {
+        let edges = [0, 1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 19, 20];
+        let columns = edges.windows(2).map(|edge| format!("{}-{}%", edge[0] * 5, edge[1] * 5));
+        let mut grid = Grid::new([distribution.parameter.clone()].into_iter().chain(columns));
+        for share in &distribution.shares {
+            let mean = |bins: &[Option<f64>]| {
+                let known: Vec<f64> = bins.iter().copied().flatten().collect();
+                (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+            };
+            let cells = edges.windows(2).map(|edge| Value::from(percent(mean(&share.bins[edge[0]..edge[1]]), 0)));
+            grid.row([Value::from(share.value.clone())].into_iter().chain(cells).collect());
+        }
+        grid
+    }
+}
+
+#[derive(Serialize)]
+struct RankedJson<'a> {
+    rank: usize,
+    degradation: f64,
+    policy: &'a str,
+    parameters: serde_json::Map<String, serde_json::Value>,
+    degradations: &'a [f64],
+}
+
+#[derive(Serialize)]
+struct SubspaceJson<'a> {
+    subspace: &'a str,
+    spread: Option<Spread>,
+}
+
+impl Serialize for Shown {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct;
+        let ranked: Vec<RankedJson<'_>> = self
+            .ranking
+            .ranked
+            .iter()
+            .map(|ranked| {
+                let candidate = self.candidate(ranked);
+                let parameters = self.table.parameters.iter().enumerate();
+                RankedJson {
+                    rank: ranked.rank,
+                    degradation: ranked.average,
+                    policy: &candidate.policy,
+                    parameters: parameters.map(|(at, p)| (p.clone(), level(candidate, at).into())).collect(),
+                    degradations: &ranked.degradations,
+                }
+            })
+            .collect();
+        let subspaces: Vec<SubspaceJson<'_>> =
+            self.subspaces.iter().map(|(subspace, spread)| SubspaceJson { subspace, spread: *spread }).collect();
+        let mut out = serializer.serialize_struct("ranking", 10)?;
+        out.serialize_field("schema", "drystone/sweep-rank/1")?;
+        out.serialize_field("study", &self.study)?;
+        out.serialize_field("configurations", &self.table.candidates.len())?;
+        out.serialize_field("incomplete", &self.table.incomplete)?;
+        out.serialize_field("test_cases", &self.ranking.tests)?;
+        out.serialize_field("whole", &self.ranking.whole())?;
+        out.serialize_field("subspaces", &subspaces)?;
+        out.serialize_field("distributions", &self.distributions)?;
+        out.serialize_field("against", &self.against)?;
+        out.serialize_field("ranked", &ranked)?;
+        out.end()
+    }
+}
+
+impl Printable for Shown {
+    fn document(&self) -> Document {
+        let mut document = Document::default();
+        document.heading(format!(
+            "{}: {} configurations by average degradation from the best of {} test cases",
+            self.study,
+            count(self.table.candidates.len() as u64),
+            self.table.tests()
+        ));
+        document.table(self.top());
+        document.heading("Subspaces");
+        document.table(self.subspaces());
+        document.heading("The best of each test case");
+        let mut tests = Grid::new(["workload", "metric", "best", "of the first", "policy"]).texts(&[0, 1, 4]);
+        for (at, test) in self.ranking.tests.iter().enumerate() {
+            let first = self.ranking.ranked.first().map(|first| format!("+{:.1}%", first.degradations[at]));
+            tests.row(vec![
+                test.workload.clone().into(),
+                test.metric.clone().into(),
+                fixed_or(Some(test.best), 2).into(),
+                first.unwrap_or_default().into(),
+                test.policy.clone().into(),
+            ]);
+        }
+        document.table(tests);
+        for distribution in &self.distributions {
+            document.heading(format!("Who has which ranks: {}", distribution.parameter));
+            document.table(Shown::distribution(distribution));
+        }
+        for against in &self.against {
+            document.heading(format!("Average degradation against {}", against.parameter));
+            let mut grid =
+                Grid::new([against.parameter.as_str(), "configurations", "average", "deviation", "min", "max"]);
+            for (value, spread) in &against.values {
+                grid.row(vec![
+                    value.clone().into(),
+                    count(spread.count as u64).into(),
+                    format!("{:.1}%", spread.mean).into(),
+                    format!("{:.1}%", spread.deviation).into(),
+                    format!("{:.1}%", spread.min).into(),
+                    format!("{:.1}%", spread.max).into(),
+                ]);
+            }
+            document.table(grid);
+        }
+        document
+    }
+
+    fn rows(&self) -> Rows {
+        let mut rows = Rows::default();
+        for ranked in &self.ranking.ranked {
+            let candidate = self.candidate(ranked);
+            let mut row = Row::default();
+            row.text("rank", ranked.rank);
+            row.number("degradation", Some(ranked.average));
+            row.text("policy", &candidate.policy);
+            for (at, parameter) in self.table.parameters.iter().enumerate() {
+                row.text(parameter.clone(), level(candidate, at));
+            }
+            for (test, value) in self.ranking.tests.iter().zip(&ranked.degradations) {
+                row.number(format!("{} {}", test.workload, test.metric), Some(*value));
+            }
+            rows.push(row);
+        }
+        rows
+    }
+}

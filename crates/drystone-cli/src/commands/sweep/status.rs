@@ -1,0 +1,111 @@
+//! `drystone sweep status`: how far a sweep is.
+
+use crate::args::StatusArgs;
+use crate::exit::{DONE, Failure, Outcome};
+use crate::output::document::Document;
+use crate::output::flat::{Row, Rows};
+use crate::output::number::{count, duration, percent, speed};
+use crate::output::{self, Printable};
+use drystone_sweep::{Status, Store};
+use serde::Serialize;
+
+pub(super) fn status(args: &StatusArgs) -> Outcome {
+    let progressed = Progressed::of(&Store::look(&args.store)?)?;
+    output::print(&progressed, args.format.into())?;
+    Ok(DONE)
+}
+
+/// How far a sweep is, to be printed.
+#[derive(Serialize)]
+pub(super) struct Progressed {
+    schema: &'static str,
+    store: String,
+    study: String,
+    file: String,
+    chunk: String,
+    drystone: String,
+    simulated: u64,
+    simulations: u64,
+    recorded: u64,
+    configurations: u64,
+    failed: u64,
+    failures: Vec<String>,
+    complete: bool,
+    #[serde(skip)]
+    effort: Option<(u64, f64, u64)>,
+}
+
+impl Progressed {
+    pub(super) fn of(store: &Store) -> Result<Progressed, Failure> {
+        let status: Status = store.status()?;
+        Ok(Progressed {
+            schema: "drystone/sweep-status/1",
+            store: store.path().display().to_string(),
+            complete: status.simulated == status.simulations,
+            study: status.study,
+            file: status.file,
+            chunk: status.chunk,
+            drystone: status.drystone,
+            simulated: status.simulated,
+            simulations: status.simulations,
+            recorded: status.recorded,
+            configurations: status.configurations,
+            failed: status.failed,
+            failures: status.failures,
+            effort: (status.sessions > 0).then_some((status.sessions, status.seconds, status.session_jobs)),
+        })
+    }
+}
+
+impl Printable for Progressed {
+    fn document(&self) -> Document {
+        let share = if self.simulations == 0 { None } else { Some(self.simulated as f64 / self.simulations as f64) };
+        let mut facts = vec![
+            ("study", format!("{} ({})", self.study, self.file)),
+            ("store", self.store.clone()),
+            ("made by", format!("drystone {}", self.drystone)),
+            (
+                "simulations",
+                format!("{} of {} ({})", count(self.simulated), count(self.simulations), percent(share, 1)),
+            ),
+            ("configurations", format!("{} of {}", count(self.recorded), count(self.configurations))),
+        ];
+        if !self.chunk.is_empty() {
+            facts.insert(1, ("chunk", self.chunk.clone()));
+        }
+        if let Some((sessions, seconds, jobs)) = self.effort {
+            let rate = if seconds > 0.0 { jobs as f64 / seconds } else { 0.0 };
+            let runs = if sessions == 1 { "1 run".to_string() } else { format!("{} runs", count(sessions)) };
+            facts.push(("effort", format!("{runs} of {} together, {} jobs/s", duration(seconds), speed(rate))));
+        }
+        if self.failed > 0 {
+            facts.push(("failed", count(self.failed)));
+        }
+        let mut document = Document::default();
+        document.facts(facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect());
+        for failure in &self.failures {
+            document.text(failure.clone());
+        }
+        document
+    }
+
+    fn rows(&self) -> Rows {
+        let mut row = Row::default();
+        row.text("store", &self.store);
+        row.text("study", &self.study);
+        row.text("chunk", &self.chunk);
+        row.text("drystone", &self.drystone);
+        for (name, value) in [
+            ("simulated", self.simulated),
+            ("simulations", self.simulations),
+            ("recorded", self.recorded),
+            ("configurations", self.configurations),
+            ("failed", self.failed),
+        ] {
+            row.text(name, value);
+        }
+        let mut rows = Rows::default();
+        rows.push(row);
+        rows
+    }
+}

@@ -1,0 +1,211 @@
+//! Simulating a study, or a part of it.
+
+use super::status::Progressed;
+use crate::args::{ChunkArgs, MergeArgs, ResumeArgs, SweepArgs, WorkArgs};
+use crate::exit::{DONE, Failure, INTERRUPTED, Outcome, VIOLATION};
+use crate::output::document::{Document, Table, Value};
+use crate::output::number::{count, duration, fixed_or, speed};
+use crate::output::{self, Printable, file, message};
+use crate::progress::Progress;
+use drystone_sweep::{
+    Chunk, Done, Executor, Plan, Processes, Store, Study, Threads, calibrate, carry_out, merge as merge_stores,
+};
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+/// How long each workload is tried for a prediction.
+const BUDGET: Duration = Duration::from_secs(2);
+
+pub(super) fn sweep(args: &SweepArgs) -> Outcome {
+    message::be_quiet(args.work.quiet);
+    let Some(file) = &args.study else { return Err(Failure::usage("a study file is needed")) };
+    let study = Study::read(file)?;
+    let plan = plan(&study, &args.work)?;
+    if args.dry_run {
+        return dry_run(&plan, &args.work);
+    }
+    let store = args.store.clone().unwrap_or_else(|| study.store());
+    match args.processes {
+        None => simulate(&plan, &store, None, &Threads(threads(&args.work))),
+        Some(processes) => {
+            let directory = store.with_extension("chunks");
+            std::fs::create_dir_all(&directory).map_err(|e| Failure::write(&directory.display().to_string(), &e))?;
+            let program = std::env::current_exe().map_err(|e| Failure::usage(format_args!("drystone: {e}")))?;
+            let command = |chunk: Chunk, store: &Path| {
+                let mut command = Command::new(&program);
+                command.args(["sweep", "chunk", &chunk.to_string()]).arg(file).arg("--store").arg(store);
+                command.args(["--threads", "1", "--quiet"]);
+                if let Some(logs) = &args.work.logs {
+                    command.arg("--logs").arg(logs);
+                }
+                command
+            };
+            let executor = Processes { count: processes.into(), directory: directory.clone(), command: &command };
+            let outcome = simulate(&plan, &store, None, &executor)?;
+            if outcome == DONE {
+                // All of it is in the store now.
+                std::fs::remove_dir_all(&directory)
+                    .map_err(|e| Failure::write(&directory.display().to_string(), &e))?;
+            }
+            Ok(outcome)
+        }
+    }
+}
+
+pub(super) fn resume(args: &ResumeArgs) -> Outcome {
+    message::be_quiet(args.work.quiet);
+    let (study, chunk) = Store::look(&args.store)?.study()?;
+    let plan = plan(&study, &args.work)?;
+    simulate(&plan, &args.store, chunk, &Threads(threads(&args.work)))
+}
+
+pub(super) fn chunk(args: &ChunkArgs) -> Outcome {
+    message::be_quiet(args.work.quiet);
+    let study = Study::read(&args.study)?;
+    let plan = plan(&study, &args.work)?;
+    let Chunk { k, n } = args.chunk;
+    let store = args.store.clone().unwrap_or_else(|| {
+        let whole = study.store();
+        let stem = whole.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        whole.with_file_name(format!("{stem}-{k}-of-{n}.db"))
+    });
+    simulate(&plan, &store, Some(args.chunk), &Threads(threads(&args.work)))
+}
+
+pub(super) fn merge(args: &MergeArgs) -> Outcome {
+    let merged = merge_stores(&args.into, &args.from)?;
+    let mut document = Document::default();
+    document.facts(vec![
+        ("store".to_string(), args.into.display().to_string()),
+        ("results added".to_string(), count(merged.added)),
+        ("there already, equal".to_string(), count(merged.equal)),
+        ("still missing".to_string(), count(merged.missing)),
+    ]);
+    output::print_document(&document)?;
+    Ok(DONE)
+}
+
+fn threads(work: &WorkArgs) -> usize {
+    work.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from)
+}
+
+fn plan(study: &Study, work: &WorkArgs) -> Result<Plan, Failure> {
+    let plan = Plan::of(study, work.logs.as_deref())?;
+    let saved = plan.saved();
+    if saved > 0 {
+        message::note(&format!(
+            "{} configurations need {} simulations: {} are equal to others and are simulated once",
+            count(plan.configurations.len() as u64),
+            count(plan.simulations.len() as u64),
+            count(saved as u64)
+        ));
+    }
+    Ok(plan)
+}
+
+fn simulate(plan: &Plan, path: &Path, chunk: Option<Chunk>, executor: &dyn Executor) -> Outcome {
+    let mut store = Store::open(path, plan, chunk)?;
+    let cancel = file::stop_in_order();
+    let recorded = store.done(plan)?.len();
+    let total = plan.places(chunk).count();
+    if recorded > 0 {
+        let (recorded, total) = (count(recorded as u64), count(total as u64));
+        message::note(&format!("{recorded} of {total} simulations are recorded already"));
+    }
+    let progress = Progress::new("simulating", "simulations", Some(total as u64));
+    progress.add(recorded as u64);
+    let mut best = Best::new(plan);
+    let done = carry_out(plan, &mut store, executor, cancel, &mut |outcome| {
+        progress.add(1);
+        if let Some(text) = best.take(plan, outcome) {
+            progress.say(text);
+        }
+    });
+    drop(progress);
+    let done = done?;
+    output::print_document(&Progressed::of(&store)?.document())?;
+    say_what_was_done(&done);
+    if done.left > 0 {
+        let left = count(done.left as u64);
+        message::note(&format!("interrupted: {left} simulations are left; the same command goes on with them"));
+        return Ok(INTERRUPTED as u8);
+    }
+    if done.failed > 0 {
+        message::error(&format!(
+            "{} simulations failed: a policy broke its contract, see `drystone sweep status {}`; please report it",
+            count(done.failed as u64),
+            path.display()
+        ));
+        return Ok(VIOLATION);
+    }
+    Ok(DONE)
+}
+
+fn say_what_was_done(done: &Done) {
+    if done.simulated > 0 && done.seconds > 0.0 {
+        message::note(&format!(
+            "{} simulations in {}, {} jobs/s",
+            count(done.simulated as u64),
+            duration(done.seconds),
+            speed(done.jobs as f64 / done.seconds)
+        ));
+    }
+}
+
+/// The best values of the first metric so far, per workload.
+struct Best(Vec<Option<f64>>);
+
+impl Best {
+    fn new(plan: &Plan) -> Best {
+        Best(vec![None; plan.cases.len()])
+    }
+
+    /// What to say if an outcome is the best of its workload.
+    fn take(&mut self, plan: &Plan, outcome: &drystone_sweep::Outcome) -> Option<String> {
+        let simulated = &plan.simulations[outcome.place];
+        let metric = plan.metrics.first()?;
+        let value = (*outcome.measured.values.first()?)?;
+        let best = &mut self.0[simulated.case];
+        let better = |old: f64| if metric.more_is_better() { value > old } else { value < old };
+        if best.is_some_and(|old| !better(old)) {
+            return None;
+        }
+        *best = Some(value);
+        let case = plan.cases[simulated.case].label();
+        Some(format!("; best {metric} on {case} so far {value:.1}: {}", simulated.policy))
+    }
+}
+
+/// Counts simulations and predicts how long they take.
+fn dry_run(plan: &Plan, work: &WorkArgs) -> Outcome {
+    let threads = threads(work);
+    let todo: Vec<usize> = plan.places(None).collect();
+    let calibrations = calibrate(plan, &todo, BUDGET);
+    let mut table = Table::new(["workload", "jobs", "simulations", "tried", "ms each", "all on one thread"]);
+    for c in &calibrations {
+        let case = &plan.cases[c.case];
+        let row: Vec<Value> = vec![
+            case.label().into(),
+            count(case.workload.len() as u64).into(),
+            count(c.simulations as u64).into(),
+            count(c.tried as u64).into(),
+            fixed_or(Some(c.seconds * 1e3), 1).into(),
+            duration(c.total()).into(),
+        ];
+        table.row(row);
+    }
+    let total: f64 = calibrations.iter().map(drystone_sweep::Calibration::total).sum();
+    let mut document = Document::default();
+    document.facts(vec![
+        ("study".to_string(), plan.name.clone()),
+        ("configurations".to_string(), count(plan.configurations.len() as u64)),
+        ("simulations".to_string(), count(plan.simulations.len() as u64)),
+        ("saved as equal".to_string(), count(plan.saved() as u64)),
+        ("simulated jobs".to_string(), count(plan.jobs(&todo))),
+        ("predicted time".to_string(), format!("{} on {threads} threads", duration(total / threads as f64))),
+    ]);
+    document.table(table);
+    output::print_document(&document)?;
+    Ok(DONE)
+}

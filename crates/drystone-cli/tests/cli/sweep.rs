@@ -1,0 +1,245 @@
+//! `drystone sweep` as its user meets it: interrupted, killed, out of disk, in pieces.
+
+use crate::common::{Folder, four};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+const SMALL: &str = "[[workload]]\nfile = \"four.swf\"\n[[policy]]\n\
+    policy = \"easy(order={order},predict=recent({size}))\"\n[policy.parameters]\n\
+    order = [\"fcfs\", \"sjf\"]\nsize = [1, 2, 3]\n";
+
+fn small() -> Folder {
+    let folder = Folder::with("four.swf", four());
+    folder.write("study.toml", SMALL);
+    folder
+}
+
+/// A study of 480 configurations, long enough to be interrupted.
+const LONG: &str = "[[workload]]\nname = \"w\"\ngenerate = { procs = 64, jobs = 700, load = 0.9 }\n\
+    [[policy]]\npolicy = \"easy(backfill={b},predict=recent({size},window={w},metric={m}))\"\n[policy.parameters]\n\
+    b = [\"fcfs\", \"sjf\"]\nw = [\"all\", \"extended\"]\nm = [\"average\", \"median\", \"min\", \"max\"]\n\
+    size = { from = 1, to = 30 }\n";
+
+fn long() -> Folder {
+    Folder::with("study.toml", LONG)
+}
+
+fn export(folder: &Folder, store: &str) -> String {
+    folder.run(&["sweep", "export", store]).ok()
+}
+
+#[test]
+fn a_small_study_from_plan_to_export() {
+    let folder = small();
+    let plan = folder.run(&["sweep", "study.toml", "--dry-run"]).ok();
+    assert!(plan.contains("configurations  6") && plan.contains("predicted time"), "{plan}");
+    assert_eq!(folder.names(), ["four.swf", "study.toml"], "a dry run writes nothing");
+    let ran = folder.run(&["sweep", "study.toml"]).ok();
+    assert!(ran.contains("simulations     6 of 6 (100.0%)"), "{ran}");
+    let status = folder.run(&["sweep", "status", "study.db", "--format", "json"]).json();
+    assert_eq!((&status["complete"], &status["recorded"]), (&true.into(), &6.into()));
+    // Each row is what `run` says of the same policy.
+    let rows = folder.run(&["sweep", "query", "study.db", "SELECT * FROM result", "--format", "json"]).json();
+    for row in rows.as_array().expect("rows") {
+        let policy = row["policy"].as_str().expect("a policy");
+        let run = folder.run(&["run", "-w", "four.swf", "--policy", policy, "--format", "json"]).json();
+        assert_eq!(row["wait_mean"], run["report"]["measures"]["wait"]["mean"], "{policy}");
+        assert_eq!(row["bounded_slowdown_mean"], run["report"]["measures"]["bounded_slowdown"]["mean"], "{policy}");
+        assert_eq!(row["workload_hash"], run["workload"]["hash"]);
+        assert_eq!(row["drystone"], run["drystone"]);
+    }
+    // The same command again has nothing to do; the results stay the same bytes on any number of threads.
+    let before = export(&folder, "study.db");
+    let again = folder.run(&["sweep", "study.toml"]);
+    assert!(again.err.contains("6 of 6 simulations are recorded already"), "{}", again.err);
+    folder.run(&["sweep", "study.toml", "--threads", "3", "--store", "three.db", "--quiet"]).ok();
+    assert_eq!((before.clone(), before), (export(&folder, "study.db"), export(&folder, "three.db")));
+    folder.run(&["sweep", "export", "study.db", "--out", "results.parquet"]).ok();
+    assert_eq!(&std::fs::read(folder.path("results.parquet")).expect("written")[..4], b"PAR1");
+    assert!(
+        folder.run(&["sweep", "export", "study.db", "--out", "results.xlsx"]).fails(2).contains(".csv or .parquet")
+    );
+}
+
+#[test]
+fn rankings_and_fronts() {
+    let folder = small();
+    folder.run(&["sweep", "study.toml"]).ok();
+    let args = ["sweep", "rank", "study.db", "--subspace", "size<=2,order=fcfs"];
+    let table = folder.run(&args).ok();
+    assert!(table.contains("size<=2,order=fcfs") && table.contains("Who has which ranks: size"), "{table}");
+    let rank = folder.run(&[&args[..], &["--format", "json"]].concat()).json();
+    assert_eq!(rank["subspaces"][0]["spread"]["count"], 2);
+    let ranked = rank["ranked"].as_array().expect("a list");
+    assert_eq!(ranked.len(), 6);
+    assert!(ranked.windows(2).all(|w| w[0]["degradation"].as_f64() <= w[1]["degradation"].as_f64()));
+    let csv = folder.run(&[&args[..3], &["--format", "csv"]].concat()).ok();
+    assert_eq!(
+        csv.lines().next(),
+        Some("rank,degradation,policy,order,size,four wait_mean,four bounded_slowdown_mean")
+    );
+    let front = folder.run(&["sweep", "pareto", "study.db", "--format", "json"]).json();
+    assert!(!front.as_array().expect("a list").is_empty());
+    let error = folder.run(&["sweep", "rank", "study.db", "--subspace", "siz=2"]).fails(2);
+    assert!(error.contains("order, size"), "{error}");
+    let error = folder.run(&["sweep", "rank", "study.db", "--metric", "wait_max"]).fails(2);
+    assert!(error.contains("it has wait_mean, bounded_slowdown_mean"), "{error}");
+    let error = folder.run(&["sweep", "pareto", "study.db", "--workload", "five"]).fails(2);
+    assert!(error.contains("it has four"), "{error}");
+}
+
+#[test]
+fn mistakes_are_told_and_nothing_is_lost() {
+    let folder = small();
+    folder.run(&["sweep", "study.toml"]).ok();
+    let results = export(&folder, "study.db");
+    // A broken study file.
+    folder.write("broken.toml", SMALL.replace("order={order}", "ordr={order}"));
+    let error = folder.run(&["sweep", "broken.toml", "--store", "study.db"]).fails(2);
+    assert!(error.contains("broken.toml:4:10: ") && error.contains("Did you mean `order`?"), "{error}");
+    // A missing log, also from the store alone.
+    std::fs::rename(folder.path("four.swf"), folder.path("moved.swf")).expect("moved");
+    let error = folder.run(&["sweep", "resume", "study.db"]).fails(2);
+    assert!(error.contains("workload four") && error.contains("four.swf"), "{error}");
+    // A log that has changed; it is looked for in --logs first.
+    std::fs::create_dir(folder.path("logs")).expect("made");
+    folder.write("logs/four.swf", four().replace(" 60 ", " 61 "));
+    let error = folder.run(&["sweep", "resume", "study.db", "--logs", "logs"]).fails(2);
+    assert!(error.contains("workload four has changed since the store was made"), "{error}");
+    // Another study.
+    std::fs::rename(folder.path("moved.swf"), folder.path("four.swf")).expect("moved");
+    folder.write("study.toml", SMALL.replace("[1, 2, 3]", "[1, 2, 4]"));
+    let error = folder.run(&["sweep", "study.toml"]).fails(2);
+    assert!(error.contains("holds another study") && error.contains("--store"), "{error}");
+    // Another process at work.
+    folder.write("study.toml", SMALL);
+    let lock = std::fs::File::options().write(true).open(folder.path("study.db.lock")).expect("a lock");
+    lock.lock().expect("locked");
+    let error = folder.run(&["sweep", "study.toml"]).fails(2);
+    assert!(error.contains("another process is working on this store"), "{error}");
+    drop(lock);
+    assert_eq!(export(&folder, "study.db"), results);
+    folder.run(&["sweep", "resume", "study.db"]).ok();
+    assert!(folder.run(&["sweep", "status", "gone.db"]).fails(2).contains("there is no such store"));
+    assert!(folder.run(&["sweep", "chunk", "4/3", "study.toml"]).fails(2).contains("no chunk"));
+    assert!(folder.run(&["sweep"]).fails(2).contains("STUDY.toml"));
+}
+
+/// The sweep of the folder's study, begun and left to itself.
+fn begin(folder: &Folder, store: &str) -> std::process::Child {
+    let mut command = folder.command(&["sweep", "study.toml", "--store", store, "--threads", "2"]);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts")
+}
+
+fn recorded(folder: &Folder, store: &str) -> u64 {
+    let ran = folder.run(&["sweep", "status", store, "--format", "json"]);
+    if ran.code == 0 { ran.json()["recorded"].as_u64().expect("a number") } else { 0 }
+}
+
+/// Kills the sweep at random moments, again and again, and lets it go on: nothing may be lost, nothing made twice, and the
+/// results must be those of an uninterrupted sweep. DRYSTONE_KILLS says how often.
+#[test]
+fn a_kill_at_any_moment_loses_nothing() {
+    let kills: u32 = std::env::var("DRYSTONE_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(12);
+    let folder = long();
+    folder.run(&["sweep", "study.toml", "--store", "whole.db"]).ok();
+    let whole = export(&folder, "whole.db");
+    let mut random: u64 = 0x5eed;
+    let (mut last, mut midway) = (0, 0);
+    for kill in 0..kills {
+        // A new store now and then, so that kills also hit the beginning and the laying out of the store.
+        if kill % 6 == 0 {
+            let _ = std::fs::remove_file(folder.path("killed.db"));
+            let _ = std::fs::remove_file(folder.path("killed.db-journal"));
+            last = 0;
+        }
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let mut child = begin(&folder, "killed.db");
+        sleep(Duration::from_millis((random >> 33) % 700));
+        child.kill().expect("killed");
+        child.wait().expect("ended");
+        let now = recorded(&folder, "killed.db");
+        assert!(now >= last, "kill {kill}: {last} results were recorded, and now {now}");
+        midway += u32::from(now > 0 && now < 480);
+        last = now;
+    }
+    let check = folder.run(&["sweep", "query", "killed.db", "PRAGMA integrity_check", "--format", "csv"]);
+    assert!(check.code != 0 || check.out.contains("ok"), "{check:?}");
+    folder.run(&["sweep", "study.toml", "--store", "killed.db"]).ok();
+    assert_eq!(export(&folder, "killed.db"), whole);
+    eprintln!("{kills} kills, {midway} of them with results recorded and others to come");
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_stops_in_order_and_the_same_command_goes_on() {
+    let folder = long();
+    let mut child = begin(&folder, "study.db");
+    while recorded(&folder, "study.db") == 0 {
+        sleep(Duration::from_millis(20));
+    }
+    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("sent");
+    assert!(interrupt.success());
+    let code = child.wait().expect("ended").code();
+    let before = recorded(&folder, "study.db");
+    // A fast machine may have been done before the signal came.
+    assert!(code == Some(130) && before < 480 || code == Some(0) && before == 480, "{code:?} {before}");
+    folder.run(&["sweep", "study.toml"]).ok();
+    assert_eq!(recorded(&folder, "study.db"), 480);
+}
+
+#[test]
+fn chunks_processes_and_merging_give_the_whole() {
+    let folder = small();
+    folder.run(&["sweep", "study.toml", "--store", "whole.db"]).ok();
+    let whole = export(&folder, "whole.db");
+    for k in 1..=3 {
+        folder.run(&["sweep", "chunk", &format!("{k}/3"), "study.toml"]).ok();
+    }
+    let chunks = ["study-1-of-3.db", "study-2-of-3.db", "study-3-of-3.db"];
+    let merged = folder.run(&[&["sweep", "merge"], &chunks[..], &["--into", "all.db"]].concat()).ok();
+    assert!(merged.contains("results added         6") && merged.contains("still missing         0"), "{merged}");
+    assert_eq!(export(&folder, "all.db"), whole);
+    folder.run(&["sweep", "study.toml", "--store", "processes.db", "--processes", "2"]).ok();
+    assert_eq!(export(&folder, "processes.db"), whole);
+    assert!(!folder.path("processes.chunks").exists(), "what was needed meanwhile is gone");
+}
+
+/// Mounts a tiny file system, where that is allowed; unmounts it when dropped.
+struct Tiny<'a>(&'a Path);
+
+impl<'a> Tiny<'a> {
+    fn mount(at: &'a Path, size: &str) -> Option<Tiny<'a>> {
+        std::fs::create_dir(at).expect("made");
+        let mounted =
+            Command::new("mount").args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"]).arg(at).output();
+        mounted.is_ok_and(|m| m.status.success()).then_some(Tiny(at))
+    }
+}
+
+impl Drop for Tiny<'_> {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_is_told_and_nothing_is_lost() {
+    let folder = long();
+    let at = folder.path("tiny");
+    let Some(tiny) = Tiny::mount(&at, "160k") else {
+        eprintln!("SKIPPED: a full disk needs the right to mount a tmpfs");
+        return;
+    };
+    let error = folder.run(&["sweep", "study.toml", "--store", "tiny/study.db"]).fails(2);
+    assert!(error.contains("the disk is full; all that was recorded before is safe"), "{error}");
+    let grown = Command::new("mount").args(["-o", "remount,size=8m"]).arg(tiny.0).status().expect("runs");
+    assert!(grown.success());
+    let before = recorded(&folder, "tiny/study.db");
+    assert!(before < 480);
+    folder.run(&["sweep", "study.toml", "--store", "tiny/study.db"]).ok();
+    folder.run(&["sweep", "study.toml", "--store", "whole.db"]).ok();
+    assert_eq!(export(&folder, "tiny/study.db"), export(&folder, "whole.db"));
+}

@@ -1,0 +1,11 @@
+//! What a sweep says: rankings over several test cases, what parameters have to do with ranks, subspaces, Pareto fronts.
+
+mod condition;
+mod pareto;
+mod rank;
+mod table;
+
+pub use condition::Subspace;
+pub use pareto::{Front, OnFront};
+pub use rank::{Against, Distribution, Ranked, Ranking, Share, Spread, TestCase};
+pub use table::{Candidate, Choice, Table};

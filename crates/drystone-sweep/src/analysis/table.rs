@@ -1,0 +1,171 @@
+//! Results side by side: a candidate per point of the study, a value per test case.
+
+use crate::error::SweepError;
+use crate::{Level, Metric, Store};
+use std::collections::BTreeMap;
+
+/// Which test cases count.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// Metrics by name; all where empty.
+    pub metrics: Vec<String>,
+    /// Workloads, by name or by name with transformations; all where empty.
+    pub workloads: Vec<String>,
+}
+
+/// Complete candidates with their values.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// The study's parameters.
+    pub parameters: Vec<String>,
+    /// The metrics that count.
+    pub metrics: Vec<Metric>,
+    /// The workloads that count.
+    pub cases: Vec<String>,
+    /// Those with a value for every test case, in the order of the study.
+    pub candidates: Vec<Candidate>,
+    /// Candidates that lack a value.
+    pub incomplete: usize,
+}
+
+/// A point of the study, on all workloads.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// Its number in the study, from 1.
+    pub number: usize,
+    /// The name of the policy's entry in the study.
+    pub name: String,
+    /// The policy.
+    pub policy: String,
+    /// The values of the parameters.
+    pub point: Vec<Option<Level>>,
+    /// A value per test case: metric by metric for the first workload, then for the next.
+    pub values: Vec<f64>,
+}
+
+impl Table {
+    /// The results of a store.
+    ///
+    /// # Errors
+    /// The store cannot be read, has no such metric or workload, or no complete candidate.
+    pub fn of(store: &Store, choice: &Choice) -> Result<Table, SweepError> {
+        let all_metrics = store.metrics()?;
+        let mut metrics = Vec::new();
+        for name in &choice.metrics {
+            let found = all_metrics.iter().position(|m| m.to_string() == *name).ok_or_else(|| {
+                let all: Vec<String> = all_metrics.iter().map(ToString::to_string).collect();
+                SweepError::analysis(format!("the store has no metric `{name}`; it has {}", all.join(", ")))
+            })?;
+            metrics.push(found);
+        }
+        if metrics.is_empty() {
+            metrics = (0..all_metrics.len()).collect();
+        }
+        let all_cases = store.cases()?;
+        for wanted in &choice.workloads {
+            if !all_cases.iter().any(|(label, name)| label == wanted || name == wanted) {
+                let all: Vec<&str> = all_cases.iter().map(|c| c.0.as_str()).collect();
+                let problem = format!("the store has no workload `{wanted}`; it has {}", all.join(", "));
+                return Err(SweepError::analysis(problem));
+            }
+        }
+        let counts = |at: usize| {
+            let (label, name) = &all_cases[at];
+            choice.workloads.is_empty() || choice.workloads.iter().any(|w| w == label || w == name)
+        };
+        let cases: Vec<usize> = (0..all_cases.len()).filter(|&at| counts(at)).collect();
+        // A plan goes point by point, and each point through all workloads.
+        let mut points: BTreeMap<usize, Vec<Option<crate::Row>>> = BTreeMap::new();
+        for row in store.rows()? {
+            let at = row.configuration as usize - 1;
+            let point = points.entry(at / all_cases.len()).or_insert_with(|| vec![None; all_cases.len()]);
+            point[at % all_cases.len()] = Some(row);
+        }
+        let (mut candidates, mut incomplete) = (Vec::new(), 0);
+        for (at, rows) in points {
+            let values: Option<Vec<f64>> = cases
+                .iter()
+                .flat_map(|&case| metrics.iter().map(move |&metric| (case, metric)))
+                .map(|(case, metric)| rows[case].as_ref()?.values[metric])
+                .collect();
+            match (values, cases.iter().find_map(|&case| rows[case].as_ref())) {
+                (Some(values), Some(row)) => candidates.push(Candidate {
+                    number: at + 1,
+                    name: row.name.clone(),
+                    policy: row.policy.clone(),
+                    point: row.point.clone(),
+                    values,
+                }),
+                _ => incomplete += 1,
+            }
+        }
+        if candidates.is_empty() {
+            let problem = "no configuration has results for every test case yet; see `drystone sweep status`";
+            return Err(SweepError::analysis(problem));
+        }
+        Ok(Table {
+            parameters: store.parameters()?,
+            metrics: metrics.into_iter().map(|at| all_metrics[at]).collect(),
+            cases: cases.into_iter().map(|at| all_cases[at].0.clone()).collect(),
+            candidates,
+            incomplete,
+        })
+    }
+
+    /// The metric of a test case.
+    #[must_use]
+    pub fn metric_of(&self, test: usize) -> Metric {
+        self.metrics[test % self.metrics.len()]
+    }
+
+    /// The workload of a test case.
+    #[must_use]
+    pub fn case_of(&self, test: usize) -> &str {
+        &self.cases[test / self.metrics.len()]
+    }
+
+    /// Number of test cases: workloads times metrics.
+    #[must_use]
+    pub fn tests(&self) -> usize {
+        self.cases.len() * self.metrics.len()
+    }
+
+    /// The place of the best candidate of each test case, and how much worse each candidate is, in percent: 100·P/B − 100
+    /// for its value P and the best value B, or 100·B/P − 100 where more is better (Tsafrir et al. 2007, section 7).
+    ///
+    /// # Errors
+    /// A best value of 0, of which nothing is a multiple.
+    pub fn degradations(&self) -> Result<(Vec<usize>, Vec<Vec<f64>>), SweepError> {
+        let mut bests = Vec::new();
+        let mut degradations = vec![Vec::with_capacity(self.tests()); self.candidates.len()];
+        for test in 0..self.tests() {
+            let more = self.metric_of(test).more_is_better();
+            let value = |at: usize| self.candidates[at].values[test];
+            let better = |a: usize, b: usize| if more { value(a) > value(b) } else { value(a) < value(b) };
+            let best = (1..self.candidates.len()).fold(0, |best, at| if better(at, best) { at } else { best });
+            let divisor =
+                if more { (0..self.candidates.len()).map(value).fold(f64::INFINITY, f64::min) } else { value(best) };
+            if divisor <= 0.0 {
+                return Err(SweepError::analysis(format!(
+                    "{} of {} is 0 for some configuration: nothing is a multiple of it; leave it out with --metric or \
+                     --workload",
+                    self.metric_of(test),
+                    self.case_of(test)
+                )));
+            }
+            let b = value(best);
+            for (at, list) in degradations.iter_mut().enumerate() {
+                let p = value(at);
+                list.push(if p == b {
+                    0.0
+                } else if more {
+                    100.0 * b / p - 100.0
+                } else {
+                    100.0 * p / b - 100.0
+                });
+            }
+            bests.push(best);
+        }
+        Ok((bests, degradations))
+    }
+}

@@ -1,0 +1,154 @@
+//! The workloads of a study: each log read once, then transformed as often as asked.
+
+use crate::error::SweepError;
+use crate::fingerprint::fingerprint;
+use crate::study::{Source, Study, WorkloadEntry};
+use drystone::generate::{Params, generate};
+use drystone::log::clean::{Cleaner, Options, Study as Published};
+use drystone::log::swf::{Header, Record};
+use drystone::log::transform::{self, Factor};
+use drystone::log::{self, LogError};
+use drystone::metrics::Selection;
+use drystone::model::{Setting, Workload};
+use std::path::{Path, PathBuf};
+
+/// A workload as it is simulated.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The workload's name in the study; with the transformations it tells cases apart.
+    pub name: String,
+    /// The jobs.
+    pub workload: Workload,
+    /// [`fingerprint`] of the jobs.
+    pub hash: String,
+    /// Which jobs count.
+    pub trim: Selection,
+    /// The study whose policy variants are meant where policies name none.
+    pub published: Option<Published>,
+    /// What submit times were divided by.
+    pub load: Option<Factor>,
+    /// The month it is a piece of.
+    pub month: Option<String>,
+    /// What it was generated from.
+    pub seed: Option<u64>,
+}
+
+impl Case {
+    /// The case in a few words: name and transformations.
+    #[must_use]
+    pub fn label(&self) -> String {
+        let load = self.load.map(|l| format!("load={l}"));
+        let seed = self.seed.map(|s| format!("seed={s}"));
+        label(&self.name, [load, self.month.clone(), seed])
+    }
+
+    /// How records became jobs: `procs=100, size=requested, …`.
+    #[must_use]
+    pub fn cleaning(&self) -> String {
+        let settings = &self.workload.provenance.settings;
+        settings.iter().map(|s| format!("{}={}", s.name, s.value)).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// `KTH load=1.1 1997-03 seed=2`.
+pub(crate) fn label(name: &str, transformations: [Option<String>; 3]) -> String {
+    let mut words = vec![name.to_string()];
+    words.extend(transformations.into_iter().flatten());
+    words.join(" ")
+}
+
+/// Every workload of a study, transformed in every way. Logs are looked for in `logs`, else beside the study file.
+pub(crate) fn cases(study: &Study, logs: Option<&Path>) -> Result<Vec<Case>, SweepError> {
+    let mut cases: Vec<Case> = Vec::new();
+    for entry in &study.workloads {
+        let bases: Vec<(Workload, Option<u64>)> = match &entry.source {
+            Source::Log(file) => vec![(read(study, entry, file, logs)?, None)],
+            Source::Generated(params) => study
+                .seeds
+                .iter()
+                .map(|&seed| Ok((made(entry, &Params { seed, ..(**params).clone() })?, Some(seed))))
+                .collect::<Result<_, SweepError>>()?,
+        };
+        for (base, seed) in bases {
+            for load in &entry.loads {
+                for month in &entry.months {
+                    let workload = transformed(study, entry, &base, *load, month.as_deref())?;
+                    cases.push(Case {
+                        name: entry.name.clone(),
+                        hash: fingerprint(&workload),
+                        workload,
+                        trim: entry.trim,
+                        published: entry.published,
+                        load: *load,
+                        month: month.clone(),
+                        seed,
+                    });
+                }
+            }
+        }
+    }
+    Ok(cases)
+}
+
+/// Where a log is: below `logs` by its whole path or its name alone, else beside the study file.
+fn place(study: &Study, file: &Path, logs: Option<&Path>) -> PathBuf {
+    let below = logs.into_iter().flat_map(|logs| [Some(logs.join(file)), file.file_name().map(|name| logs.join(name))]);
+    below.flatten().find(|path| path.exists()).unwrap_or_else(|| study.directory().join(file))
+}
+
+fn read(study: &Study, entry: &WorkloadEntry, file: &Path, logs: Option<&Path>) -> Result<Workload, SweepError> {
+    let fail = |source: LogError| SweepError::Log { name: entry.name.clone(), source };
+    Ok(log::load(place(study, file, logs), &entry.options).map_err(fail)?.workload)
+}
+
+/// A synthetic workload, which goes through cleaning like a log, so that every option means the same.
+fn made(entry: &WorkloadEntry, params: &Params) -> Result<Workload, SweepError> {
+    let name = || entry.name.clone();
+    let workload = generate(params).map_err(|source| SweepError::Generate { name: name(), source })?;
+    if entry.options == Options::default() {
+        return Ok(workload);
+    }
+    let clean = || -> Result<Workload, LogError> {
+        let mut header = Header::new();
+        header.push("MaxProcs", &workload.machine().procs.to_string());
+        if let Some(start) = workload.provenance.unix_start {
+            header.push("UnixStartTime", &start.to_string());
+        }
+        let mut cleaner = Cleaner::new(&header, entry.options.clone(), name(), &workload.provenance.name)?;
+        for (job, truth) in workload.jobs().iter().zip(workload.truth()) {
+            cleaner.push(&Record::of(job, truth))?;
+        }
+        let (mut cleaned, _, _) = cleaner.finish()?;
+        cleaned.provenance.utc_offset = workload.provenance.utc_offset;
+        Ok(cleaned)
+    };
+    clean().map_err(|source| SweepError::Log { name: name(), source })
+}
+
+fn transformed(
+    study: &Study,
+    entry: &WorkloadEntry,
+    base: &Workload,
+    load: Option<Factor>,
+    month: Option<&str>,
+) -> Result<Workload, SweepError> {
+    let fail = |source| SweepError::Transform { name: entry.name.clone(), source };
+    let mut workload = base.clone();
+    // The month first: its borders are those of the log, not of the scaled times.
+    if let Some(month) = month {
+        let months =
+            transform::months(&workload).map_err(|source| SweepError::Log { name: entry.name.clone(), source })?;
+        let Some((_, places)) = months.iter().find(|(name, _)| name == month) else {
+            let name = |m: Option<&(String, _)>| m.map_or("?".to_string(), |m| m.0.clone());
+            let (first, last) = (name(months.first()), name(months.last()));
+            let problem = format!("no job was submitted in {month}; the log's months are {first} to {last}");
+            return Err(study.error(entry.months_at.clone(), problem));
+        };
+        let setting = Setting { name: "month".to_string(), value: month.to_string() };
+        workload = transform::piece(&workload, places.clone(), setting).map_err(fail)?;
+    }
+    match load {
+        Some(load) => transform::scale_load(workload, load).map_err(fail),
+        None => Ok(workload),
+    }
+}

@@ -1,0 +1,177 @@
+//! Which points of a space of parameters are simulated: all of a grid, or a sample of it.
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::fmt;
+
+/// A value of a parameter.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Level {
+    /// A whole number.
+    Int(i64),
+    /// A number.
+    Real(f64),
+    /// A word.
+    Text(String),
+    /// Yes or no.
+    Bool(bool),
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Level::Int(value) => value.fmt(f),
+            Level::Real(value) => value.fmt(f),
+            Level::Text(value) => value.fmt(f),
+            Level::Bool(value) => value.fmt(f),
+        }
+    }
+}
+
+impl Level {
+    /// The number it is, if it is one.
+    #[must_use]
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Level::Int(value) => Some(*value as f64),
+            Level::Real(value) => Some(*value),
+            Level::Text(_) | Level::Bool(_) => None,
+        }
+    }
+}
+
+/// The values that a parameter can take.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Range {
+    /// These.
+    Levels(Vec<Level>),
+    /// All numbers between two, drawn evenly or evenly in their logarithms; for samples only.
+    Between { from: f64, to: f64, log: bool },
+}
+
+impl Range {
+    /// The value at a place from 0 up to but not including 1.
+    fn at(&self, place: f64) -> Level {
+        match self {
+            Range::Levels(levels) => {
+                let at = ((place * levels.len() as f64) as usize).min(levels.len() - 1);
+                levels[at].clone()
+            }
+            Range::Between { from, to, log } => {
+                let value = if *log { from * (to / from).powf(place) } else { from + (to - from) * place };
+                Level::Real(rounded(value))
+            }
+        }
+    }
+}
+
+/// Six significant digits: enough for any parameter, few enough to be read, and the same on every platform.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
+}
+
+/// How points are chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sampling {
+    /// Every combination.
+    Grid,
+    /// So many points, each parameter drawn anew.
+    Random(usize),
+    /// So many points; the range of each parameter is cut into as many even pieces, and each piece is drawn once.
+    LatinHypercube(usize),
+}
+
+/// The points, in an order that depends on nothing but ranges and seed. The first parameter of a grid changes slowest.
+pub(crate) fn points(ranges: &[Range], sampling: Sampling, seed: u64) -> Vec<Vec<Level>> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    match sampling {
+        Sampling::Grid => grid(ranges),
+        Sampling::Random(samples) => {
+            (0..samples).map(|_| ranges.iter().map(|range| range.at(unit(&mut rng))).collect()).collect()
+        }
+        Sampling::LatinHypercube(samples) => {
+            let columns: Vec<Vec<Level>> = ranges
+                .iter()
+                .map(|range| {
+                    let mut pieces: Vec<usize> = (0..samples).collect();
+                    shuffle(&mut pieces, &mut rng);
+                    let place = |piece: usize, rng: &mut ChaCha8Rng| (piece as f64 + unit(rng)) / samples as f64;
+                    pieces.into_iter().map(|piece| range.at(place(piece, &mut rng))).collect()
+                })
+                .collect();
+            (0..samples).map(|at| columns.iter().map(|column| column[at].clone()).collect()).collect()
+        }
+    }
+}
+
+fn grid(ranges: &[Range]) -> Vec<Vec<Level>> {
+    let mut points = vec![Vec::new()];
+    for range in ranges {
+        let Range::Levels(levels) = range else { return Vec::new() };
+        points = points
+            .iter()
+            .flat_map(|point: &Vec<Level>| {
+                levels.iter().map(move |level| point.iter().cloned().chain([level.clone()]).collect())
+            })
+            .collect();
+    }
+    points
+}
+
+/// From 0 up to but not including 1, with 53 random bits.
+fn unit(rng: &mut ChaCha8Rng) -> f64 {
+    (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// Fisher & Yates; the remainder's bias is below 2⁻⁴⁰ for any sample that fits memory.
+fn shuffle(values: &mut [usize], rng: &mut ChaCha8Rng) {
+    for last in (1..values.len()).rev() {
+        values.swap(last, (rng.next_u64() % (last as u64 + 1)) as usize);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn levels(n: i64) -> Range {
+        Range::Levels((1..=n).map(Level::Int).collect())
+    }
+
+    #[test]
+    fn a_grid_has_every_combination_once() {
+        let points = points(&[levels(2), levels(3)], Sampling::Grid, 0);
+        let texts: Vec<String> = points.iter().map(|p| format!("{}{}", p[0], p[1])).collect();
+        assert_eq!(texts, ["11", "12", "13", "21", "22", "23"]);
+        assert_eq!(super::points(&[], Sampling::Grid, 0), [vec![]], "a policy without parameters is one point");
+    }
+
+    #[test]
+    fn a_latin_hypercube_meets_every_piece_of_every_range_once() {
+        let ranges = [levels(10), Range::Between { from: 0.0, to: 1.0, log: false }];
+        for seed in 0..20 {
+            let points = points(&ranges, Sampling::LatinHypercube(10), seed);
+            let mut first: Vec<f64> = points.iter().filter_map(|p| p[0].number()).collect();
+            let mut pieces: Vec<i64> = points.iter().filter_map(|p| Some((p[1].number()? * 10.0) as i64)).collect();
+            first.sort_by(f64::total_cmp);
+            pieces.sort_unstable();
+            assert_eq!(first, (1..=10).map(f64::from).collect::<Vec<_>>());
+            assert_eq!(pieces, (0..10).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn samples_depend_on_the_seed_alone_and_stay_in_range() {
+        let ranges = [levels(5), Range::Between { from: 0.01, to: 100.0, log: true }];
+        for sampling in [Sampling::Random(200), Sampling::LatinHypercube(200)] {
+            let once = points(&ranges, sampling, 7);
+            assert_eq!(once, points(&ranges, sampling, 7));
+            assert_ne!(once, points(&ranges, sampling, 8));
+            let numbers: Vec<f64> = once.iter().filter_map(|p| p[1].number()).collect();
+            assert!(numbers.iter().all(|v| (0.01..=100.0).contains(v)));
+            // Evenly in logarithms: half of them below the geometric middle, 1. Five standard deviations of Random.
+            let below = numbers.iter().filter(|v| **v < 1.0).count();
+            assert!((65..=135).contains(&below), "{below}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What can go wrong with a sweep, in words for those who must do something about it.
+
+use drystone::engine::SimulationError;
+use drystone::generate::GenerateError;
+use drystone::log::LogError;
+use drystone::model::WorkloadError;
+
+/// Why a sweep cannot be planned, kept or carried out.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SweepError {
+    /// A study file cannot be read at all.
+    #[error("{file}: cannot be read: {source}")]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A study file says something impossible.
+    #[error("{file}:{line}:{column}: {problem}\n  {text}")]
+    Study {
+        /// The file.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+        /// What is wrong and what would be right.
+        problem: String,
+        /// The line.
+        text: String,
+    },
+    /// A log cannot be read or cleaned.
+    #[error("workload {name}: {source}")]
+    Log {
+        /// The workload's name in the study.
+        name: String,
+        /// Why.
+        source: LogError,
+    },
+    /// A workload cannot be made.
+    #[error("workload {name}: {source}")]
+    Generate {
+        /// The workload's name in the study.
+        name: String,
+        /// Why.
+        source: GenerateError,
+    },
+    /// A transformation of a workload fails.
+    #[error("workload {name}: {source}")]
+    Transform {
+        /// The workload's name in the study.
+        name: String,
+        /// Why.
+        source: WorkloadError,
+    },
+    /// A simulation fails: a bug of the policy.
+    #[error("policy {policy} on {workload}: {source}")]
+    Simulation {
+        /// The policy.
+        policy: String,
+        /// The workload.
+        workload: String,
+        /// Why.
+        source: SimulationError,
+    },
+    /// The store is in use by another process.
+    #[error("{store}: another process is working on this store; wait for it, or give this one another --store")]
+    Locked {
+        /// The store.
+        store: String,
+    },
+    /// The store cannot be used for what is asked.
+    #[error("{store}: {problem}")]
+    Store {
+        /// The store.
+        store: String,
+        /// What is wrong and what to do.
+        problem: String,
+    },
+    /// The disk is full.
+    #[error(
+        "{store}: the disk is full; all that was recorded before is safe: make room and give the same command again"
+    )]
+    Full {
+        /// The store.
+        store: String,
+    },
+    /// SQLite fails.
+    #[error("{store}: {source}")]
+    Database {
+        /// The store.
+        store: String,
+        /// Why.
+        source: rusqlite::Error,
+    },
+    /// Two stores disagree about a simulation.
+    #[error("{problem}")]
+    Conflict {
+        /// Which, and how.
+        problem: String,
+    },
+    /// Another process failed.
+    #[error("{problem}")]
+    Process {
+        /// Which, and how.
+        problem: String,
+    },
+    /// An analysis is asked for what is not there.
+    #[error("{problem}")]
+    Analysis {
+        /// What, and what there is.
+        problem: String,
+    },
+}
+
+impl SweepError {
+    pub(crate) fn store(store: impl ToString, problem: impl Into<String>) -> SweepError {
+        SweepError::Store { store: store.to_string(), problem: problem.into() }
+    }
+
+    pub(crate) fn database(store: impl ToString, source: rusqlite::Error) -> SweepError {
+        let store = store.to_string();
+        match source.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::DiskFull) => SweepError::Full { store },
+            Some(rusqlite::ErrorCode::NotADatabase) => {
+                SweepError::store(store, "is no sweep store: not an SQLite database")
+            }
+            Some(rusqlite::ErrorCode::CannotOpen) => {
+                SweepError::store(store, "cannot be opened or made; does the directory exist, and may you write there?")
+            }
+            _ => SweepError::Database { store, source },
+        }
+    }
+
+    pub(crate) fn analysis(problem: impl Into<String>) -> SweepError {
+        SweepError::Analysis { problem: problem.into() }
+    }
+
+    /// Whether it is a bug of a policy rather than of its user.
+    #[must_use]
+    pub fn is_violation(&self) -> bool {
+        matches!(self, SweepError::Simulation { .. })
+    }
+}

@@ -1,0 +1,50 @@
+//! Sweeps: many simulations from one study file, in a store that survives interruptions.
+//!
+//! A [`Study`] says in TOML which workloads, policies, parameters and metrics. Its [`Plan`] is every configuration of it and
+//! the simulations they need: configurations that cannot differ share one. An [`Executor`] carries simulations out, on
+//! threads or in other processes; a [`Store`] keeps what came of them, in transactions, in an SQLite file that other tools
+//! read. [`analysis`] ranks configurations over several test cases, as Tsafrir et al. 2007 do, and finds Pareto fronts.
+//!
+//! ```no_run
+//! use drystone_sweep::{Plan, Store, Study, Threads, carry_out};
+//! use std::sync::atomic::AtomicBool;
+//! let study = Study::read("study.toml".as_ref())?;
+//! let plan = Plan::of(&study, None)?;
+//! let mut store = Store::open(study.store(), &plan, None)?;
+//! carry_out(&plan, &mut store, &Threads(2), &AtomicBool::new(false), &mut |_| {})?;
+//! # Ok::<(), drystone_sweep::SweepError>(())
+//! ```
+//!
+//! The results do not depend on threads, on the order in which simulations end, or on how often a sweep was interrupted.
+
+pub mod analysis;
+mod calibrate;
+mod carry_out;
+mod case;
+mod chunk;
+mod design;
+mod error;
+mod execute;
+mod fingerprint;
+mod metric;
+mod plan;
+mod simulate;
+mod store;
+mod study;
+
+pub use calibrate::{Calibration, calibrate};
+pub use carry_out::{Done, carry_out};
+pub use case::Case;
+pub use chunk::Chunk;
+pub use design::Level;
+pub use error::SweepError;
+pub use execute::{Executor, Outcome, Processes, Threads};
+pub use fingerprint::fingerprint;
+pub use metric::Metric;
+pub use plan::{Configuration, Plan, Simulated};
+pub use simulate::{Cancelled, Measured, simulate};
+pub use store::{Answer, Cell, Merged, Row, Status, Store, merge, query};
+pub use study::Study;
+
+/// The version of this program, recorded with every result.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

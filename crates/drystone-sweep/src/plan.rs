@@ -1,0 +1,186 @@
+//! Plans: every configuration of a study, and the simulations they need.
+
+use crate::case::{Case, cases};
+use crate::chunk::Chunk;
+use crate::design::Level;
+use crate::error::SweepError;
+use crate::fingerprint::short;
+use crate::metric::Metric;
+use crate::study::Study;
+use drystone::policy::PolicySpec;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Every configuration of a study and every simulation, in an order that depends on nothing but the study.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The study file, as an absolute path where that can be found, and its text.
+    pub file: String,
+    /// The text of the study file.
+    pub text: String,
+    /// What the study is called.
+    pub name: String,
+    /// What is measured.
+    pub metrics: Vec<Metric>,
+    /// Every parameter of every policy.
+    pub parameters: Vec<String>,
+    /// The workloads.
+    pub cases: Vec<Case>,
+    /// Every point of every policy with every workload, point by point.
+    pub configurations: Vec<Configuration>,
+    /// What is simulated.
+    pub simulations: Vec<Simulated>,
+    /// Fingerprint of all of this but names of files: studies with equal plans have equal results.
+    pub hash: String,
+}
+
+/// A point of a study: a policy with its parameters on a workload.
+#[derive(Clone, Debug)]
+pub struct Configuration {
+    /// Its place in the plan's cases.
+    pub case: usize,
+    /// The name of the policy's entry in the study.
+    pub name: String,
+    /// The policy as the study has it, with the values of its parameters.
+    pub policy: PolicySpec,
+    /// The values of the plan's parameters; `None` for those of other policies.
+    pub point: Vec<Option<Level>>,
+    /// The place of its simulation in the plan.
+    pub simulation: usize,
+}
+
+/// A simulation that one configuration or several equal ones need.
+#[derive(Clone, Debug)]
+pub struct Simulated {
+    /// Its number: that of the first configuration that needs it, from 1.
+    pub id: i64,
+    /// The place of its workload in the plan's cases.
+    pub case: usize,
+    /// The policy.
+    pub policy: PolicySpec,
+    /// Its canonical text.
+    pub canonical: String,
+    /// The places of the configurations that need it.
+    pub configurations: Vec<usize>,
+}
+
+impl Plan {
+    /// Reads the workloads of a study and lists its configurations. Logs are looked for in `logs`, else beside the study
+    /// file; each is read once.
+    ///
+    /// # Errors
+    /// A log is missing or broken, or a month is not in it.
+    ///
+    /// Cost: memory for the workloads, about 150 bytes a job, and about 300 bytes a configuration.
+    pub fn of(study: &Study, logs: Option<&Path>) -> Result<Plan, SweepError> {
+        let cases = cases(study, logs)?;
+        let parameters: Vec<String> = study.parameters().into_iter().map(String::from).collect();
+        let mut configurations = Vec::new();
+        let mut simulations: Vec<Simulated> = Vec::new();
+        let mut known: BTreeMap<(String, String, String), usize> = BTreeMap::new();
+        for entry in &study.policies {
+            for (levels, policy) in &entry.points {
+                let level =
+                    |name: &String| entry.parameters.iter().position(|p| p == name).map(|at| levels[at].clone());
+                let point: Vec<Option<Level>> = parameters.iter().map(level).collect();
+                // Workloads mostly share their study, and with it the meaning of the policy.
+                let mut variants: Vec<(Option<&str>, PolicySpec, String)> = Vec::new();
+                for (at, case) in cases.iter().enumerate() {
+                    let published = case.published.map(|p| p.name());
+                    let (policy, canonical) = match variants.iter().find(|v| v.0 == published) {
+                        Some((_, policy, canonical)) => (policy.clone(), canonical.clone()),
+                        None => {
+                            let policy = match published {
+                                Some(published) => policy.in_study(published).unwrap_or_else(|_| policy.clone()),
+                                None => policy.clone(),
+                            };
+                            let canonical = policy.canonical();
+                            variants.push((published, policy.clone(), canonical.clone()));
+                            (policy, canonical)
+                        }
+                    };
+                    let key = (case.hash.clone(), case.trim.to_string(), canonical.clone());
+                    let place = configurations.len();
+                    let simulation = *known.entry(key).or_insert_with(|| {
+                        simulations.push(Simulated {
+                            id: place as i64 + 1,
+                            case: at,
+                            policy: policy.clone(),
+                            canonical,
+                            configurations: Vec::new(),
+                        });
+                        simulations.len() - 1
+                    });
+                    simulations[simulation].configurations.push(place);
+                    let (name, point) = (entry.name.clone(), point.clone());
+                    configurations.push(Configuration { case: at, name, policy, point, simulation });
+                }
+            }
+        }
+        let file = std::path::absolute(&study.file).unwrap_or_else(|_| study.file.clone());
+        let mut plan = Plan {
+            file: file.display().to_string(),
+            text: study.text.clone(),
+            name: study.name.clone(),
+            metrics: study.metrics.clone(),
+            parameters,
+            cases,
+            configurations,
+            simulations,
+            hash: String::new(),
+        };
+        plan.hash = plan.fingerprint();
+        Ok(plan)
+    }
+
+    fn fingerprint(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        let mut put = |text: &str| {
+            hasher.update(&(text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
+        };
+        put(&self.name);
+        for metric in &self.metrics {
+            put(&metric.to_string());
+        }
+        for parameter in &self.parameters {
+            put(parameter);
+        }
+        for case in &self.cases {
+            put(&case.label());
+            put(&case.hash);
+            put(&case.trim.to_string());
+        }
+        for configuration in &self.configurations {
+            put(&configuration.name);
+            put(configuration.policy.text());
+            for level in &configuration.point {
+                put(&level.as_ref().map_or("-".to_string(), Level::to_string));
+            }
+        }
+        short(hasher.finalize())
+    }
+
+    /// How many simulations were saved because others are equal.
+    #[must_use]
+    pub fn saved(&self) -> usize {
+        self.configurations.len() - self.simulations.len()
+    }
+
+    /// The places of the simulations of a chunk, or of all.
+    pub fn places(&self, chunk: Option<Chunk>) -> impl Iterator<Item = usize> + '_ {
+        (0..self.simulations.len()).filter(move |&place| chunk.is_none_or(|chunk| chunk.holds(place)))
+    }
+
+    /// The jobs that simulations at these places simulate together.
+    #[must_use]
+    pub fn jobs(&self, places: &[usize]) -> u64 {
+        places.iter().map(|&place| self.case_of(place).workload.len() as u64).sum()
+    }
+
+    /// The workload of the simulation at a place.
+    #[must_use]
+    pub fn case_of(&self, place: usize) -> &Case {
+        &self.cases[self.simulations[place].case]
+    }
+}

@@ -1,0 +1,175 @@
+//! Making one store of several.
+
+use super::schema::{Head, quoted};
+use super::{Store, write};
+use crate::error::SweepError;
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension, Transaction};
+use std::path::{Path, PathBuf};
+
+/// What a merge did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Merged {
+    /// Results that were new.
+    pub added: u64,
+    /// Results that were there already, and equal.
+    pub equal: u64,
+    /// Configurations of the study that no store has.
+    pub missing: u64,
+}
+
+/// Adds the results of stores of one study to a store, which is made where there is none. All or nothing.
+///
+/// # Errors
+/// A store is of another plan or version, or in use, or two disagree about a result; the target stays as it was.
+pub fn merge(into: impl AsRef<Path>, from: &[PathBuf]) -> Result<Merged, SweepError> {
+    let into = into.as_ref();
+    let same = |path: &PathBuf| {
+        std::fs::canonicalize(path).ok().zip(std::fs::canonicalize(into).ok()).is_some_and(|(a, b)| a == b)
+    };
+    if let Some(path) = from.iter().find(|path| same(path)) {
+        return Err(SweepError::store(path.display(), "cannot be merged into itself"));
+    }
+    let mut sources = Vec::with_capacity(from.len());
+    for path in from {
+        Store::look(path)?;
+        // Locked, so that nobody adds to it meanwhile.
+        let source = Store::locked(path)?;
+        source.check_version()?;
+        sources.push(source);
+    }
+    let Some(first) = sources.first() else { return Ok(Merged::default()) };
+    for source in &sources[1..] {
+        same_plan(first, source)?;
+    }
+    let mut target = Store::locked(into)?;
+    if target.is_new()? {
+        target.create(&head(first)?)?;
+    }
+    target.check_version()?;
+    same_plan(&target, first)?;
+    if !target.meta("chunk")?.is_empty() {
+        return Err(target.error("holds a single chunk; merge into another store"));
+    }
+    let path = target.path.display().to_string();
+    let fail = |e| SweepError::database(&path, e);
+    let mut merged = Merged::default();
+    let mut conflicts = Vec::new();
+    let transaction = target.db.transaction().map_err(fail)?;
+    for source in &sources {
+        add(&transaction, source, &mut merged, &mut conflicts).map_err(fail)?;
+    }
+    if !conflicts.is_empty() {
+        let shown: Vec<&str> = conflicts.iter().take(5).map(String::as_str).collect();
+        let more = conflicts.len() - shown.len();
+        let more = if more > 0 { format!("\n  and {more} more") } else { String::new() };
+        let problem = format!(
+            "{} results differ between the stores; nothing was merged:\n  {}{more}",
+            conflicts.len(),
+            shown.join("\n  ")
+        );
+        return Err(SweepError::Conflict { problem });
+    }
+    transaction.commit().map_err(fail)?;
+    let status = target.status()?;
+    merged.missing = status.configurations.saturating_sub(status.recorded);
+    Ok(merged)
+}
+
+/// Whether two stores are of one plan.
+fn same_plan(one: &Store, other: &Store) -> Result<(), SweepError> {
+    if one.meta("plan")? == other.meta("plan")? {
+        return Ok(());
+    }
+    let of = |store: &Store| -> Result<String, SweepError> {
+        Ok(format!("`{}` with {} configurations", store.meta("study")?, store.meta("all_configurations")?))
+    };
+    Err(other.error(format!(
+        "holds another study or other logs ({}) than {} ({}); only chunks of one study merge",
+        of(other)?,
+        one.path.display(),
+        of(one)?
+    )))
+}
+
+/// What a store of the whole study says of itself, from one of a chunk.
+fn head(chunk: &Store) -> Result<Head, SweepError> {
+    let mut meta = Vec::new();
+    for name in ["study", "file", "text", "plan", "drystone", "all_simulations", "all_configurations", "all_jobs"] {
+        meta.push((name, chunk.meta(name)?));
+    }
+    meta.push(("chunk", String::new()));
+    for (name, all) in
+        [("simulations", "all_simulations"), ("configurations", "all_configurations"), ("jobs", "all_jobs")]
+    {
+        meta.push((name, chunk.meta(all)?));
+    }
+    let columns = || -> rusqlite::Result<Vec<(String, String, String)>> {
+        let mut statement = chunk.db.prepare("SELECT name, kind, type FROM columns ORDER BY place")?;
+        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
+    };
+    let columns = columns().map_err(|e| chunk.fail(e))?;
+    let of = |kind: &'static str| columns.iter().filter(move |c| c.1 == kind);
+    Ok(Head {
+        meta,
+        parameters: of("parameter").map(|c| (c.0.clone(), c.2.clone())).collect(),
+        metrics: of("metric").map(|c| c.0.clone()).collect(),
+        workloads: chunk.workloads()?,
+    })
+}
+
+/// Adds the rows of a store; collects those that disagree.
+fn add(
+    target: &Transaction<'_>,
+    source: &Store,
+    merged: &mut Merged,
+    conflicts: &mut Vec<String>,
+) -> rusqlite::Result<()> {
+    let mut statement = source.db.prepare("SELECT * FROM result ORDER BY configuration")?;
+    let names: Vec<String> = statement.column_names().into_iter().map(String::from).collect();
+    let columns = names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
+    let mut find = target.prepare(&format!("SELECT {columns} FROM result WHERE configuration = ?"))?;
+    let read =
+        |row: &rusqlite::Row<'_>| -> rusqlite::Result<Vec<Value>> { (0..names.len()).map(|at| row.get(at)).collect() };
+    let error = names.len() - 1;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let new = read(row)?;
+        let old = find.query_row([&new[0]], |row| read(row)).optional()?;
+        match old {
+            Some(old) if old == new => merged.equal += 1,
+            // A failure makes way for whatever came of trying again.
+            Some(old) if old[error] != Value::Null => {
+                target.execute("DELETE FROM result WHERE configuration = ?", [&new[0]])?;
+                write::copy(target, &new)?;
+                merged.added += 1;
+            }
+            Some(_) if new[error] != Value::Null => merged.equal += 1,
+            Some(old) => {
+                let at = (0..new.len()).find(|&at| old[at] != new[at]).unwrap_or(0);
+                let say = |value: &Value| match value {
+                    Value::Null => "nothing".to_string(),
+                    Value::Integer(value) => value.to_string(),
+                    Value::Real(value) => value.to_string(),
+                    Value::Text(text) => text.clone(),
+                    Value::Blob(_) => "bytes".to_string(),
+                };
+                conflicts.push(format!(
+                    "configuration {} ({} on {}): {} is {} in {} and {} before",
+                    say(&new[0]),
+                    say(&new[10]),
+                    say(&new[3]),
+                    names[at],
+                    say(&new[at]),
+                    source.path.display(),
+                    say(&old[at])
+                ));
+            }
+            None => {
+                write::copy(target, &new)?;
+                merged.added += 1;
+            }
+        }
+    }
+    Ok(())
+}

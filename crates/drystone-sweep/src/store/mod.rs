@@ -1,0 +1,95 @@
+//! Stores: what came of simulations, in an SQLite file that survives a kill at any instant.
+//!
+//! Every commit is one transaction with a rollback journal and `synchronous=FULL`: after a kill the next who opens the file
+//! finds the last commit. One process at a time writes; a lock on a file beside the store, which the system gives back when
+//! the process ends however it ends, sees to that. Anyone may read meanwhile.
+//!
+//! | table | a row is |
+//! |---|---|
+//! | `result` | a configuration that was simulated: everything that determined it, a column per parameter, a column per metric |
+//! | `workload` | a workload of the study: its fingerprint, how it was cleaned and transformed |
+//! | `meta` | a name and a value: the study file's text, the plan's fingerprint, versions |
+//! | `session` | a run of the program on this store |
+
+mod merge;
+mod query;
+mod read;
+mod schema;
+mod write;
+
+pub use merge::{Merged, merge};
+pub use query::{Answer, Cell, query};
+pub use read::{Row, Status};
+
+use crate::error::SweepError;
+use crate::{Chunk, Plan};
+use rusqlite::Connection;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// A store, opened to write or to look.
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    db: Connection,
+    /// Held while the store is open to write. Dropped after the connection: fields drop in order.
+    _lock: Option<File>,
+}
+
+impl Store {
+    /// Opens the store of a plan, or of a chunk of it, to write; makes it where there is none.
+    ///
+    /// # Errors
+    /// Another process writes; the file is no store, or one of another study, plan, chunk or version; the disk is full. The
+    /// file stays as it was.
+    pub fn open(path: impl AsRef<Path>, plan: &Plan, chunk: Option<Chunk>) -> Result<Store, SweepError> {
+        let store = Store::locked(path.as_ref())?;
+        if store.is_new()? {
+            store.create(&schema::Head::of(plan, chunk))?;
+        } else {
+            store.check_version()?;
+            store.check_plan(plan, chunk)?;
+        }
+        Ok(store)
+    }
+
+    /// Opens a store to look at it; another process may be writing.
+    ///
+    /// # Errors
+    /// The file is missing or no store of this version's kind.
+    pub fn look(path: impl AsRef<Path>) -> Result<Store, SweepError> {
+        let path = path.as_ref();
+        if !path.is_file() {
+            return Err(SweepError::store(path.display(), "there is no such store; `drystone sweep STUDY` makes one"));
+        }
+        let store = Store { path: path.to_path_buf(), db: schema::connect(path, false)?, _lock: None };
+        if store.is_new()? {
+            return Err(SweepError::store(
+                path.display(),
+                "is empty: the sweep that began it was stopped before it wrote",
+            ));
+        }
+        store.check_schema()?;
+        Ok(store)
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Locks a store and connects to it.
+    fn locked(path: &Path) -> Result<Store, SweepError> {
+        let lock = schema::lock(path)?;
+        Ok(Store { path: path.to_path_buf(), db: schema::connect(path, true)?, _lock: Some(lock) })
+    }
+
+    fn fail(&self, source: rusqlite::Error) -> SweepError {
+        SweepError::database(self.path.display(), source)
+    }
+
+    fn error(&self, problem: impl Into<String>) -> SweepError {
+        SweepError::store(self.path.display(), problem)
+    }
+}

@@ -1,0 +1,56 @@
+//! Questions in SQL.
+
+use super::Store;
+use crate::error::SweepError;
+use rusqlite::types::ValueRef;
+use std::path::Path;
+
+/// A value of an answer.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Cell {
+    /// Nothing.
+    Null,
+    /// A whole number.
+    Int(i64),
+    /// A number.
+    Real(f64),
+    /// A text.
+    Text(String),
+}
+
+/// The answer to a question.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Answer {
+    /// Names of the columns.
+    pub columns: Vec<String>,
+    /// A value per column in each row.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// Asks a store a question in SQL, which cannot change it.
+///
+/// # Errors
+/// There is no such store, or the question is no valid SELECT.
+pub fn query(path: impl AsRef<Path>, sql: &str) -> Result<Answer, SweepError> {
+    let store = Store::look(path)?;
+    let wrong = |e: rusqlite::Error| store.error(format!("the query fails: {e}"));
+    let mut statement = store.db.prepare(sql).map_err(wrong)?;
+    if !statement.readonly() || statement.column_count() == 0 {
+        return Err(store.error("a query only looks: write SELECT …"));
+    }
+    let columns: Vec<String> = statement.column_names().into_iter().map(String::from).collect();
+    let width = columns.len();
+    let read = |row: &rusqlite::Row<'_>| (0..width).map(|at| Ok(cell(row.get_ref(at)?))).collect();
+    let rows = statement.query_map([], read).and_then(Iterator::collect).map_err(wrong)?;
+    Ok(Answer { columns, rows })
+}
+
+fn cell(value: ValueRef<'_>) -> Cell {
+    match value {
+        ValueRef::Null => Cell::Null,
+        ValueRef::Integer(value) => Cell::Int(value),
+        ValueRef::Real(value) => Cell::Real(value),
+        ValueRef::Text(text) => Cell::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Blob(bytes) => Cell::Text(format!("{} bytes", bytes.len())),
+    }
+}

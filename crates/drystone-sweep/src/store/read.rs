@@ -1,0 +1,229 @@
+//! Looking into a store.
+
+use super::Store;
+use super::schema::{WorkloadRow, quoted};
+use crate::case::label;
+use crate::error::SweepError;
+use crate::{Chunk, Level, Measured, Metric, Outcome, Plan, Study};
+use rusqlite::types::ValueRef;
+use std::path::Path;
+
+/// How far a sweep is.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Status {
+    /// The study's name.
+    pub study: String,
+    /// Its file when the store was made.
+    pub file: String,
+    /// The chunk it holds, `K/N`; empty for the whole study.
+    pub chunk: String,
+    /// Version that made it.
+    pub drystone: String,
+    /// Simulations recorded, failures not counted.
+    pub simulated: u64,
+    /// Simulations there are to be.
+    pub simulations: u64,
+    /// Configurations recorded, failures not counted.
+    pub recorded: u64,
+    /// Configurations there are to be.
+    pub configurations: u64,
+    /// Simulations that failed.
+    pub failed: u64,
+    /// The first failures.
+    pub failures: Vec<String>,
+    /// Jobs of all simulations together.
+    pub jobs: u64,
+    /// Programs that worked on it to their end.
+    pub sessions: u64,
+    /// How long they took together, in seconds.
+    pub seconds: f64,
+    /// How many jobs they simulated.
+    pub session_jobs: u64,
+}
+
+/// A result, for analyses.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Row {
+    /// Its number.
+    pub configuration: i64,
+    /// The simulation that it shares with equal ones.
+    pub simulation: i64,
+    /// Workload with its transformations.
+    pub case: String,
+    /// The name of the policy's entry in the study.
+    pub name: String,
+    /// The policy.
+    pub policy: String,
+    /// The values of the store's parameters.
+    pub point: Vec<Option<Level>>,
+    /// The values of the store's metrics.
+    pub values: Vec<Option<f64>>,
+}
+
+impl Store {
+    /// How far the sweep is.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn status(&self) -> Result<Status, SweepError> {
+        let number = |sql: &str| -> Result<u64, SweepError> {
+            self.db.query_row(sql, [], |row| row.get::<_, i64>(0)).map(|n| n as u64).map_err(|e| self.fail(e))
+        };
+        let count = |name: &str| -> Result<u64, SweepError> {
+            self.meta(name)?.parse().map_err(|_| self.error(format!("is damaged: meta `{name}` is no number")))
+        };
+        let failures = || -> rusqlite::Result<Vec<String>> {
+            let sql = "SELECT DISTINCT error FROM result WHERE error IS NOT NULL ORDER BY configuration LIMIT 5";
+            self.db.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
+        };
+        let seconds: f64 = self
+            .db
+            .query_row("SELECT coalesce(sum(seconds), 0) FROM session", [], |row| row.get(0))
+            .map_err(|e| self.fail(e))?;
+        Ok(Status {
+            study: self.meta("study")?,
+            file: self.meta("file")?,
+            chunk: self.meta("chunk")?,
+            drystone: self.meta("drystone")?,
+            simulated: number("SELECT count(DISTINCT simulation) FROM result WHERE error IS NULL")?,
+            simulations: count("simulations")?,
+            recorded: number("SELECT count(*) FROM result WHERE error IS NULL")?,
+            configurations: count("configurations")?,
+            failed: number("SELECT count(DISTINCT simulation) FROM result WHERE error IS NOT NULL")?,
+            failures: failures().map_err(|e| self.fail(e))?,
+            jobs: count("jobs")?,
+            sessions: number("SELECT count(*) FROM session")?,
+            seconds,
+            session_jobs: number("SELECT coalesce(sum(jobs), 0) FROM session")?,
+        })
+    }
+
+    /// The study that the store was made for, and the chunk of it.
+    ///
+    /// # Errors
+    /// The store cannot be read or is damaged.
+    pub fn study(&self) -> Result<(Study, Option<Chunk>), SweepError> {
+        let study = Study::parse(Path::new(&self.meta("file")?), self.meta("text")?)?;
+        let chunk = self.meta("chunk")?;
+        let chunk = (!chunk.is_empty()).then(|| chunk.parse().map_err(|e: String| self.error(e))).transpose()?;
+        Ok((study, chunk))
+    }
+
+    /// The names of the parameters, in the study's order.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn parameters(&self) -> Result<Vec<String>, SweepError> {
+        self.names("parameter")
+    }
+
+    /// The metrics, in the study's order.
+    ///
+    /// # Errors
+    /// The store cannot be read, or a later version made it.
+    pub fn metrics(&self) -> Result<Vec<Metric>, SweepError> {
+        self.names("metric")?.iter().map(|name| name.parse().map_err(|e: String| self.error(e))).collect()
+    }
+
+    fn names(&self, kind: &str) -> Result<Vec<String>, SweepError> {
+        let read = || -> rusqlite::Result<Vec<String>> {
+            let mut statement = self.db.prepare("SELECT name FROM columns WHERE kind = ? ORDER BY place")?;
+            statement.query_map([kind], |row| row.get(0))?.collect()
+        };
+        read().map_err(|e| self.fail(e))
+    }
+
+    /// The workloads with their transformations, each with its name in the study, in the study's order.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn cases(&self) -> Result<Vec<(String, String)>, SweepError> {
+        Ok(self.workloads()?.into_iter().map(|w| (w.label, w.name)).collect())
+    }
+
+    pub(super) fn workloads(&self) -> Result<Vec<WorkloadRow>, SweepError> {
+        let read = || -> rusqlite::Result<Vec<WorkloadRow>> {
+            let sql =
+                "SELECT label, name, load, month, seed, hash, jobs, procs, trim, cleaning FROM workload ORDER BY rowid";
+            let mut statement = self.db.prepare(sql)?;
+            let rows = statement.query_map([], |row| {
+                Ok(WorkloadRow {
+                    label: row.get(0)?,
+                    name: row.get(1)?,
+                    load: row.get(2)?,
+                    month: row.get(3)?,
+                    seed: row.get(4)?,
+                    hash: row.get(5)?,
+                    jobs: row.get(6)?,
+                    procs: row.get(7)?,
+                    trim: row.get(8)?,
+                    cleaning: row.get(9)?,
+                })
+            })?;
+            rows.collect()
+        };
+        read().map_err(|e| self.fail(e))
+    }
+
+    /// Every result, in the order of the plan, without failures.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn rows(&self) -> Result<Vec<Row>, SweepError> {
+        let (parameters, metrics) = (self.names("parameter")?, self.names("metric")?);
+        let columns: Vec<String> = parameters.iter().chain(&metrics).map(|name| quoted(name)).collect();
+        let sql = format!(
+            "SELECT configuration, simulation, workload, load, month, seed, name, policy, {} FROM result \
+             WHERE error IS NULL ORDER BY configuration",
+            columns.join(", ")
+        );
+        let read = || -> rusqlite::Result<Vec<Row>> {
+            let mut statement = self.db.prepare(&sql)?;
+            let rows = statement.query_map([], |row| {
+                let load = row.get::<_, Option<f64>>(3)?.map(|l| format!("load={l}"));
+                let seed = row.get::<_, Option<i64>>(5)?.map(|s| format!("seed={s}"));
+                let point = (0..parameters.len()).map(|at| Ok(level(row.get_ref(8 + at)?)));
+                let values = (0..metrics.len()).map(|at| row.get(8 + parameters.len() + at));
+                Ok(Row {
+                    configuration: row.get(0)?,
+                    simulation: row.get(1)?,
+                    case: label(&row.get::<_, String>(2)?, [load, row.get(4)?, seed]),
+                    name: row.get(6)?,
+                    policy: row.get(7)?,
+                    point: point.collect::<rusqlite::Result<_>>()?,
+                    values: values.collect::<rusqlite::Result<_>>()?,
+                })
+            })?;
+            rows.collect()
+        };
+        read().map_err(|e| self.fail(e))
+    }
+
+    /// What is recorded, as outcomes of a plan's simulations, in the plan's order.
+    ///
+    /// # Errors
+    /// The store cannot be read or is not one of this plan.
+    pub fn outcomes(&self, plan: &Plan) -> Result<Vec<Outcome>, SweepError> {
+        if self.meta("plan")? != plan.hash {
+            return Err(self.error("holds results of another plan"));
+        }
+        let rows = self.rows()?;
+        let mut outcomes = Vec::new();
+        for (place, simulated) in plan.simulations.iter().enumerate() {
+            if let Ok(at) = rows.binary_search_by_key(&simulated.id, |row| row.configuration) {
+                let measured = Measured { values: rows[at].values.clone(), error: None };
+                outcomes.push(Outcome { place, measured });
+            }
+        }
+        Ok(outcomes)
+    }
+}
+
+fn level(value: ValueRef<'_>) -> Option<Level> {
+    match value {
+        ValueRef::Null | ValueRef::Blob(_) => None,
+        ValueRef::Integer(value) => Some(Level::Int(value)),
+        ValueRef::Real(value) => Some(Level::Real(value)),
+        ValueRef::Text(text) => Some(Level::Text(String::from_utf8_lossy(text).into_owned())),
+    }
+}

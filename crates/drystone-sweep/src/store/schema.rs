@@ -1,0 +1,278 @@
+//! How a store is laid out, and whether a file is one.
+
+use super::Store;
+use crate::error::SweepError;
+use crate::{Chunk, Level, Plan, VERSION};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use std::fs::{File, TryLockError};
+use std::path::Path;
+use std::time::Duration;
+
+/// "DRYS": marks an SQLite file as a store.
+const APPLICATION: i64 = 0x4452_5953;
+/// Version of the layout.
+const LAYOUT: i64 = 1;
+/// How long a writer waits for readers and readers for a writer.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a store says of itself: names and values.
+#[derive(Clone, Debug)]
+pub(super) struct Head {
+    pub(super) meta: Vec<(&'static str, String)>,
+    /// Columns of `result` for parameters, with their types.
+    pub(super) parameters: Vec<(String, String)>,
+    pub(super) metrics: Vec<String>,
+    pub(super) workloads: Vec<WorkloadRow>,
+}
+
+/// A row of `workload`.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct WorkloadRow {
+    pub(super) label: String,
+    pub(super) name: String,
+    pub(super) load: Option<f64>,
+    pub(super) month: Option<String>,
+    pub(super) seed: Option<i64>,
+    pub(super) hash: String,
+    pub(super) jobs: i64,
+    pub(super) procs: i64,
+    pub(super) trim: String,
+    pub(super) cleaning: String,
+}
+
+impl Head {
+    pub(super) fn of(plan: &Plan, chunk: Option<Chunk>) -> Head {
+        let places: Vec<usize> = plan.places(chunk).collect();
+        let configurations: usize = places.iter().map(|&p| plan.simulations[p].configurations.len()).sum();
+        let meta = vec![
+            ("study", plan.name.clone()),
+            ("file", plan.file.clone()),
+            ("text", plan.text.clone()),
+            ("plan", plan.hash.clone()),
+            ("chunk", chunk.map_or(String::new(), |c| c.to_string())),
+            ("simulations", places.len().to_string()),
+            ("configurations", configurations.to_string()),
+            ("all_simulations", plan.simulations.len().to_string()),
+            ("all_configurations", plan.configurations.len().to_string()),
+            ("jobs", plan.jobs(&places).to_string()),
+            ("all_jobs", plan.jobs(&plan.places(None).collect::<Vec<_>>()).to_string()),
+            ("drystone", VERSION.to_string()),
+        ];
+        let parameters =
+            plan.parameters.iter().enumerate().map(|(at, name)| (name.clone(), column_type(plan, at))).collect();
+        let workloads = plan
+            .cases
+            .iter()
+            .map(|case| WorkloadRow {
+                label: case.label(),
+                name: case.name.clone(),
+                load: case.load.map(|l| l.as_f64()),
+                month: case.month.clone(),
+                seed: case.seed.map(|s| s as i64),
+                hash: case.hash.clone(),
+                jobs: case.workload.len() as i64,
+                procs: i64::from(case.workload.machine().procs),
+                trim: case.trim.to_string(),
+                cleaning: case.cleaning(),
+            })
+            .collect();
+        Head { meta, parameters, metrics: plan.metrics.iter().map(ToString::to_string).collect(), workloads }
+    }
+}
+
+/// The type of the values of a parameter.
+fn column_type(plan: &Plan, at: usize) -> String {
+    let (mut whole, mut number) = (true, true);
+    for configuration in &plan.configurations {
+        match configuration.point[at] {
+            None | Some(Level::Int(_)) => {}
+            Some(Level::Real(_)) => whole = false,
+            Some(Level::Text(_) | Level::Bool(_)) => (whole, number) = (false, false),
+        }
+    }
+    let name = if whole {
+        "INTEGER"
+    } else if number {
+        "REAL"
+    } else {
+        "TEXT"
+    };
+    name.to_string()
+}
+
+/// Locks a store against other writers; the system unlocks when the process ends, however it ends.
+pub(super) fn lock(path: &Path) -> Result<File, SweepError> {
+    let mut name = path.as_os_str().to_os_string();
+    name.push(".lock");
+    let fail = |e: std::io::Error| SweepError::store(path.display(), format!("cannot be locked: {e}"));
+    let file = File::options().create(true).truncate(false).write(true).open(&name).map_err(fail)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(SweepError::Locked { store: path.display().to_string() }),
+        Err(TryLockError::Error(error)) => Err(fail(error)),
+    }
+}
+
+/// Opens the database.
+pub(super) fn connect(path: &Path, write: bool) -> Result<Connection, SweepError> {
+    let fail = |e| SweepError::database(path.display(), e);
+    // Also to look, for the journal of a writer that was killed may have to be rolled back.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = if write {
+        Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_CREATE).map_err(fail)?
+    } else {
+        Connection::open_with_flags(path, flags)
+            .or_else(|_| Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY))
+            .map_err(fail)?
+    };
+    db.busy_timeout(PATIENCE).map_err(fail)?;
+    if write {
+        // SQLite's defaults, said outright because all safety rests on them.
+        db.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(())).map_err(fail)?;
+        db.pragma_update(None, "synchronous", "FULL").map_err(fail)?;
+    } else {
+        db.pragma_update(None, "query_only", true).map_err(fail)?;
+    }
+    Ok(db)
+}
+
+/// A name as SQL wants it.
+pub(super) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+impl Store {
+    /// Whether there is nothing in the file yet.
+    pub(super) fn is_new(&self) -> Result<bool, SweepError> {
+        let tables: i64 =
+            self.db.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0)).map_err(|e| self.fail(e))?;
+        Ok(tables == 0)
+    }
+
+    /// Lays out a new store, in one transaction.
+    pub(super) fn create(&self, head: &Head) -> Result<(), SweepError> {
+        let columns: Vec<String> = head
+            .parameters
+            .iter()
+            .map(|(name, kind)| format!("{} {kind}", quoted(name)))
+            .chain(head.metrics.iter().map(|name| format!("{} REAL", quoted(name))))
+            .collect();
+        let make = || -> rusqlite::Result<()> {
+            let transaction = self.db.unchecked_transaction()?;
+            transaction.execute_batch(&format!(
+                "PRAGMA application_id = {APPLICATION};
+                 PRAGMA user_version = {LAYOUT};
+                 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+                 CREATE TABLE columns (place INTEGER PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, type TEXT NOT NULL);
+                 CREATE TABLE workload (
+                     label TEXT PRIMARY KEY, name TEXT NOT NULL, load REAL, month TEXT, seed INTEGER,
+                     hash TEXT NOT NULL, jobs INTEGER NOT NULL, procs INTEGER NOT NULL,
+                     trim TEXT NOT NULL, cleaning TEXT NOT NULL);
+                 CREATE TABLE session (
+                     id INTEGER PRIMARY KEY, started INTEGER NOT NULL, seconds REAL NOT NULL,
+                     simulations INTEGER NOT NULL, jobs INTEGER NOT NULL, workers TEXT NOT NULL,
+                     drystone TEXT NOT NULL);
+                 CREATE TABLE result (
+                     configuration INTEGER PRIMARY KEY, simulation INTEGER NOT NULL, study TEXT NOT NULL,
+                     workload TEXT NOT NULL, workload_hash TEXT NOT NULL, load REAL, month TEXT, seed INTEGER,
+                     trim TEXT NOT NULL, name TEXT NOT NULL, policy TEXT NOT NULL, simulated TEXT NOT NULL,
+                     parameters TEXT NOT NULL, drystone TEXT NOT NULL, {}, error TEXT);",
+                columns.join(", ")
+            ))?;
+            for (name, value) in &head.meta {
+                transaction.execute("INSERT INTO meta VALUES (?, ?)", params![name, value])?;
+            }
+            let parameters = head.parameters.iter().map(|(name, kind)| (name, "parameter", kind.as_str()));
+            let metrics = head.metrics.iter().map(|name| (name, "metric", "REAL"));
+            for (at, (name, kind, of)) in parameters.chain(metrics).enumerate() {
+                transaction.execute("INSERT INTO columns VALUES (?, ?, ?, ?)", params![at as i64, name, kind, of])?;
+            }
+            for w in &head.workloads {
+                transaction.execute(
+                    "INSERT INTO workload VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    params![w.label, w.name, w.load, w.month, w.seed, w.hash, w.jobs, w.procs, w.trim, w.cleaning],
+                )?;
+            }
+            transaction.commit()
+        };
+        make().map_err(|e| self.fail(e))
+    }
+
+    /// What the store says of itself under this name.
+    pub(super) fn meta(&self, name: &str) -> Result<String, SweepError> {
+        let found: Option<String> = self
+            .db
+            .query_row("SELECT value FROM meta WHERE name = ?", [name], |row| row.get(0))
+            .optional()
+            .map_err(|e| self.fail(e))?;
+        found.ok_or_else(|| self.error(format!("is damaged: its table meta lacks `{name}`")))
+    }
+
+    /// Whether it is a store whose layout this version knows.
+    pub(super) fn check_schema(&self) -> Result<(), SweepError> {
+        let pragma = |name: &str| -> Result<i64, SweepError> {
+            self.db.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0)).map_err(|e| self.fail(e))
+        };
+        if pragma("application_id")? != APPLICATION {
+            return Err(self.error("is no sweep store: an SQLite database of something else"));
+        }
+        let layout = pragma("user_version")?;
+        if layout != LAYOUT {
+            let by = self.meta("drystone").unwrap_or_else(|_| "another version".to_string());
+            return Err(self.error(format!(
+                "has layout {layout}, made by drystone {by}; drystone {VERSION} knows layout {LAYOUT} only: use that \
+                 version, or another store"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Whether this version may add to it.
+    pub(super) fn check_version(&self) -> Result<(), SweepError> {
+        self.check_schema()?;
+        let made_by = self.meta("drystone")?;
+        if made_by != VERSION {
+            return Err(self.error(format!(
+                "holds results of drystone {made_by}, and this is {VERSION}: results of different versions do not mix. \
+                 Go on with that version, or begin another store with --store"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Whether it is the store of this plan and chunk; says what differs.
+    pub(super) fn check_plan(&self, plan: &Plan, chunk: Option<Chunk>) -> Result<(), SweepError> {
+        let wanted = chunk.map_or(String::new(), |c| c.to_string());
+        let has = self.meta("chunk")?;
+        if has != wanted {
+            let say = |c: &str| if c.is_empty() { "the whole study".to_string() } else { format!("chunk {c}") };
+            return Err(self.error(format!("holds {}, not {}; use another store", say(&has), say(&wanted))));
+        }
+        if self.meta("plan")? == plan.hash {
+            return Ok(());
+        }
+        for row in self.workloads()? {
+            if let Some(case) = plan.cases.iter().find(|case| case.label() == row.label)
+                && case.hash != row.hash
+            {
+                return Err(self.error(format!(
+                    "workload {} has changed since the store was made ({} jobs, {} then; {} jobs, {} now): bring back \
+                     the old log, or begin another store with --store",
+                    row.label,
+                    row.jobs,
+                    row.hash,
+                    case.workload.len(),
+                    case.hash
+                )));
+            }
+        }
+        Err(self.error(format!(
+            "holds another study, `{}` from {} ({} configurations; this one has {}): begin another store with --store, \
+             or move this one away",
+            self.meta("study")?,
+            self.meta("file")?,
+            self.meta("all_configurations")?,
+            plan.configurations.len()
+        )))
+    }
+}

@@ -1,0 +1,104 @@
+//! Recording what came of simulations.
+
+use super::Store;
+use crate::error::SweepError;
+use crate::{Level, Measured, Outcome, Plan, VERSION};
+use rusqlite::types::Value;
+use rusqlite::{Transaction, params, params_from_iter};
+use std::collections::BTreeSet;
+
+impl Store {
+    /// The places in the plan of the simulations that are recorded. Forgets failures, so that they are tried again.
+    ///
+    /// # Errors
+    /// The store cannot be read or written.
+    pub fn done(&mut self, plan: &Plan) -> Result<BTreeSet<usize>, SweepError> {
+        let ids = || -> rusqlite::Result<BTreeSet<i64>> {
+            self.db.execute("DELETE FROM result WHERE error IS NOT NULL", [])?;
+            let mut statement = self.db.prepare("SELECT DISTINCT simulation FROM result")?;
+            statement.query_map([], |row| row.get(0))?.collect()
+        };
+        let ids = ids().map_err(|e| self.fail(e))?;
+        Ok((0..plan.simulations.len()).filter(|&place| ids.contains(&plan.simulations[place].id)).collect())
+    }
+
+    /// Records outcomes, all of them or none: one transaction.
+    ///
+    /// # Errors
+    /// The disk is full, or a simulation was recorded before; nothing is recorded then.
+    pub fn record(&mut self, plan: &Plan, outcomes: &[Outcome]) -> Result<(), SweepError> {
+        let columns = 14 + plan.parameters.len() + plan.metrics.len() + 1;
+        let insert = format!("INSERT INTO result VALUES ({})", vec!["?"; columns].join(", "));
+        let mut write = || -> rusqlite::Result<()> {
+            let transaction = self.db.transaction()?;
+            {
+                let mut statement = transaction.prepare_cached(&insert)?;
+                for outcome in outcomes {
+                    for &configuration in &plan.simulations[outcome.place].configurations {
+                        statement.execute(params_from_iter(row(plan, configuration, &outcome.measured)))?;
+                    }
+                }
+            }
+            transaction.commit()
+        };
+        write().map_err(|e| self.fail(e))
+    }
+
+    /// Notes that this program worked on the store.
+    ///
+    /// # Errors
+    /// The disk is full.
+    pub fn note_session(
+        &mut self,
+        started: u64,
+        seconds: f64,
+        simulations: usize,
+        jobs: u64,
+        workers: &str,
+    ) -> Result<(), SweepError> {
+        let note =
+            "INSERT INTO session (started, seconds, simulations, jobs, workers, drystone) VALUES (?, ?, ?, ?, ?, ?)";
+        let values = params![started as i64, seconds, simulations as i64, jobs as i64, workers, VERSION];
+        self.db.execute(note, values).map(drop).map_err(|e| self.fail(e))
+    }
+}
+
+/// The row of a configuration.
+fn row(plan: &Plan, place: usize, measured: &Measured) -> Vec<Value> {
+    let configuration = &plan.configurations[place];
+    let simulated = &plan.simulations[configuration.simulation];
+    let case = &plan.cases[configuration.case];
+    let parameters: serde_json::Map<String, serde_json::Value> =
+        configuration.policy.parameters().into_iter().map(|(name, value)| (name.to_string(), value.into())).collect();
+    let mut row: Vec<Value> = vec![
+        (place as i64 + 1).into(),
+        simulated.id.into(),
+        plan.name.clone().into(),
+        case.name.clone().into(),
+        case.hash.clone().into(),
+        case.load.map(|l| l.as_f64()).into(),
+        case.month.clone().into(),
+        case.seed.map(|s| s as i64).into(),
+        case.trim.to_string().into(),
+        configuration.name.clone().into(),
+        configuration.policy.text().to_string().into(),
+        simulated.canonical.clone().into(),
+        serde_json::Value::Object(parameters).to_string().into(),
+        VERSION.to_string().into(),
+    ];
+    row.extend(configuration.point.iter().map(|level| match level {
+        None => Value::Null,
+        Some(Level::Int(value)) => Value::Integer(*value),
+        Some(Level::Real(value)) => Value::Real(*value),
+        Some(text @ (Level::Text(_) | Level::Bool(_))) => Value::Text(text.to_string()),
+    }));
+    row.extend(measured.values.iter().map(|&value| Value::from(value)));
+    row.push(measured.error.clone().into());
+    row
+}
+
+/// Copies a row as it is.
+pub(super) fn copy(transaction: &Transaction<'_>, row: &[Value]) -> rusqlite::Result<()> {
+    let insert = format!("INSERT INTO result VALUES ({})", vec!["?"; row.len()].join(", "));
+    transaction.prepare_cached(&insert)?.execute(params_from_iter(row)).map(drop)
+}

@@ -1,0 +1,100 @@
+//! Rankings and fronts, computed by hand.
+
+use drystone_sweep::analysis::{Candidate, Front, Ranking, Subspace, Table};
+use drystone_sweep::{Level, Metric};
+
+fn table(metrics: &[&str], cases: &[&str], values: &[&[f64]]) -> Table {
+    let candidates = values.iter().enumerate().map(|(at, values)| Candidate {
+        number: at + 1,
+        name: "p".to_string(),
+        policy: format!("p{}", at + 1),
+        point: vec![Some(Level::Int(at as i64 + 1))],
+        values: values.to_vec(),
+    });
+    Table {
+        parameters: vec!["size".to_string()],
+        metrics: metrics.iter().map(|m| m.parse::<Metric>().expect("a metric")).collect(),
+        cases: cases.iter().map(|c| (*c).to_string()).collect(),
+        candidates: candidates.collect(),
+        incomplete: 0,
+    }
+}
+
+#[test]
+fn degradation_from_the_best_of_each_test_case_averaged() {
+    // Best: 10 and 10. Degradations: (0, 100), (100, 0), (20, 40).
+    let table = table(&["wait_mean"], &["a", "b"], &[&[10.0, 20.0], &[20.0, 10.0], &[12.0, 14.0]]);
+    let ranking = Ranking::of(&table).expect("a ranking");
+    let order: Vec<(usize, f64)> = ranking.ranked.iter().map(|r| (r.candidate, r.average)).collect();
+    assert_eq!(order[1..], [(0, 50.0), (1, 50.0)], "equals in the order of the study");
+    assert!(order[0].0 == 2 && (order[0].1 - 30.0).abs() < 1e-9, "{order:?}");
+    assert_eq!(ranking.tests[1].policy, "p2");
+    let whole = ranking.whole().expect("candidates");
+    assert_eq!((whole.count, whole.best_rank, whole.worst_rank), (3, 1, 3));
+    assert!((whole.mean - 130.0 / 3.0).abs() < 1e-9);
+    // Deviations −40/3, 20/3, 20/3: variance (1600 + 400 + 400) / 9 / 3.
+    assert!((whole.deviation - (2400.0f64 / 27.0).sqrt()).abs() < 1e-9);
+    let subspace = Subspace::parse("size<=2", &table.parameters).expect("conditions");
+    let spread = ranking.subspace(&table, &subspace).expect("two");
+    assert_eq!((spread.count, spread.min, spread.max, spread.best_rank, spread.worst_rank), (2, 50.0, 50.0, 2, 3));
+    let none = Subspace::parse("size>7", &table.parameters).expect("conditions");
+    assert_eq!(ranking.subspace(&table, &none), None);
+}
+
+#[test]
+fn more_may_be_better() {
+    // Utilisation 0.8 is the best; 0.4 would have to double: 100 %.
+    let table = table(&["utilisation"], &["a"], &[&[0.4], &[0.8]]);
+    let ranking = Ranking::of(&table).expect("a ranking");
+    assert_eq!(ranking.ranked[0].candidate, 1);
+    assert_eq!(ranking.ranked[1].average, 100.0);
+}
+
+#[test]
+fn nothing_is_a_multiple_of_zero() {
+    let table = table(&["wait_mean"], &["a"], &[&[0.0], &[1.0]]);
+    assert!(Ranking::of(&table).is_err_and(|e| e.to_string().contains("wait_mean of a is 0")));
+}
+
+#[test]
+fn shares_of_ranks() {
+    // Forty candidates in the order of their size: ranks are sizes, each bin holds two.
+    let values: Vec<Vec<f64>> = (0..40).map(|i| vec![10.0 + f64::from(i)]).collect();
+    let values: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
+    let table = table(&["wait_mean"], &["a"], &values);
+    let ranking = Ranking::of(&table).expect("a ranking");
+    let distributions = ranking.distributions(&table);
+    let shares = &distributions[0].shares;
+    // Six groups of seven, the last of five.
+    let names: Vec<&str> = shares.iter().map(|s| s.value.as_str()).collect();
+    assert_eq!(names, ["1..7", "8..14", "15..21", "22..28", "29..35", "36..40"]);
+    assert_eq!(shares[0].bins[..5], [Some(1.0), Some(1.0), Some(1.0), Some(0.5), Some(0.0)]);
+    assert_eq!(shares[1].bins[..5], [Some(0.0), Some(0.0), Some(0.0), Some(0.5), Some(1.0)]);
+    for bin in 0..20 {
+        let sum: f64 = shares.iter().filter_map(|s| s.bins[bin]).sum();
+        assert!((sum - 1.0).abs() < 1e-12);
+    }
+    let against = ranking.against(&table);
+    assert_eq!(against[0].values[0].0, "1");
+    // Size 40: 49 is 390 % more than 10.
+    assert!((against[0].values[39].1.mean - 390.0).abs() < 1e-9);
+}
+
+#[test]
+fn fronts() {
+    // On one workload values as they are; more utilisation is better. The third is beaten, the fourth equal to the first.
+    let one = table(&["wait_mean", "utilisation"], &["a"], &[&[10.0, 0.8], &[12.0, 0.9], &[11.0, 0.7], &[10.0, 0.8]]);
+    let front = Front::of(&one).expect("a front");
+    let members: Vec<usize> = front.members.iter().map(|m| m.candidate).collect();
+    assert_eq!((members, front.degradations), (vec![0, 1], false));
+    // On two, mean degradations: waits (0 + 100)/2, (50 + 0)/2, 100; slowdowns 0, 50, 100: the third is beaten.
+    let two = table(
+        &["wait_mean", "slowdown_mean"],
+        &["a", "b"],
+        &[&[10.0, 2.0, 40.0, 4.0], &[15.0, 3.0, 20.0, 6.0], &[20.0, 4.0, 40.0, 8.0]],
+    );
+    let front = Front::of(&two).expect("a front");
+    let members: Vec<(usize, Vec<f64>)> = front.members.into_iter().map(|m| (m.candidate, m.values)).collect();
+    assert_eq!(members, [(1, vec![25.0, 50.0]), (0, vec![50.0, 0.0])]);
+    assert!(front.degradations);
+}

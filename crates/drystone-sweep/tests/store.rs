@@ -1,0 +1,235 @@
+//! Stores: complete, transactional, refused where they do not fit.
+
+use drystone_sweep::{
+    Chunk, Executor, Level, Outcome, Plan, Store, Study, SweepError, Threads, carry_out, merge, query,
+};
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use tempfile::TempDir;
+
+const STUDY: &str = "seeds = [1, 2]\nmetrics = [\"wait_mean\", \"bounded_slowdown_mean\", \"utilisation\"]\n\
+    [[workload]]\nname = \"small\"\ngenerate = { procs = 16, jobs = 60, load = 0.9 }\n\
+    [[policy]]\npolicy = \"easy(predict=recent({size},metric={metric}),backfill={backfill})\"\n\
+    [policy.parameters]\nsize = { from = 1, to = 3 }\nmetric = [\"average\", \"median\"]\nbackfill = [\"fcfs\", \"sjf\"]\n";
+
+fn plan() -> Plan {
+    Plan::of(&Study::parse(Path::new("study.toml"), STUDY.to_string()).expect("a study"), None).expect("a plan")
+}
+
+fn complete(path: &Path, plan: &Plan, chunk: Option<Chunk>, threads: usize) {
+    let mut store = Store::open(path, plan, chunk).expect("a store");
+    let done = carry_out(plan, &mut store, &Threads(threads), &AtomicBool::new(false), &mut |_| {}).expect("done");
+    assert_eq!((done.left, done.failed), (0, 0));
+}
+
+fn results(path: &Path) -> drystone_sweep::Answer {
+    query(path, "SELECT * FROM result ORDER BY configuration").expect("results")
+}
+
+fn paths(dir: &TempDir, names: &[&str]) -> Vec<PathBuf> {
+    names.iter().map(|name| dir.path().join(name)).collect()
+}
+
+#[test]
+fn results_are_those_of_single_simulations_on_any_number_of_threads() {
+    use drystone::engine::{Replay, Simulation};
+    use drystone::metrics::{Collector, Config, Scope};
+    let (dir, plan) = (tempfile::tempdir().expect("a folder"), plan());
+    let [one, three] = [1, 3].map(|threads| {
+        let path = dir.path().join(format!("{threads}.db"));
+        complete(&path, &plan, None, threads);
+        path
+    });
+    assert_eq!(results(&one), results(&three));
+    let rows = Store::look(&one).expect("a store").rows().expect("rows");
+    assert_eq!(rows.len(), 3 * 2 * 2 * 2);
+    for (row, configuration) in rows.iter().zip(&plan.configurations) {
+        // The configuration's own policy, not the equal one that was simulated for it.
+        let workload = &plan.cases[configuration.case].workload;
+        let mut collector = Collector::new(Scope::of(workload), Config::default());
+        let scheduler = configuration.policy.scheduler();
+        Simulation::new(workload.machine(), scheduler, Replay::new(workload)).run(&mut collector).expect("runs");
+        let report = collector.finish();
+        let expected =
+            [report.measures.wait.mean, report.measures.bounded_slowdown.mean, report.machine.period_utilisation];
+        assert_eq!(row.values, expected, "{}", row.policy);
+        assert_eq!(row.policy, configuration.policy.to_string());
+        assert!(matches!(row.point[0], Some(Level::Int(1..=3))));
+    }
+    // Sizes 1 and 2 do not tell average from median: 2 × 2 × 2 of 24 are saved.
+    assert_eq!((plan.simulations.len(), plan.saved()), (16, 8));
+}
+
+#[test]
+fn every_row_says_what_determined_it() {
+    let (dir, plan) = (tempfile::tempdir().expect("a folder"), plan());
+    let path = dir.path().join("a.db");
+    complete(&path, &plan, None, 1);
+    let answer = query(
+        &path,
+        "SELECT r.workload_hash = w.hash, r.drystone, json_extract(r.parameters, '$.backfill') = r.backfill, r.simulated \
+         FROM result r JOIN workload w ON w.name = r.workload AND w.seed = r.seed WHERE r.configuration = 24",
+    )
+    .expect("an answer");
+    let row: Vec<String> = answer.rows[0].iter().map(|cell| format!("{cell:?}")).collect();
+    assert_eq!(row[0], "Int(1)");
+    assert_eq!(row[1], format!("Text({:?})", env!("CARGO_PKG_VERSION")));
+    assert_eq!(row[2], "Int(1)");
+    assert_eq!(row[3], "Text(\"easy(backfill=sjf,predict=recent(3,metric=median))\")");
+    for bad in ["DELETE FROM result", "SELECT nothing FROM result", "PRAGMA user_version = 3", ""] {
+        assert!(query(&path, bad).is_err(), "{bad}");
+    }
+    assert_eq!(results(&path).rows.len(), 24);
+}
+
+/// Simulates nothing but hands over the first few outcomes, then fails.
+struct Fails(usize);
+
+impl Executor for Fails {
+    fn execute(
+        &self,
+        plan: &Plan,
+        todo: &[usize],
+        cancel: &AtomicBool,
+        accept: &mut dyn FnMut(Outcome) -> Result<(), SweepError>,
+    ) -> Result<(), SweepError> {
+        Threads(1).execute(plan, &todo[..self.0.min(todo.len())], cancel, accept)?;
+        Err(SweepError::Process { problem: "the cluster is gone".to_string() })
+    }
+
+    fn describe(&self) -> String {
+        "a cluster that fails".to_string()
+    }
+}
+
+#[test]
+fn what_came_before_a_failure_is_kept_and_not_made_again() {
+    let (dir, plan) = (tempfile::tempdir().expect("a folder"), plan());
+    let [broken, whole] = [dir.path().join("broken.db"), dir.path().join("whole.db")];
+    complete(&whole, &plan, None, 2);
+    for _ in 0..2 {
+        let mut store = Store::open(&broken, &plan, None).expect("a store");
+        let error = carry_out(&plan, &mut store, &Fails(3), &AtomicBool::new(false), &mut |_| {}).expect_err("fails");
+        assert!(error.to_string().contains("the cluster is gone"));
+    }
+    let mut store = Store::open(&broken, &plan, None).expect("a store");
+    let mut seen = 0;
+    let done = carry_out(&plan, &mut store, &Threads(2), &AtomicBool::new(false), &mut |_| seen += 1).expect("done");
+    assert_eq!((done.before, done.simulated, seen), (6, 10, 10));
+    assert_eq!(results(&broken), results(&whole));
+}
+
+#[test]
+fn a_cancelled_sweep_goes_on() {
+    let (dir, plan) = (tempfile::tempdir().expect("a folder"), plan());
+    let path = dir.path().join("a.db");
+    let cancel = AtomicBool::new(false);
+    let mut store = Store::open(&path, &plan, None).expect("a store");
+    let done = carry_out(&plan, &mut store, &Threads(1), &cancel, &mut |_| {
+        cancel.store(true, std::sync::atomic::Ordering::SeqCst);
+    })
+    .expect("cancelled");
+    assert!(done.left > 0 && done.simulated > 0, "{done:?}");
+    drop(store);
+    complete(&path, &plan, None, 2);
+    assert_eq!(results(&path).rows.len(), 24);
+}
+
+#[test]
+fn one_process_at_a_time() {
+    let (dir, plan) = (tempfile::tempdir().expect("a folder"), plan());
+    let path = dir.path().join("a.db");
+    let held = Store::open(&path, &plan, None).expect("a store");
+    let error = Store::open(&path, &plan, None).expect_err("locked");
+    assert!(matches!(error, SweepError::Locked { .. }), "{error}");
+    assert!(error.to_string().contains("another process is working on this store"));
+    // Looking is allowed meanwhile.
+    assert_eq!(Store::look(&path).expect("a store").status().expect("a status").simulated, 0);
+    drop(held);
+    assert!(Store::open(&path, &plan, None).is_ok());
+}
+
+#[test]
+fn stores_of_other_versions_studies_and_logs_are_refused_and_stay_as_they_are() {
+    let (dir, plan) = (tempfile::tempdir().expect("a folder"), plan());
+    let path = dir.path().join("a.db");
+    complete(&path, &plan, None, 1);
+    let refused = |sql: &str, part: &str| {
+        let copy = dir.path().join("copy.db");
+        std::fs::copy(&path, &copy).expect("copied");
+        Connection::open(&copy).and_then(|db| db.execute_batch(sql)).expect(sql);
+        let before = std::fs::read(&copy).expect("bytes");
+        let error = Store::open(&copy, &plan, None).expect_err(sql).to_string();
+        assert!(error.contains(part), "{sql}: {error}");
+        assert_eq!(std::fs::read(&copy).expect("bytes"), before, "{sql}");
+    };
+    refused("UPDATE meta SET value = '0.0.9' WHERE name = 'drystone'", "results of drystone 0.0.9");
+    refused("PRAGMA user_version = 2", "has layout 2");
+    refused("PRAGMA application_id = 1", "no sweep store");
+    refused("UPDATE workload SET hash = 'x'; UPDATE meta SET value = 'x' WHERE name = 'plan'", "has changed since");
+    refused("UPDATE meta SET value = 'x' WHERE name = 'plan'", "holds another study");
+    refused("UPDATE meta SET value = '1/3' WHERE name = 'chunk'", "holds chunk 1/3, not the whole study");
+    refused("DELETE FROM meta WHERE name = 'plan'", "damaged");
+    let text = dir.path().join("text.db");
+    std::fs::write(&text, "no database at all, but long enough to be taken for one".repeat(30)).expect("written");
+    let error = Store::open(&text, &plan, None).expect_err("no store").to_string();
+    assert!(error.contains("no sweep store"), "{error}");
+    for (path, part) in [("gone.db", "there is no such store"), ("gone/a.db", "there is no such store")] {
+        let error = Store::look(dir.path().join(path)).expect_err(path).to_string();
+        assert!(error.contains(part), "{error}");
+    }
+    assert!(Store::open(dir.path().join("gone/a.db"), &plan, None).is_err());
+}
+
+#[test]
+fn chunks_merge_into_the_whole() {
+    let (dir, plan) = (tempfile::tempdir().expect("a folder"), plan());
+    let whole = dir.path().join("whole.db");
+    complete(&whole, &plan, None, 1);
+    let chunks = paths(&dir, &["1.db", "2.db", "3.db"]);
+    for (k, path) in (1..).zip(&chunks) {
+        complete(path, &plan, Some(Chunk { k, n: 3 }), 1);
+    }
+    let rows: usize = chunks.iter().map(|path| results(path).rows.len()).sum();
+    assert_eq!(rows, 24, "every result is in one chunk");
+    let all = dir.path().join("all.db");
+    let merged = merge(&all, &chunks[..2]).expect("merged");
+    assert_eq!(merged.added as usize, 24 - results(&chunks[2]).rows.len());
+    assert_eq!(merged.missing as usize, results(&chunks[2]).rows.len());
+    // Again, and in another order: what is there already is equal.
+    let merged = merge(&all, &[chunks[2].clone(), chunks[0].clone()]).expect("merged");
+    assert_eq!((merged.added as usize, merged.missing), (results(&chunks[2]).rows.len(), 0));
+    assert_eq!(merged.equal as usize, results(&chunks[0]).rows.len());
+    assert_eq!(results(&all), results(&whole));
+    // It is the store of the whole study now.
+    let mut store = Store::open(&all, &plan, None).expect("a store");
+    let done = carry_out(&plan, &mut store, &Threads(1), &AtomicBool::new(false), &mut |_| {}).expect("done");
+    assert_eq!((done.before, done.simulated), (16, 0));
+}
+
+#[test]
+fn conflicts_are_found_and_nothing_is_merged() {
+    let (dir, plan) = (tempfile::tempdir().expect("a folder"), plan());
+    let all = paths(&dir, &["a.db", "b.db", "c.db"]);
+    complete(&all[0], &plan, Some(Chunk { k: 1, n: 2 }), 1);
+    complete(&all[1], &plan, Some(Chunk { k: 2, n: 2 }), 1);
+    std::fs::copy(&all[0], &all[2]).expect("copied");
+    let forge = "UPDATE result SET wait_mean = wait_mean + 1 WHERE configuration = 1";
+    Connection::open(&all[2]).and_then(|db| db.execute_batch(forge)).expect("forged");
+    let into = dir.path().join("into.db");
+    let error = merge(&into, &all).expect_err("a conflict").to_string();
+    assert!(error.contains("1 results differ") && error.contains("configuration 1 ("), "{error}");
+    assert!(error.contains("wait_mean"), "{error}");
+    assert_eq!(results(&into).rows.len(), 0);
+    assert_eq!(merge(&into, &all[..2]).expect("merged").missing, 0);
+    // Another study does not merge.
+    let other = STUDY.replace("to = 3", "to = 4");
+    let other = Study::parse(Path::new("study.toml"), other).and_then(|s| Plan::of(&s, None)).expect("a plan");
+    let path = dir.path().join("other.db");
+    complete(&path, &other, Some(Chunk { k: 1, n: 2 }), 1);
+    let error = merge(&into, &[path]).expect_err("another study").to_string();
+    assert!(error.contains("only chunks of one study merge"), "{error}");
+    let error = merge(&into, &[into.clone()]).expect_err("itself").to_string();
+    assert!(error.contains("merged into itself"), "{error}");
+}

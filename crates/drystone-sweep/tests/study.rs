@@ -1,0 +1,168 @@
+//! Study files: what they mean, and errors that point at the line.
+
+use drystone_sweep::{Level, Plan, Study, SweepError};
+use std::path::Path;
+
+fn parse(text: &str) -> Result<Study, SweepError> {
+    Study::parse(Path::new("dir/study.toml"), text.to_string())
+}
+
+fn plan(text: &str) -> Plan {
+    Plan::of(&parse(text).expect("a study"), None).expect("a plan")
+}
+
+const WORKLOAD: &str = "[[workload]]\ngenerate = { procs = 16, jobs = 30 }\n";
+
+/// The study with this policy's section.
+fn with(policy: &str) -> String {
+    format!("{WORKLOAD}[[policy]]\n{policy}\n")
+}
+
+#[test]
+fn section_7_of_tsafrir_et_al_has_8640_configurations_of_which_1020_are_equal_to_others() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies/tsafrir2007-section7.toml");
+    let text = std::fs::read_to_string(file).expect("part of the project");
+    // The same policies on one small workload instead of four logs.
+    let policies = text.split_once("[[policy]]").expect("has policies").1;
+    let plan = plan(&format!("{WORKLOAD}as = \"tsafrir2007\"\n[[policy]]{policies}"));
+    assert_eq!(plan.configurations.len(), 3 * 2 * 2 * 2 * 4 * 3 * 30);
+    // Per correction and propagation (6 of them), counted by hand from the equivalences:
+    // size 1: metric and fullness do not matter; nor does the fallback with the window `all`: 1 + 2 + 2 windows.
+    // size 2: three metrics; `all` has 3 with a partial window and 3 × 2 with a full one, the others 3 × 2 × 2 each.
+    // sizes 3 to 30: four metrics; `all` 4 × (1 + 2), the others 4 × 2 × 2 each.
+    let per = 5 + (9 + 12 + 12) + 28 * (12 + 16 + 16);
+    assert_eq!(plan.simulations.len(), 6 * per);
+    assert_eq!(plan.saved(), 1020);
+    // Every configuration is simulated by a policy with its own canonical text.
+    for configuration in &plan.configurations {
+        assert_eq!(configuration.policy.canonical(), plan.simulations[configuration.simulation].canonical);
+    }
+}
+
+#[test]
+fn every_point_meets_every_transformed_workload_and_seed() {
+    let plan = plan(
+        "seed = 5\nrepetitions = 2\n[[workload]]\nname = \"a\"\ngenerate = { procs = 16, jobs = 30 }\nload = [1, 1.25]\n\
+         [[policy]]\npolicy = \"easy(order={order})\"\n[policy.parameters]\norder = [\"fcfs\", \"sjf\"]\n",
+    );
+    let labels: Vec<String> = plan.cases.iter().map(|case| case.label()).collect();
+    assert_eq!(labels, ["a load=1 seed=5", "a load=1.25 seed=5", "a load=1 seed=6", "a load=1.25 seed=6"]);
+    let rows: Vec<String> = plan
+        .configurations
+        .iter()
+        .map(|c| format!("{} {}", c.point[0].as_ref().map_or(String::new(), Level::to_string), c.case))
+        .collect();
+    assert_eq!(rows, ["fcfs 0", "fcfs 1", "fcfs 2", "fcfs 3", "sjf 0", "sjf 1", "sjf 2", "sjf 3"]);
+    let submits = |at: usize| plan.cases[at].workload.jobs().iter().map(|j| j.submit.0).collect::<Vec<_>>();
+    let scaled: Vec<i64> = submits(0).iter().map(|s| (s * 100).div_euclid(125)).collect();
+    assert_eq!(submits(1), scaled, "submits are divided by the load factor, rounded down");
+    assert_ne!(submits(0), submits(2), "seeds matter");
+}
+
+#[test]
+fn the_same_workload_by_two_names_is_simulated_once() {
+    let plan = plan(
+        "[[workload]]\nname = \"a\"\ngenerate = { procs = 16, jobs = 30 }\n\
+         [[workload]]\nname = \"b\"\ngenerate = { procs = 16, jobs = 30 }\n\
+         [[workload]]\nname = \"c\"\ngenerate = { procs = 16, jobs = 30 }\ntrim = \"tsafrir\"\n\
+         [[policy]]\npolicy = \"easy\"\n[[policy]]\npolicy = \"easy(order=fcfs)\"\n",
+    );
+    // Other trimming counts other jobs.
+    assert_eq!((plan.configurations.len(), plan.simulations.len()), (6, 2));
+}
+
+#[test]
+fn lists_and_samples() {
+    let list = plan(&with(
+        "policy = \"easy(reserve={k},order={order})\"\npoints = [{ k = 1, order = \"sjf\" }, { order = \"fcfs\", k = 3 }]",
+    ));
+    let texts: Vec<&str> = list.configurations.iter().map(|c| c.policy.text()).collect();
+    assert_eq!(texts, ["easy(reserve=1,order=sjf)", "easy(reserve=3,order=fcfs)"]);
+    let sample = |design: &str, seed: u64| {
+        let plan = plan(&with(&format!(
+            "policy = \"easy(predict=recent({{k}},window={{w}}))\"\ndesign = \"{design}\"\nsamples = 6\nseed = {seed}\n\
+             [policy.parameters]\nk = {{ from = 1, to = 6 }}\nw = [\"all\", \"immediate\", \"extended\"]"
+        )));
+        plan.configurations.iter().map(|c| c.policy.text().to_string()).collect::<Vec<_>>()
+    };
+    for design in ["random", "latin-hypercube"] {
+        assert_eq!(sample(design, 1).len(), 6);
+        assert_eq!(sample(design, 1), sample(design, 1));
+        assert_ne!(sample(design, 1), sample(design, 2));
+    }
+    // Each of six sizes once, each of three windows twice.
+    let cube = sample("latin-hypercube", 3);
+    for k in 1..=6 {
+        assert_eq!(cube.iter().filter(|t| t.contains(&format!("recent({k},"))).count(), 1, "{cube:?}");
+    }
+    for w in ["all", "immediate", "extended"] {
+        assert_eq!(cube.iter().filter(|t| t.contains(w)).count(), 2, "{cube:?}");
+    }
+}
+
+#[test]
+fn ranges() {
+    let values = |range: &str| {
+        let plan =
+            plan(&with(&format!("policy = \"easy(predict=quantile({{q}}))\"\n[policy.parameters]\nq = {range}")));
+        plan.configurations.iter().map(|c| c.policy.text().to_string()).collect::<Vec<_>>()
+    };
+    let of = |values: &[&str]| values.iter().map(|v| format!("easy(predict=quantile({v}))")).collect::<Vec<_>>();
+    assert_eq!(values("{ from = 0.1, to = 0.5, step = 0.1 }"), of(&["0.1", "0.2", "0.3", "0.4", "0.5"]));
+    assert_eq!(values("{ from = 0, to = 1 }"), of(&["0", "1"]));
+    assert_eq!(values("0.25"), of(&["0.25"]));
+}
+
+#[test]
+fn mistakes_point_at_the_line() {
+    let range = |range: &str| with(&format!("policy = \"easy(reserve={{k}})\"\n[policy.parameters]\nk = {range}"));
+    for (text, line, part) in [
+        ("nonsense".to_string(), 1, "expected"),
+        ("x = 1\n".to_string(), 1, "unknown field `x`"),
+        ("metrics = [\"wait_mean\",\n  \"wait\"]\n".to_string() + &with("policy = \"easy\""), 2, "no metric `wait`"),
+        (WORKLOAD.to_string(), 1, "no [[policy]]"),
+        ("[[policy]]\npolicy = \"easy\"\n".to_string(), 1, "no [[workload]]"),
+        ("\n[[workload]]\nname = \"a\"\n".to_string(), 2, "either `file` or `generate`"),
+        ("[[workload]]\ngenerate = { procs = 0, jobs = 3 }\n".to_string(), 2, "processor"),
+        ("[[workload]]\nfile = \"a\"\nas = \"tsafrir\"\n".to_string(), 3, "expected tsafrir2007"),
+        ("[[workload]]\nfile = \"a\"\nload = [1.0, -1]\n".to_string(), 3, "positive decimal"),
+        ("[[workload]]\nfile = \"a\"\ntrim = \"some\"\n".to_string(), 3, "expected all, tsafrir"),
+        ("[[workload]]\nfile = \"a\"\n[workload.clean]\noverrun = \"stop\"\n".to_string(), 4, "expected run-on"),
+        ("[[workload]]\nfile = \"a\"\n[workload.clean]\ncolour = 1\n".to_string(), 4, "colour"),
+        (with("policy = \"esy\""), 4, "Did you mean `easy`?"),
+        (with("policy = \"easy(order={o})\""), 4, "`{o}` has no values"),
+        (with("policy = \"easy\"\n[policy.parameters]\nk = [1]"), 4, "`k` does not stand in the policy"),
+        (with("policy = \"easy(order={o})\"\n[policy.parameters]\no = [\"fcfs\", \"sooner\"]"), 4, "order takes"),
+        (range("[]"), 6, "at least one value"),
+        (range("[1, 1]"), 6, "twice"),
+        (range("{ from = 3, to = 1 }"), 6, "at most"),
+        (range("{ from = 1, to = 3, by = 1 }"), 6, "a range is"),
+        (range("{ from = 0.5, to = 3.5 }"), 6, "needs a `step`"),
+        (range("{ from = 1, to = 99999999999 }"), 6, "more than"),
+        (with("policy = \"easy\"\ndesign = \"cube\""), 5, "no design"),
+        (with("policy = \"easy\"\ndesign = \"random\""), 5, "needs `samples`"),
+        (with("policy = \"easy(reserve={load})\"\n[policy.parameters]\nload = [1]"), 6, "column of the store"),
+        (WORKLOAD.repeat(2) + "[[policy]]\npolicy = \"easy\"\n", 3, "another workload named"),
+    ] {
+        match parse(&text) {
+            Err(SweepError::Study { file, line: at, problem, .. }) => {
+                assert_eq!((file.as_str(), at), ("dir/study.toml", line), "{text}\n{problem}");
+                assert!(problem.contains(part), "{text}\n{problem}");
+            }
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+    let error = parse("[[workload]]\nfile = \"a\"\nas = \"tsafrir\"\n").expect_err("a mistake").to_string();
+    assert!(error.starts_with("dir/study.toml:3:6: ") && error.ends_with("\n  as = \"tsafrir\""), "{error}");
+}
+
+#[test]
+fn a_missing_month_and_a_missing_log_are_named() {
+    let month =
+        "[[workload]]\ngenerate = { procs = 16, jobs = 30 }\nmonth = \"1950-01\"\n[[policy]]\npolicy = \"easy\"\n";
+    let error = Plan::of(&parse(month).expect("a study"), None).expect_err("no such month").to_string();
+    assert!(error.contains("study.toml:3") || error.contains("UnixStartTime"), "{error}");
+    let log = "[[workload]]\nfile = \"gone.swf\"\n[[policy]]\npolicy = \"easy\"\n";
+    let error = Plan::of(&parse(log).expect("a study"), None).expect_err("no such log").to_string();
+    assert!(error.contains("workload gone") && error.contains("dir/gone.swf"), "{error}");
+}
