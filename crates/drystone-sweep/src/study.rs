@@ -195,7 +195,7 @@ impl Study {
             .map_err(|e| read.error(e.span().unwrap_or(0..0), e.message().trim().replace('\n', "; ")))?;
         let whole = 0..0;
         let metrics = match &raw.metrics {
-            None => vec!["wait_mean".to_string(), "bounded_slowdown_mean".to_string()]
+            None => ["wait_mean", "bounded_slowdown_mean"]
                 .iter()
                 .map(|m| m.parse())
                 .collect::<Result<Vec<Metric>, String>>()

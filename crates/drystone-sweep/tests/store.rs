@@ -230,6 +230,6 @@ fn conflicts_are_found_and_nothing_is_merged() {
     complete(&path, &other, Some(Chunk { k: 1, n: 2 }), 1);
     let error = merge(&into, &[path]).expect_err("another study").to_string();
     assert!(error.contains("only chunks of one study merge"), "{error}");
-    let error = merge(&into, &[into.clone()]).expect_err("itself").to_string();
+    let error = merge(&into, std::slice::from_ref(&into)).expect_err("itself").to_string();
     assert!(error.contains("merged into itself"), "{error}");
 }

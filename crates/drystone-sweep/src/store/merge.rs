@@ -126,7 +126,7 @@ fn add(
     conflicts: &mut Vec<String>,
 ) -> rusqlite::Result<()> {
     let mut statement = source.db.prepare("SELECT * FROM result ORDER BY configuration")?;
-    let names: Vec<String> = statement.column_names().into_iter().map(String::from).collect();
+    let names: Vec<String> = statement.column_names().map(String::from).collect();
     let columns = names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
     let mut find = target.prepare(&format!("SELECT {columns} FROM result WHERE configuration = ?"))?;
     let read =

@@ -38,7 +38,7 @@ pub fn query(path: impl AsRef<Path>, sql: &str) -> Result<Answer, SweepError> {
     if !statement.readonly() || statement.column_count() == 0 {
         return Err(store.error("a query only looks: write SELECT …"));
     }
-    let columns: Vec<String> = statement.column_names().into_iter().map(String::from).collect();
+    let columns: Vec<String> = statement.column_names().map(String::from).collect();
     let width = columns.len();
     let read = |row: &rusqlite::Row<'_>| (0..width).map(|at| Ok(cell(row.get_ref(at)?))).collect();
     let rows = statement.query_map([], read).and_then(Iterator::collect).map_err(wrong)?;
