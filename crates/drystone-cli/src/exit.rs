@@ -53,6 +53,9 @@ impl Failure {
 
     /// A simulation of `policy` failed.
     pub(crate) fn simulation(policy: &str, error: &SimulationError) -> Failure {
+        if let SimulationError::Thrashing { .. } = error {
+            return Failure::usage(format_args!("policy {policy}: {error}"));
+        }
         let text = format!("policy {policy}: {error}; this is a bug of the policy, please report it");
         Failure::Message { code: VIOLATION, text }
     }

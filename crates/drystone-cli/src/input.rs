@@ -2,10 +2,11 @@
 
 use crate::args::{LogArgs, SimulationArgs};
 use crate::exit::Failure;
-use crate::meta::{ExperimentMeta, PrioritiesMeta, StudyMeta};
+use crate::meta::{ExperimentMeta, FileMeta, StudyMeta};
 use crate::output::message;
 use crate::output::{file::Output, number};
 use crate::progress::{Counted, Progress};
+use drystone::engine::Platform;
 use drystone::generate::{default_params, generate};
 use drystone::log::clean::{Audit, Cleaner, Options, Study};
 use drystone::log::swf::{Header, Record};
@@ -165,14 +166,23 @@ pub(crate) fn synthetic_header(workload: &Workload) -> Header {
 }
 
 /// Reads a file of priorities and checks it against the jobs.
-pub(crate) fn priorities(file: &Path, workload: &Workload) -> Result<(Priorities, PrioritiesMeta), Failure> {
+pub(crate) fn priorities(file: &Path, workload: &Workload) -> Result<(Priorities, FileMeta), Failure> {
     let name = file.display().to_string();
     let text = std::fs::read_to_string(file)
         .map_err(|error| Failure::usage(format_args!("{name}: cannot be read: {error}")))?;
     let in_file = |error: PriorityError| Failure::usage(format_args!("{name}: {error}"));
     let priorities = Priorities::from_toml(&text).map_err(in_file)?;
     priorities.check(workload).map_err(in_file)?;
-    Ok((priorities, PrioritiesMeta::of(name, &text)))
+    Ok((priorities, FileMeta::of(name, &text)))
+}
+
+/// Reads a platform file.
+pub(crate) fn platform(file: &Path) -> Result<(Platform, FileMeta), Failure> {
+    let name = file.display().to_string();
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| Failure::usage(format_args!("{name}: cannot be read: {error}")))?;
+    let platform = Platform::from_toml(&text).map_err(|error| Failure::usage(format_args!("{name}: {error}")))?;
+    Ok((platform, FileMeta::of(name, &text)))
 }
 
 /// Whether a policy takes these priorities.
@@ -203,5 +213,5 @@ pub(crate) fn experiment(args: &SimulationArgs, header: &Header) -> ExperimentMe
         meta
     });
     let trim = selection(args).to_string();
-    ExperimentMeta { study, trim, seed: args.seed, each_month: args.each_month, priorities: None }
+    ExperimentMeta { study, trim, seed: args.seed, each_month: args.each_month, priorities: None, platform: None }
 }

@@ -149,20 +149,23 @@ pub(crate) struct ExperimentMeta {
     pub(crate) each_month: bool,
     /// The file of priorities, where one was given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) priorities: Option<PrioritiesMeta>,
+    pub(crate) priorities: Option<FileMeta>,
+    /// The platform file, where one was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) platform: Option<FileMeta>,
 }
 
-/// A file of priorities.
+/// A file that was given.
 #[derive(Clone, Serialize, Debug)]
-pub(crate) struct PrioritiesMeta {
+pub(crate) struct FileMeta {
     pub(crate) file: String,
     /// BLAKE3 of its bytes.
     pub(crate) hash: String,
 }
 
-impl PrioritiesMeta {
-    pub(crate) fn of(file: String, text: &str) -> PrioritiesMeta {
-        PrioritiesMeta { file, hash: short(blake3::hash(text.as_bytes())) }
+impl FileMeta {
+    pub(crate) fn of(file: String, text: &str) -> FileMeta {
+        FileMeta { file, hash: short(blake3::hash(text.as_bytes())) }
     }
 }
 

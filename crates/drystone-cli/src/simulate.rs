@@ -1,7 +1,7 @@
 //! One simulation, measured: what `run` and `compare` do once and many times.
 
 use crate::progress::Progress;
-use drystone::engine::{Levels, Observer, Replay, Scheduler, Simulation, SimulationError};
+use drystone::engine::{Levels, Observer, Platform, Replay, Scheduler, Simulation, SimulationError};
 use drystone::metrics::{Collector, Config, PromiseAudit, PromisesKept, Report, Scope};
 use drystone::model::{Ended, JobId, Time, Workload};
 use drystone::policy::{PolicySpec, Priorities};
@@ -18,6 +18,13 @@ pub(crate) struct Measured {
 /// How many ends between two reports of progress.
 const STRIDE: u64 = 256;
 
+/// What a simulation is given besides jobs and a policy.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Given<'a> {
+    pub(crate) priorities: Option<&'a Priorities>,
+    pub(crate) platform: Platform,
+}
+
 /// Simulates `parts`, one after the other and each from an empty machine, and measures them as one workload.
 ///
 /// `whole` holds all jobs of the parts in the same order. `also` watches, too; the ids it sees are those of the parts.
@@ -25,7 +32,7 @@ pub(crate) fn simulate(
     whole: &Workload,
     parts: &[Workload],
     spec: &PolicySpec,
-    priorities: Option<&Priorities>,
+    given: Given<'_>,
     config: Config,
     progress: &Progress,
     also: &mut impl Observer,
@@ -39,7 +46,9 @@ pub(crate) fn simulate(
         let queue = parts.len() == 1;
         let watch = Watch { collector, offset, queue, ended: 0, progress };
         let mut observer = ((watch, PromiseAudit::default()), &mut *also);
-        Simulation::new(part.machine(), scheduler(spec, priorities, part), Replay::new(part)).run(&mut observer)?;
+        let scheduler = scheduler(spec, given.priorities, part);
+        let simulation = Simulation::new(part.machine(), scheduler, Replay::new(part));
+        simulation.on(&given.platform).run(&mut observer)?;
         let (watch, audit) = observer.0;
         promises = promises.and(audit.kept(), offset);
         progress.add(watch.ended % STRIDE);

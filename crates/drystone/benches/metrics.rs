@@ -30,6 +30,7 @@ impl Jobs {
                 end: start + run,
                 ran: run,
                 suspensions: 0,
+                overhead: Span::ZERO,
                 first_reservation: (i % 8 == 0).then_some(start + Span(60)),
                 first_prediction: job.estimate,
                 learned: false,

@@ -43,6 +43,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with = "each_month")]
     pub(crate) trace: Option<PathBuf>,
 
+    /// Write when and on which processors each job ran, suspensions included, as CSV with the columns
+    /// job_id,start,end,procs,processors,then: data for a Gantt chart.
+    #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with_all = ["each_month", "stalls"])]
+    pub(crate) segments: Option<PathBuf>,
+
     /// Write how each class of run times (up to 100, 1,000, 10,000 s, more) fared week by week as CSV.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) weeks: Option<PathBuf>,

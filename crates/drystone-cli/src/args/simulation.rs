@@ -47,6 +47,11 @@ pub(crate) struct SimulationArgs {
     #[arg(long, value_name = "FILE.toml", help_heading = "Policy")]
     pub(crate) priorities: Option<PathBuf>,
 
+    /// What suspending a job costs on this machine, for policies that suspend (ss, tss, is); see docs/suspension.md. Without
+    /// it suspension costs nothing.
+    #[arg(long, value_name = "FILE.toml", help_heading = "Policy")]
+    pub(crate) platform: Option<PathBuf>,
+
     /// Exit with code 1 if any job started later than first promised. Only conservative and slack-based backfilling and the
     /// head of EASY's queue are bound by promises, and only where no job outlives its estimate (--overrun kill or exact).
     #[arg(long, help_heading = "Measuring")]

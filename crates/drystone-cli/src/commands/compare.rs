@@ -12,7 +12,7 @@ use crate::output::number::{NONE, change, count, duration, fixed_or, hours, minu
 use crate::output::report::{self, Timing};
 use crate::output::{self, Form, Printable, ReportFile, message};
 use crate::progress::Progress;
-use crate::simulate::{Measured, config, simulate};
+use crate::simulate::{Given, Measured, config, simulate};
 use drystone::metrics::{
     Categorised, Change, Comparison, LEAST_WEEKS, Measure, Metric, Options, PromisesKept, Report, Verdict,
     compare as compare_reports,
@@ -62,7 +62,12 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
         say_who_takes(&specs, &read, &input.workload)?;
         (priorities, experiment.priorities) = (Some(read), Some(meta));
     }
-    let measured = simulate_all(args, &input.workload, parts.as_slice(), &specs, priorities.as_ref())?;
+    let mut given = Given { priorities: priorities.as_ref(), ..Given::default() };
+    if let Some(file) = &common.platform {
+        let (platform, meta) = input::platform(file)?;
+        (given.platform, experiment.platform) = (platform, Some(meta));
+    }
+    let measured = simulate_all(args, &input.workload, parts.as_slice(), &specs, given)?;
     let timings: Vec<Timing> = measured.iter().map(Timing::of).collect();
     let results: Vec<PolicyResult> = specs
         .iter()
@@ -174,7 +179,7 @@ fn simulate_all(
     whole: &Workload,
     parts: &[Workload],
     specs: &[PolicySpec],
-    priorities: Option<&Priorities>,
+    given: Given<'_>,
 ) -> Result<Vec<Measured>, Failure> {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = args.threads.map_or_else(cores, usize::from).min(specs.len()).max(1);
@@ -185,7 +190,8 @@ fn simulate_all(
         for _ in 0..threads {
             scope.spawn(|| {
                 while let Some((spec, slot)) = specs.iter().zip(&done).nth(next.fetch_add(1, Ordering::Relaxed)) {
-                    let theirs = priorities.filter(|p| input::takes(spec, p, whole).is_ok());
+                    let priorities = given.priorities.filter(|p| input::takes(spec, p, whole).is_ok());
+                    let theirs = Given { priorities, ..given };
                     let result = simulate(whole, parts, spec, theirs, config(&args.common, false), &progress, &mut ())
                         .map_err(|e| Failure::simulation(spec.text(), &e));
                     *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);

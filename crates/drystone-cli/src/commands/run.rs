@@ -11,8 +11,8 @@ use crate::output::number::{count, speed};
 use crate::output::report::{self, Timing};
 use crate::output::{self, Form, Printable, ReportFile, jobs, message};
 use crate::progress::Progress;
-use crate::simulate::{config, simulate};
-use drystone::engine::Notes;
+use crate::simulate::{Given, config, simulate};
+use drystone::engine::{Notes, Segments};
 use drystone::log::clean::Study;
 use drystone::log::transform;
 use drystone::metrics::{HeelAndToe, JobRow, PromisesKept, Report, SearchEffort, Stalls, weekly};
@@ -50,6 +50,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     let records = schedule.as_ref().is_some_and(jobs::Target::needs_records);
     let trace = args.trace.as_deref().map(Output::create).transpose()?;
     let weeks = args.weeks.as_deref().map(Output::create).transpose()?;
+    let segments_file = args.segments.as_deref().map(Output::create).transpose()?;
     let input = Input::read(common.workload.as_deref(), &common.log, common.seed, records)?.slice(common)?;
     let mut experiment = input::experiment(common, &input.header);
     let spec = in_study(&args.policy, common.log.study)?;
@@ -59,17 +60,27 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
         input::takes(&spec, &read, &input.workload)?;
         (priorities, experiment.priorities) = (Some(read), Some(meta));
     }
+    let mut given = Given { priorities: priorities.as_ref(), ..Given::default() };
+    if let Some(file) = &common.platform {
+        let (platform, meta) = input::platform(file)?;
+        (given.platform, experiment.platform) = (platform, Some(meta));
+    }
     let parts = parts(&input.workload, common.each_month)?;
     let progress = Progress::new("simulating", "jobs", Some(input.workload.len() as u64));
     let config = config(common, schedule.is_some() || weeks.is_some());
     let mut notes = Notes::default();
+    let mut segments = Segments::default();
     let mut heel = args.stalls.then(|| HeelAndToe::new(&input.workload, config.selection));
     let measured = match &mut heel {
         Some(heel) => {
             let watching = &mut (heel, &mut notes);
-            simulate(&input.workload, parts.as_slice(), &spec, priorities.as_ref(), config, &progress, watching)
+            simulate(&input.workload, parts.as_slice(), &spec, given, config, &progress, watching)
         }
-        None => simulate(&input.workload, parts.as_slice(), &spec, priorities.as_ref(), config, &progress, &mut notes),
+        None if segments_file.is_some() => {
+            let watching = &mut (&mut segments, &mut notes);
+            simulate(&input.workload, parts.as_slice(), &spec, given, config, &progress, watching)
+        }
+        None => simulate(&input.workload, parts.as_slice(), &spec, given, config, &progress, &mut notes),
     };
     let measured = measured.map_err(|e| Failure::simulation(spec.text(), &e))?;
     drop(progress);
@@ -106,6 +117,11 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     if let Some(file) = trace {
         let mut csv = Vec::new();
         notes.write_csv(&mut csv).map_err(Failure::usage)?;
+        file.write_whole(&csv)?;
+    }
+    if let Some(file) = segments_file {
+        let mut csv = Vec::new();
+        segments.write_csv(&mut csv).map_err(Failure::usage)?;
         file.write_whole(&csv)?;
     }
     // Files can be compared byte by byte: no timing unless it was asked for.

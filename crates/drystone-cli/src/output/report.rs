@@ -38,6 +38,9 @@ pub(crate) fn determined(workload: &WorkloadMeta, policy: &PolicyMeta, experimen
     if let Some(priorities) = &experiment.priorities {
         row.text("priorities", &priorities.hash);
     }
+    if let Some(platform) = &experiment.platform {
+        row.text("platform", &platform.hash);
+    }
     row.text("drystone", VERSION);
     row
 }
@@ -241,6 +244,9 @@ pub(crate) fn determined_facts(workload: &WorkloadMeta, experiment: &ExperimentM
     facts.push(("seed", experiment.seed.to_string()));
     if let Some(priorities) = &experiment.priorities {
         facts.push(("priorities", format!("{} ({})", priorities.file, priorities.hash)));
+    }
+    if let Some(platform) = &experiment.platform {
+        facts.push(("platform", format!("{} ({})", platform.file, platform.hash)));
     }
     if experiment.each_month {
         facts.push(("months", "each simulated apart, from an empty machine".to_string()));

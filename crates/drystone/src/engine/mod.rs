@@ -3,6 +3,8 @@
 pub mod explain;
 mod notes;
 mod observer;
+mod platform;
+mod segments;
 mod session;
 mod simulation;
 mod source;
@@ -10,6 +12,8 @@ mod stopwatch;
 
 pub use notes::{Note, Notes};
 pub use observer::{Levels, Observer, Schedule};
+pub use platform::{Memory, Pays, Platform, PlatformError, Transfer};
+pub use segments::{Segment, Segments};
 pub use session::{Scheduler, Session, Violation};
 pub use simulation::{Simulation, SimulationError};
 pub use source::{Incoming, Replay, Source};

@@ -1,6 +1,6 @@
 //! Those who watch a simulation: metrics, recorders, tests.
 
-use crate::model::{Ended, JobId, Procs, Span, Time};
+use crate::model::{Ended, JobId, ProcSet, Procs, Span, Time};
 use crate::policy::{Gauge, Moved, Why};
 
 /// The state of the machine between two instants.
@@ -30,6 +30,10 @@ pub trait Observer {
     /// A job started.
     #[inline]
     fn started(&mut self, _now: Time, _id: JobId, _why: Why) {}
+
+    /// A job that has just started or gone on was put on these processors; told by policies that name them.
+    #[inline]
+    fn placed(&mut self, _now: Time, _id: JobId, _on: &ProcSet) {}
 
     /// A job was suspended.
     #[inline]
@@ -84,6 +88,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.started(now, id, why);
         self.1.started(now, id, why);
     }
+    fn placed(&mut self, now: Time, id: JobId, on: &ProcSet) {
+        self.0.placed(now, id, on);
+        self.1.placed(now, id, on);
+    }
     fn suspended(&mut self, now: Time, id: JobId) {
         self.0.suspended(now, id);
         self.1.suspended(now, id);
@@ -131,6 +139,9 @@ impl<O: Observer> Observer for &mut O {
     }
     fn started(&mut self, now: Time, id: JobId, why: Why) {
         (**self).started(now, id, why);
+    }
+    fn placed(&mut self, now: Time, id: JobId, on: &ProcSet) {
+        (**self).placed(now, id, on);
     }
     fn suspended(&mut self, now: Time, id: JobId) {
         (**self).suspended(now, id);

@@ -192,6 +192,11 @@ impl Session {
         &self.s.table.entries[id]
     }
 
+    /// The processors of a job that was started on named ones.
+    pub(crate) fn named(&self, id: JobId) -> Option<&ProcSet> {
+        self.s.named.get(&id)
+    }
+
     /// A job that the table still holds.
     pub(crate) fn known(&self, id: JobId) -> Option<&Entry> {
         self.s.table.entries.get(id)

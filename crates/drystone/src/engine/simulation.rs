@@ -1,13 +1,14 @@
 //! The loop: a simulated machine that runs jobs as long as they really take, and asks the scheduler at every event.
 
 use super::observer::{Levels, Observer};
+use super::platform::{Platform, Transfer};
 use super::session::{Scheduler, Session, Violation};
 use super::source::{Incoming, Source};
-use crate::model::{Ended, JobId, Machine, Outcome, Span, Time, Truth, Window};
-use crate::policy::{Action, Pass, Phase, SnapshotError};
+use crate::model::{Ended, JobId, Machine, Outcome, ProcSet, Span, Time, Truth, Window};
+use crate::policy::{Action, Pass, Phase, Placement, SnapshotError};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 /// A simulation of one scheduler on one stream of arrivals.
 ///
@@ -16,6 +17,8 @@ use std::collections::BinaryHeap;
 pub struct Simulation<S> {
     source: S,
     session: Session,
+    /// What suspension costs.
+    transfer: Option<Transfer>,
     s: State,
 }
 
@@ -26,6 +29,10 @@ struct State {
     /// Ends of running jobs: see [`End`]. Ends of jobs that were suspended or cut short
     /// since are stale.
     ends: BinaryHeap<Reverse<End>>,
+    /// What suspensions have added to the time that jobs need their processors, for jobs that are here.
+    overhead: BTreeMap<JobId, Span>,
+    /// Processors from which memory is still being written, and until when.
+    writing: Vec<(Time, ProcSet)>,
     /// Starts so far, where ends of the same time come in the order of the starts.
     starts: Option<u32>,
     /// Whether there may be stale ends.
@@ -62,6 +69,9 @@ struct Saved {
     position: u64,
 }
 
+/// So many suspensions of one job, where they cost time, are not going to lead anywhere.
+const THRASHING: u32 = 100_000;
+
 /// Why a simulation stopped before its end.
 #[derive(Debug, thiserror::Error)]
 pub enum SimulationError {
@@ -77,6 +87,15 @@ pub enum SimulationError {
         suspended: u32,
         /// One of them.
         first: JobId,
+    },
+    /// A job is suspended over and over, and what that costs is more than it runs in between.
+    #[error(
+        "job {job} was suspended {THRASHING} times, at a cost each time, and may never end: the policy should suspend less \
+         (a higher sf, or cap=) or suspension should cost less"
+    )]
+    Thrashing {
+        /// Which job.
+        job: JobId,
     },
     /// The source went back in time.
     #[error("an arrival at {next} comes after the present, {now}: a source must be in order of time")]
@@ -97,9 +116,12 @@ impl<S: Source> Simulation<S> {
         Simulation {
             source,
             session: Session::new(machine, scheduler),
+            transfer: None,
             s: State {
                 truth: Window::default(),
                 ends: BinaryHeap::new(),
+                overhead: BTreeMap::new(),
+                writing: Vec::new(),
                 starts,
                 stale: false,
                 gone: false,
@@ -107,6 +129,12 @@ impl<S: Source> Simulation<S> {
                 now: Time::MIN,
             },
         }
+    }
+
+    /// The same on a machine where suspension costs what `platform` says.
+    #[must_use]
+    pub fn on(self, platform: &Platform) -> Simulation<S> {
+        Simulation { transfer: platform.suspension, ..self }
     }
 
     /// The present: the instant that was handled last.
@@ -306,24 +334,27 @@ impl<S: Source> Simulation<S> {
         let Some(Reverse(next)) = self.s.ends.pop() else { return };
         let id = next.job();
         self.session.end(now, id);
-        debug_assert_eq!(self.session.entry(id).ran, self.s.truth[id].run, "run time received is the run time due");
+        debug_assert_eq!(self.session.entry(id).ran, self.s.due(id), "run time received is the run time due");
         if O::ENDS {
             self.report(now, id, observer);
         }
+        self.s.overhead.remove(&id);
         self.s.gone = true;
     }
 
     #[inline]
     fn report(&mut self, now: Time, id: JobId, observer: &mut impl Observer) {
         let changes = self.session.take_changes(id);
+        let overhead = self.s.overhead.get(&id).copied().unwrap_or(Span::ZERO);
         let truth = &self.s.truth[id];
         let (entry, job) = (self.session.entry(id), self.session.job(id));
         let changes = changes.as_deref().unwrap_or(&[]);
         let outcome = Outcome {
             start: entry.first_start,
             end: now,
-            ran: entry.ran,
+            ran: entry.ran - overhead,
             suspensions: entry.suspensions,
+            overhead,
             first_reservation: match entry.first_reservation {
                 Time::MAX if entry.as_head && entry.first_start > job.submit => Some(entry.first_start),
                 Time::MAX => None,
@@ -366,6 +397,7 @@ impl<S: Source> Simulation<S> {
                 let was_here = self.session.cancel(now, id);
                 if was_here {
                     self.s.gone = true;
+                    self.s.overhead.remove(&id);
                     observer.cancelled(now, id);
                     self.session.take_changes(id);
                 } else {
@@ -378,21 +410,39 @@ impl<S: Source> Simulation<S> {
     }
 
     #[inline]
-    fn decide(&mut self, now: Time, observer: &mut impl Observer) -> Result<(), Violation> {
+    fn decide(&mut self, now: Time, observer: &mut impl Observer) -> Result<(), SimulationError> {
         let s = &mut self.s;
+        let transfer = self.transfer.as_ref();
+        let mut thrashing = None;
         self.session.decide_with(now, |session, action| match action {
-            Action::Start { job, why, .. } => {
-                s.push_end(now + s.truth[job].run, job);
+            Action::Start { job, why, on } => {
+                s.wait_for_writers(session, now, job);
+                s.push_end(now + s.due(job), job);
                 observer.started(now, job, why);
+                if on != Placement::Any
+                    && let Some(set) = session.named(job)
+                {
+                    observer.placed(now, job, set);
+                }
             }
             Action::Resume(job) | Action::ResumeOn { job, .. } => {
+                s.wait_for_writers(session, now, job);
                 if let Some(end) = s.end_of(session, job) {
                     s.push_end(end, job);
                 }
                 observer.resumed(now, job);
+                if let (Action::ResumeOn { .. }, Some(set)) = (action, session.named(job)) {
+                    observer.placed(now, job, set);
+                }
             }
             Action::Suspend(job) => {
                 s.stale = true;
+                if let Some(transfer) = transfer {
+                    s.charge(session, transfer, now, job);
+                    if session.known(job).is_some_and(|e| e.suspensions > THRASHING) {
+                        thrashing = Some(job);
+                    }
+                }
                 observer.suspended(now, job);
             }
             Action::Kill(job) => s.cut(session, now, job),
@@ -403,7 +453,10 @@ impl<S: Source> Simulation<S> {
         for moved in self.session.actions().moves() {
             observer.moved(now, moved);
         }
-        Ok(())
+        match thrashing {
+            Some(job) => Err(SimulationError::Thrashing { job }),
+            None => Ok(()),
+        }
     }
 }
 
@@ -411,13 +464,59 @@ impl State {
     /// When a running job ends if it goes on running.
     fn end_of(&self, session: &Session, id: JobId) -> Option<Time> {
         let entry = session.known(id).filter(|e| e.phase == Phase::Running)?;
-        Some(entry.segment + (self.truth[id].run - entry.ran))
+        Some(entry.segment + (self.due(id) - entry.ran))
+    }
+
+    /// How long a job needs its processors in all.
+    #[inline]
+    fn due(&self, id: JobId) -> Span {
+        let run = self.truth[id].run;
+        if self.overhead.is_empty() { run } else { run + self.overhead.get(&id).copied().unwrap_or(Span::ZERO) }
+    }
+
+    fn add_overhead(&mut self, id: JobId, time: Span) {
+        if time > Span::ZERO {
+            let sum = self.overhead.entry(id).or_default();
+            *sum += time;
+        }
+    }
+
+    /// A job was suspended: its memory is written now, and read when it goes on.
+    fn charge(&mut self, session: &Session, transfer: &Transfer, now: Time, id: JobId) {
+        let once = transfer.once(session.job(id), &self.truth[id]);
+        if transfer.pays_read() {
+            self.add_overhead(id, once);
+        }
+        match session.named(id).filter(|_| transfer.busy) {
+            _ if !transfer.pays_write() => {}
+            Some(set) => self.writing.push((now + once, set.clone())),
+            None => self.add_overhead(id, once),
+        }
+    }
+
+    /// A job has its processors, but begins when the memory of those who left them is written.
+    #[inline]
+    fn wait_for_writers(&mut self, session: &Session, now: Time, id: JobId) {
+        if self.writing.is_empty() {
+            return;
+        }
+        self.writing.retain(|&(until, _)| until > now);
+        let Some(set) = session.named(id) else { return };
+        let on_them = self.writing.iter().filter(|(_, writer)| !writer.is_disjoint(set));
+        if let Some(until) = on_them.map(|&(until, _)| until).max() {
+            self.add_overhead(id, until - now);
+        }
     }
 
     /// Lets a running job end now: what it has received is all it will get.
     fn cut(&mut self, session: &Session, now: Time, id: JobId) {
         let Some(entry) = session.known(id).filter(|e| e.phase == Phase::Running) else { return };
-        self.truth[id].run = entry.ran + (now - entry.segment);
+        let received = entry.ran + (now - entry.segment);
+        let overhead = self.overhead.get(&id).copied().unwrap_or(Span::ZERO).min(received);
+        if overhead > Span::ZERO {
+            self.overhead.insert(id, overhead);
+        }
+        self.truth[id].run = received - overhead;
         self.stale = true;
         self.push_end(now, id);
     }

@@ -32,6 +32,8 @@ pub enum Scheme {
     Week,
     /// Well (estimate ≤ 2 × run) or badly estimated (Kettimuthu et al. 2005).
     Estimate,
+    /// [`Scheme::Sixteen`], well and badly estimated jobs apart: as in section 5 of Kettimuthu et al. 2005.
+    SixteenEstimate,
 }
 
 /// Borders of the classes of [`Scheme::Sixteen`], inclusive.
@@ -55,7 +57,7 @@ pub(super) fn lawson_class(run: Span) -> usize {
 
 impl Scheme {
     /// All schemes.
-    pub const ALL: [Scheme; 10] = [
+    pub const ALL: [Scheme; 11] = [
         Scheme::Sixteen,
         Scheme::Four,
         Scheme::Lawson,
@@ -66,6 +68,7 @@ impl Scheme {
         Scheme::Month,
         Scheme::Week,
         Scheme::Estimate,
+        Scheme::SixteenEstimate,
     ];
 
     /// The word for it in files and on command lines.
@@ -82,6 +85,7 @@ impl Scheme {
             Scheme::Month => "month",
             Scheme::Week => "week",
             Scheme::Estimate => "estimate",
+            Scheme::SixteenEstimate => "sixteen-estimate",
         }
     }
 
@@ -99,6 +103,7 @@ impl Scheme {
             Scheme::Month => "month of submit",
             Scheme::Week => "week of submit",
             Scheme::Estimate => "quality of the estimate",
+            Scheme::SixteenEstimate => "quality of the estimate, run time × processors, 32 classes",
         }
     }
 
@@ -110,6 +115,7 @@ impl Scheme {
             Scheme::Four | Scheme::Lawson => Some(4),
             Scheme::Chiang => Some(25),
             Scheme::Estimate => Some(2),
+            Scheme::SixteenEstimate => Some(32),
             Scheme::User | Scheme::Group | Scheme::Queue | Scheme::Month | Scheme::Week => None,
         }
     }
@@ -129,6 +135,9 @@ impl Scheme {
             Scheme::Month => calendar.month(job.submit),
             Scheme::Week => calendar.week(job.submit),
             Scheme::Estimate => i64::from(job.estimate.0 > run.0.saturating_mul(2)),
+            Scheme::SixteenEstimate => {
+                16 * Scheme::Estimate.key(ended, calendar) + Scheme::Sixteen.key(ended, calendar)
+            }
         }
     }
 
@@ -150,6 +159,10 @@ impl Scheme {
             Scheme::Lawson => pair(&["short", "medium", "long", "extra long"], &[""], ""),
             Scheme::Chiang => pair(&RUNS, &SIZES, " × "),
             Scheme::Estimate => pair(&["well", "badly"], &["estimated"], " "),
+            Scheme::SixteenEstimate => {
+                let name = |scheme: Scheme, key: i64| scheme.category_name(key, calendar);
+                Some(format!("{}, {}", name(Scheme::Estimate, key / 16), name(Scheme::Sixteen, key % 16)))
+            }
             Scheme::Month => Some(calendar.month_name(key)),
             Scheme::Week => Some(format!("week {}", key + 1)),
             Scheme::User | Scheme::Group | Scheme::Queue if key == i64::from(UNKNOWN) => Some("unknown".to_string()),

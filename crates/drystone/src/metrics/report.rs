@@ -174,6 +174,10 @@ pub struct JobRow {
     pub user: i32,
     /// How often it was suspended.
     pub suspensions: u32,
+    /// How long it was suspended.
+    pub suspended: Span,
+    /// What suspensions cost it on its processors.
+    pub overhead: Span,
     /// Start first reserved for it.
     pub first_reservation: Option<Time>,
     /// Prediction of its run time at arrival.
@@ -200,6 +204,8 @@ impl JobRow {
             procs: job.procs,
             user: job.user,
             suspensions: outcome.suspensions,
+            suspended: outcome.suspended(),
+            overhead: outcome.overhead,
             first_reservation: outcome.first_reservation,
             first_prediction: outcome.first_prediction,
             corrections: outcome.corrections,

@@ -14,6 +14,9 @@ pub struct Outcome {
     pub ran: Span,
     /// How often it was suspended.
     pub suspensions: u32,
+    /// Time on its processors in which memory was written or read because of suspensions, or in which it waited for that of
+    /// others.
+    pub overhead: Span,
     /// Where the policy first reserved processors for it. A job that waited and then started as the head of its queue
     /// without a reservation counts as reserved at its start. `None` for all others.
     pub first_reservation: Option<Time>,
@@ -26,6 +29,14 @@ pub struct Outcome {
     /// Accuracy of its predictions over its life, each weighted by the time it was in force from submit to end (spec of
     /// Tsafrir et al. 2007, section 3.3): 1 is perfect. `None` where predictions were not recorded.
     pub accuracy: Option<f64>,
+}
+
+impl Outcome {
+    /// Time between its first start and its end in which it was suspended.
+    #[must_use]
+    pub fn suspended(&self) -> Span {
+        (self.end - self.start) - self.ran - self.overhead
+    }
 }
 
 /// A job that has ended, as shown to observers of a simulation.

@@ -25,6 +25,7 @@ impl Done {
                 end: Time(start + run),
                 ran: Span(run),
                 suspensions: 0,
+                overhead: Span::ZERO,
                 first_reservation: None,
                 first_prediction: Span(run),
                 learned: false,

@@ -6,7 +6,7 @@ use drystone::metrics::{JobRow, measures};
 use std::io::{self, Write};
 
 const HEADER: &str = "job_id,submit,start,end,wait,run,procs,estimate,user,bounded_slowdown,suspensions,\
-    first_reservation,first_prediction,corrections,accuracy,counted";
+    suspended,overhead,first_reservation,first_prediction,corrections,accuracy,counted";
 
 pub(super) fn write(mut out: Output, rows: &[JobRow]) -> Result<(), Failure> {
     lines(&mut out, rows).map_err(|e| Failure::write(out.name(), &e))?;
@@ -17,13 +17,14 @@ pub(super) fn write(mut out: Output, rows: &[JobRow]) -> Result<(), Failure> {
 fn lines(out: &mut impl Write, rows: &[JobRow]) -> io::Result<()> {
     writeln!(out, "{HEADER}")?;
     for row in rows {
-        let JobRow { number, submit, start, end, ran, procs, estimate, user, suspensions, .. } = row;
+        let JobRow { number, submit, start, end, ran, procs, estimate, user, suspensions, suspended, overhead, .. } =
+            row;
         let JobRow { first_prediction, corrections, .. } = row;
         let wait = row.wait();
         let slowdown = measures::bounded_slowdown(wait, *ran);
         write!(
             out,
-            "{number},{submit},{start},{end},{wait},{ran},{procs},{estimate},{user},{slowdown},{suspensions},"
+            "{number},{submit},{start},{end},{wait},{ran},{procs},{estimate},{user},{slowdown},{suspensions},{suspended},{overhead},"
         )?;
         if let Some(reservation) = row.first_reservation {
             write!(out, "{reservation}")?;

@@ -18,6 +18,8 @@ pub(super) fn write(out: Output, rows: &[JobRow], determined: &str) -> Result<()
         ("user", Column::Long(&|r| i64::from(r.user))),
         ("bounded_slowdown", Column::Double(&|r| measures::bounded_slowdown(r.wait(), r.ran))),
         ("suspensions", Column::Long(&|r| i64::from(r.suspensions))),
+        ("suspended", Column::Long(&|r| r.suspended.0)),
+        ("overhead", Column::Long(&|r| r.overhead.0)),
         ("first_reservation", Column::MaybeLong(&|r| r.first_reservation.map(|t| t.0))),
         ("first_prediction", Column::Long(&|r| r.first_prediction.0)),
         ("corrections", Column::Long(&|r| i64::from(r.corrections))),

@@ -1,0 +1,186 @@
+//! What the simulated machine charges for suspending a job.
+
+use crate::model::{Job, Span, Truth};
+use serde::{Deserialize, Serialize};
+
+/// A machine's properties beyond its processors, as a file says them:
+///
+/// ```
+/// use drystone::engine::Platform;
+/// let platform = Platform::from_toml(r#"
+///     [suspension]
+///     memory = "drawn"    # or "log": as the log says, drawn where it does not
+///     smallest = 100      # MB per processor, of drawn memory
+///     largest = 1000
+///     rate = 2            # MB/s per processor
+///     pays = "write"      # or "read", or "both": which transfers cost time
+///     busy = false        # true: processors stay busy while memory is written, and whoever is next on them waits
+///     seed = 0            # of drawn memory
+/// "#)?;
+/// assert!(platform.suspension.is_some());
+/// assert!(Platform::from_toml("[suspension]\nrate = 0").is_err());
+/// # Ok::<(), drystone::engine::PlatformError>(())
+/// ```
+///
+/// Every key may be left out; the values above are the defaults (Kettimuthu et al. 2005, section 5.1).
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Platform {
+    /// What suspension costs; `None`: nothing.
+    pub suspension: Option<Transfer>,
+}
+
+/// How long it takes to write and to read a job's memory. Processors of a job transfer theirs at the same time.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Transfer {
+    /// Where memory sizes come from.
+    pub memory: Memory,
+    /// Least drawn memory, in MB per processor.
+    pub smallest: u64,
+    /// Most drawn memory.
+    pub largest: u64,
+    /// MB per second and processor.
+    pub rate: f64,
+    /// Which transfers cost time.
+    pub pays: Pays,
+    /// Whether processors stay busy while memory is written, so that whoever starts on them begins later. Otherwise the
+    /// suspended job makes up for it when it goes on, and processors change hands at once.
+    pub busy: bool,
+    /// Seed of drawn memory.
+    pub seed: u64,
+}
+
+/// Where memory sizes come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Memory {
+    /// From the log; drawn where it does not say.
+    Log,
+    /// Drawn uniformly by the log's number of the job.
+    Drawn,
+}
+
+/// Which transfers cost time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pays {
+    /// Writing memory when a job is suspended.
+    Write,
+    /// Reading it when the job goes on.
+    Read,
+    /// Both.
+    Both,
+}
+
+impl Default for Transfer {
+    fn default() -> Self {
+        Transfer {
+            memory: Memory::Drawn,
+            smallest: 100,
+            largest: 1_000,
+            rate: 2.0,
+            pays: Pays::Write,
+            busy: false,
+            seed: 0,
+        }
+    }
+}
+
+/// A platform file that says something impossible, or nothing intelligible: where, what, and what was expected.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct PlatformError(String);
+
+impl Platform {
+    /// Reads a platform file.
+    ///
+    /// # Errors
+    /// A text that is no TOML, a key or a word that does not exist, an impossible value.
+    pub fn from_toml(text: &str) -> Result<Platform, PlatformError> {
+        let platform: Platform =
+            toml::from_str(text).map_err(|e| PlatformError(e.to_string().trim_end().to_string()))?;
+        if let Some(transfer) = &platform.suspension {
+            transfer.check()?;
+        }
+        Ok(platform)
+    }
+}
+
+impl Transfer {
+    fn check(&self) -> Result<(), PlatformError> {
+        let wrong = |key: &str, value: String, expected: &str| {
+            Err(PlatformError(format!("[suspension] {key} = {value} is not possible; {key} takes {expected}")))
+        };
+        if !(self.rate >= 1e-6 && self.rate <= 1e9) {
+            return wrong("rate", self.rate.to_string(), "MB per second, from 0.000001 to 1000000000");
+        }
+        if self.largest > 1_000_000_000 {
+            return wrong("largest", self.largest.to_string(), "MB per processor, up to 1000000000");
+        }
+        if self.smallest > self.largest {
+            return wrong(
+                "smallest",
+                self.smallest.to_string(),
+                &format!("up to `largest`, which is {}", self.largest),
+            );
+        }
+        Ok(())
+    }
+
+    /// Seconds to transfer a job's memory once, rounded up.
+    pub(super) fn once(&self, job: &Job, truth: &Truth) -> Span {
+        let megabytes = match self.memory {
+            Memory::Log if job.memory_kb >= 0 => job.memory_kb as f64 / 1024.0,
+            _ => {
+                let seeded =
+                    (truth.number as u64).wrapping_add(splitmix64(self.seed).wrapping_mul(u64::from(self.seed != 0)));
+                (self.smallest + splitmix64(seeded) % (self.largest - self.smallest + 1)) as f64
+            }
+        };
+        Span((megabytes / self.rate).ceil().min(crate::model::TIME_LIMIT as f64) as i64)
+    }
+
+    pub(super) fn pays_write(&self) -> bool {
+        self.pays != Pays::Read
+    }
+
+    pub(super) fn pays_read(&self) -> bool {
+        self.pays != Pays::Write
+    }
+}
+
+/// One step of the generator splitmix64 (Steele, Lea & Flood 2014).
+fn splitmix64(seed: u64) -> u64 {
+    let mut z = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mistakes_are_named() {
+        for (text, part) in [
+            ("[suspension]\nrate = -1", "rate takes MB per second"),
+            ("[suspension]\nrate = \"fast\"", "line 2"),
+            ("[suspension]\nsmallest = 2000", "up to `largest`, which is 1000"),
+            ("[suspension]\npays = \"all\"", "`write`, `read`, `both`"),
+            ("[suspend]\nrate = 1", "unknown field `suspend`"),
+            ("[suspension]\nspeed = 1", "unknown field `speed`"),
+        ] {
+            let error = Platform::from_toml(text).expect_err(text).to_string();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+        assert_eq!(Platform::from_toml(""), Ok(Platform::default()));
+    }
+
+    /// The first output of splitmix64 for seed 0, as published with the generator.
+    #[test]
+    fn the_generator_is_splitmix64() {
+        assert_eq!(splitmix64(0), 0xE220_A839_7B1D_CDAF);
+    }
+}

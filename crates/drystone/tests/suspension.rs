@@ -1,0 +1,278 @@
+//! Preemption: two tasks by hand, invariants on random workloads, edge cases, and what suspension costs.
+
+mod common;
+
+use common::{KTH, golden, golden_suspensions, shared, spec, workload};
+use drystone::engine::{Observer, Platform, Replay, Segments, Simulation, SimulationError};
+use drystone::log::clean::{Options, Study};
+use drystone::model::{Ended, Outcome, Procs, Workload};
+use proptest::prelude::*;
+
+/// Outcomes in order of arrival.
+#[derive(Default)]
+struct Outcomes(Vec<Option<Outcome>>);
+
+impl Observer for Outcomes {
+    fn ended(&mut self, ended: &Ended<'_>) {
+        let at = ended.id.index();
+        self.0.resize(self.0.len().max(at + 1), None);
+        self.0[at] = Some(ended.outcome.clone());
+    }
+}
+
+fn run(w: &Workload, policy: &str, platform: &Platform) -> Result<(Vec<Outcome>, Segments), SimulationError> {
+    let mut watching = (Outcomes::default(), Segments::default());
+    Simulation::new(w.machine(), spec(policy).scheduler(), Replay::new(w)).on(platform).run(&mut watching)?;
+    let outcomes = watching.0.0.into_iter().map(|o| o.expect("every job ends")).collect();
+    Ok((outcomes, watching.1))
+}
+
+fn outcomes(w: &Workload, policy: &str) -> Vec<Outcome> {
+    run(w, policy, &Platform::default()).unwrap_or_else(|e| panic!("{policy}: {e}")).0
+}
+
+/// Section 4.1: two equal tasks that need the whole machine arrive together. With SF = 2^(1/(n+1)) they suspend each other at
+/// most n times. SF is rounded up in its last decimal here, and the routine runs every second; the n-th suspension happens when
+/// the waiting task's expansion factor has become SF^n, that is, after (SF^n − 1) of their length, as the paper derives.
+#[test]
+fn two_equal_tasks_suspend_each_other_as_often_as_computed() {
+    const LENGTH: i64 = 1_000_000;
+    let w = workload(4, &[(0, 4, LENGTH, LENGTH), (0, 4, LENGTH, LENGTH)]);
+    for n in 0..6u32 {
+        let exact = 2f64.powf(1.0 / f64::from(n + 1));
+        let up = (exact * 1e6).ceil() / 1e6;
+        let (found, segments) = run(&w, &format!("ss(sf={up:.6},every=1)"), &Platform::default()).expect("runs");
+        assert_eq!(found.iter().map(|o| o.suspensions).sum::<u32>(), n, "SF = {up}");
+        // A little below the bound there is one suspension more.
+        let down = exact - 0.001;
+        let more = outcomes(&w, &format!("ss(sf={down:.6},every=1)"));
+        assert_eq!(more.iter().map(|o| o.suspensions).sum::<u32>(), n + 1, "SF = {down}");
+        // Who waits has waited all the time that the other ran: its factor is 1 + (waited) / LENGTH.
+        let mut starts: Vec<i64> = segments.list.iter().map(|s| s.start.0).collect();
+        starts.sort_unstable();
+        let mut waited = [0, 0];
+        let mut tau = [1.0, 1.0f64];
+        for (k, pair) in starts[1..=n as usize].iter().enumerate() {
+            let (running, waiting) = (k % 2, 1 - k % 2);
+            let since = starts[k];
+            waited[waiting] += pair - since;
+            tau[waiting] = 1.0 + waited[waiting] as f64 / LENGTH as f64;
+            assert!((tau[waiting] / tau[running] - up).abs() < 5e-6, "suspension {k}: {tau:?}");
+        }
+    }
+}
+
+/// SF = 1: at every tick the two change places; the last seconds are whose turn it is.
+#[test]
+fn a_factor_of_one_alternates_with_the_granularity_of_the_routine() {
+    let w = workload(4, &[(0, 4, 300, 300), (0, 4, 300, 300)]);
+    let found = outcomes(&w, "ss(sf=1)");
+    let all: u32 = found.iter().map(|o| o.suspensions).sum();
+    // Ticks at 60, 120, …: task 0 runs [0, 60), [120, 180), … Its last minute is [480, 540), and task 1 ends at 600.
+    assert_eq!((all, found[0].end.0, found[1].end.0), (8, 540, 600));
+}
+
+/// A wide job arrives while a narrow one runs on 0; the narrow newcomer may not take what the suspended one owns.
+#[test]
+fn owned_processors_are_not_taken_by_hand() {
+    // 4 processors. Job 0 runs on 0-2 from 0 (estimate 6000). Job 1 (4 wide, 60 s) arrives at 0: tau reaches 2 at 60.
+    // Then job 0 is suspended, job 1 runs on 0-3 from 60 to 120. At 120 job 0 goes on on 0-2.
+    // Job 2 (2 wide) arrives at 70: at 120 only processor 3 is not owned, so it waits for job 0's end: 6060, or until its own
+    // factor suffices: (w + 600) / 600 >= 2 · (60 + 6000) / 6000 = 2.02, w >= 612, from 682 on: the tick 720.
+    let w = workload(4, &[(0, 3, 6_000, 6_000), (0, 4, 60, 60), (70, 2, 600, 600)]);
+    let found = outcomes(&w, "ss");
+    let spans: Vec<_> = found.iter().map(|o| (o.start.0, o.end.0, o.suspensions)).collect();
+    // Job 2 takes 0-1 or 3 and one of 0-2; job 0 waits 720 to 1320.
+    assert_eq!(spans, [(0, 6_660, 2), (60, 120, 0), (720, 1_320, 0)]);
+    // Where ownership does not count, job 2, whose factor is 650/600 at 120 and that of job 0 6060/6000, starts then on 0-1. Job
+    // 0, whose factor never is twice that, goes on when it has ended, for its last 5,940 s.
+    let lowest = outcomes(&w, "ss(place=lowest)");
+    assert_eq!((lowest[2].start.0, lowest[2].end.0, lowest[0].end.0), (120, 720, 6_660));
+}
+
+/// Every job as wide as the machine: one after the other, and each gets what it is due.
+#[test]
+fn every_job_as_wide_as_the_machine() {
+    let jobs: Vec<_> = (0..40).map(|i| (i * 20, 8, 40 + 300 * (i % 3), 40 + 300 * (i % 3))).collect();
+    let w = workload(8, &jobs);
+    let work: i64 = jobs.iter().map(|j| j.3).sum();
+    for policy in ["ss", "ss(sf=1)", "tss", "is(slice=60)", "ss(place=contiguous)", "ss(migration=yes)"] {
+        let (found, segments) = run(&w, policy, &Platform::default()).expect("runs");
+        assert_eq!(found.iter().map(|o| o.end.0).max(), Some(work), "{policy}: the machine is never idle");
+        sound(&w, &found, &segments, policy);
+    }
+}
+
+/// Nobody has had its slice: nobody is suspended, and whoever fits the free processors starts.
+#[test]
+fn a_slice_longer_than_any_job() {
+    let w = workload(4, &[(0, 3, 500, 500), (10, 2, 100, 100), (20, 1, 50, 50), (30, 4, 10, 10)]);
+    let found = outcomes(&w, "is(slice=1000)");
+    assert!(found.iter().all(|o| o.suspensions == 0));
+    assert_eq!(found.iter().map(|o| o.start.0).collect::<Vec<_>>(), [0, 500, 20, 600]);
+    // With the slice of the paper, job 1 suspends job 0 only when it has run for 600 s: it has ended by then.
+    assert_eq!(outcomes(&w, "is"), found);
+}
+
+#[test]
+fn impossible_parameters_are_refused() {
+    for (text, part) in [
+        ("ss(sf=0.99)", "sf takes a decimal number from 1|auto"),
+        ("ss(sf=-2)", "sf takes"),
+        ("tss(means=1/2/3)", "16 numbers"),
+        ("tss(limit=0)", "limit takes"),
+        ("is(slice=0)", "slice takes seconds from 1"),
+        ("ss(every=0)", "every takes"),
+        ("ss(cap=0)", "cap takes"),
+        ("ss(place=anywhere)", "place takes strict|priosf"),
+    ] {
+        let error = text.parse::<drystone::policy::PolicySpec>().expect_err(text).to_string();
+        assert!(error.contains(part), "{text}: {error}");
+    }
+}
+
+/// Never two jobs on one processor, run time received is run time due, and, unless told otherwise, every segment of a job on
+/// the same processors.
+fn sound(w: &Workload, found: &[Outcome], segments: &Segments, policy: &str) {
+    let mut events = Vec::new();
+    for (i, (outcome, truth)) in found.iter().zip(w.truth()).enumerate() {
+        assert_eq!(outcome.ran, truth.run, "{policy}: job {i}");
+        let mut mine: Vec<_> = segments.list.iter().filter(|s| s.job.index() == i).collect();
+        mine.sort_by_key(|s| (s.start, s.end));
+        assert_eq!(mine.len() as u32, outcome.suspensions + 1, "{policy}: job {i}");
+        let received: i64 = mine.iter().map(|s| (s.end - s.start).0).sum();
+        assert_eq!(received, (truth.run + outcome.overhead).0, "{policy}: job {i}");
+        let set = |k: usize| mine[k].on.as_ref().expect("named");
+        for (k, segment) in mine.iter().enumerate() {
+            assert_eq!(set(k).len(), w.jobs()[i].procs);
+            assert!(policy.contains("migration=yes") || set(k) == set(0), "{policy}: job {i} moved");
+            assert_eq!(segment.suspended, k + 1 < mine.len());
+            for range in set(k).ranges() {
+                if segment.end > segment.start {
+                    events.extend(range.clone().map(|p| (p, segment.start, segment.end)));
+                }
+            }
+        }
+    }
+    events.sort_unstable();
+    let shared = events.windows(2).find(|w| w[0].0 == w[1].0 && w[1].1 < w[0].2);
+    assert_eq!(shared, None, "{policy}: two jobs on one processor");
+}
+
+const POLICIES: [&str; 16] = [
+    "ss(every=5)",
+    "ss(sf=1,every=3)",
+    "ss(sf=1.25,every=10,rule=skip)",
+    "ss(every=5,rule=exit)",
+    "ss(every=5,place=priosf)",
+    "ss(every=5,place=prio1)",
+    "ss(every=5,place=never)",
+    "ss(every=5,place=avoid)",
+    "ss(every=5,place=lowest)",
+    "ss(every=5,place=contiguous,width=none)",
+    "ss(every=5,starts=ticks)",
+    "ss(sf=1.1,every=5,cap=1)",
+    "ss(sf=1.1,every=5,relief=2,migration=yes)",
+    "ss(sf=auto,every=5)",
+    "tss(sf=1.2,every=5)",
+    "is(slice=10,every=5)",
+];
+
+fn random_jobs() -> impl Strategy<Value = Workload> {
+    let job = (0i64..300, prop_oneof![2 => 1u32..=3, 1 => 1u32..=8], 1i64..80, 1i64..80);
+    (8u32..12, prop::collection::vec(job, 1..50)).prop_map(|(procs, jobs): (Procs, Vec<_>)| {
+        let mut now = 0;
+        let place = |(gap, width, estimate, run): (i64, u32, i64, i64)| {
+            now += gap / 25;
+            (now, width, estimate, run)
+        };
+        workload(procs, &jobs.into_iter().map(place).collect::<Vec<_>>())
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// The invariants under every choice, with and without a price.
+    #[test]
+    fn schedules_are_sound(w in random_jobs(), at in 0usize..16, price in 0usize..4) {
+        let price = ["", "[suspension]\nlargest = 100\nrate = 50", "[suspension]\nlargest = 200\nrate = 100\npays = 'both'\nbusy = true",
+            "[suspension]\nlargest = 200\nrate = 100\npays = 'read'"][price];
+        // With SF = 1 and a price nobody may ever end: that is an error of its own.
+        let platform = if POLICIES[at].contains("sf=1,") { "" } else { price };
+        let platform = Platform::from_toml(platform).expect("a platform");
+        let (found, segments) = run(&w, POLICIES[at], &platform).expect("every job ends");
+        sound(&w, &found, &segments, POLICIES[at]);
+        prop_assert!(price.contains("rate") || found.iter().all(|o| o.overhead.0 == 0));
+        if POLICIES[at].contains("cap=1") {
+            prop_assert!(found.iter().all(|o| o.suspensions <= 1));
+        }
+    }
+
+    /// A simulation on a machine where suspension costs something is saved and loaded again and again, and nothing changes.
+    #[test]
+    fn stopping_and_resuming_changes_nothing(w in random_jobs(), at in 0usize..16) {
+        prop_assume!(!POLICIES[at].contains("sf=1,"));
+        let platform = Platform::from_toml("[suspension]\nlargest = 200\nrate = 100\nbusy = true").expect("a platform");
+        let new = || Simulation::new(w.machine(), spec(POLICIES[at]).scheduler(), Replay::new(&w)).on(&platform);
+        let (mut whole, mut pieces) = (Outcomes::default(), Outcomes::default());
+        new().run(&mut whole).expect("runs");
+        let mut simulation = new();
+        while simulation.step(&mut pieces).expect("runs") {
+            let saved = simulation.save().expect("saves");
+            simulation = new();
+            simulation.load(&saved).expect("loads");
+        }
+        prop_assert_eq!(pieces.0, whole.0);
+    }
+}
+
+/// Where every suspension costs more than is run between two, nobody would ever end: that is said, not computed for ever.
+#[test]
+fn endless_thrashing_is_found_out() {
+    let w = workload(4, &[(0, 4, 6_000, 6_000), (0, 4, 6_000, 6_000)]);
+    let platform = Platform::from_toml("[suspension]\nsmallest = 1000").expect("a platform");
+    let error = run(&w, "ss(sf=1)", &platform).expect_err("never ends");
+    assert!(error.to_string().contains("a higher sf, or cap="), "{error}");
+    let (found, _) = run(&w, "ss(sf=1,cap=3)", &platform).expect("ends");
+    assert!(found.iter().all(|o| o.suspensions <= 3));
+}
+
+/// What suspension costs, by hand: job 0 is suspended at 60 and goes on at 120. 200 MB at 2 MB/s take 100 s.
+#[test]
+fn overhead_by_hand() {
+    let w = workload(4, &[(0, 3, 6_000, 6_000), (0, 4, 60, 60)]);
+    for (pays, busy, ends, overheads) in [
+        ("write", false, [6_160, 120], [100, 0]),
+        ("read", false, [6_160, 120], [100, 0]),
+        ("both", false, [6_260, 120], [200, 0]),
+        // Job 1 has the processors from 60 on, but begins at 160, when job 0's memory is written.
+        ("write", true, [6_160, 220], [0, 100]),
+        ("both", true, [6_260, 220], [100, 100]),
+        ("read", true, [6_160, 120], [100, 0]),
+    ] {
+        let text = format!("[suspension]\nsmallest = 200\nlargest = 200\npays = '{pays}'\nbusy = {busy}");
+        let (found, _) = run(&w, "ss", &Platform::from_toml(&text).expect("a platform")).expect("ends");
+        assert_eq!([found[0].end.0, found[1].end.0], ends, "{text}");
+        assert_eq!([found[0].overhead.0, found[1].overhead.0], overheads, "{text}");
+        assert_eq!((found[0].ran.0, found[0].suspensions), (6_000, 1), "{text}");
+    }
+}
+
+/// The independent schedule in which every suspension is paid for by writing the job's memory (rule S11).
+#[test]
+fn overhead_of_writing_on_kth() {
+    let options = Options { take: Some(5_000), procs: Some(100), ..Study::Kettimuthu2005.options() };
+    let Some(file) = shared(&format!("traces/{KTH}.swf.gz")) else { return };
+    let kth = drystone::log::load(file, &options).expect("a good log").workload;
+    let Some(rows) = golden("preempt/kth5000-ss2-overhead-write") else { return };
+    let platform = Platform::from_toml("[suspension]").expect("the defaults are the paper's");
+    let (found, _) = run(&kth, "ss", &platform).expect("runs");
+    let ours: Vec<[i64; 4]> = (0..kth.len())
+        .map(|i| [kth.truth()[i].number, kth.jobs()[i].submit.0, found[i].start.0, found[i].end.0])
+        .collect();
+    let wrong = ours.iter().zip(&rows).filter(|(ours, theirs)| ours != theirs).count();
+    assert_eq!((ours.len(), wrong), (rows.len(), 0));
+    let suspensions: Vec<i64> = found.iter().map(|o| i64::from(o.suspensions)).collect();
+    assert_eq!(Some(suspensions), golden_suspensions("preempt/kth5000-ss2-overhead-write"));
+}

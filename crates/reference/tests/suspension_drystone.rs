@@ -1,0 +1,93 @@
+//! The product's preemptive policies against the naive definitions, segment by segment, on random workloads: among others, that
+//! nothing is missed at the ticks which the product sleeps through.
+
+use drystone::engine::{Platform, Replay, Segments, Simulation};
+use drystone::model::{Job, Machine, Provenance, Span, Status, Time, Truth, Workload};
+use drystone::policy::PolicySpec;
+use drystone_reference::checker::Segment;
+use drystone_reference::jobs_of;
+use drystone_reference::suspension::{self, Limit, Place, Policy, Selective, Victims};
+use proptest::prelude::*;
+
+/// Runs from seconds to hours, so that factors cross between ticks and at them; crowds; jobs as wide as the machine.
+fn workloads() -> impl Strategy<Value = Workload> {
+    let size = prop_oneof![3 => 1u32..=4, 2 => 1u32..=16, 1 => Just(16u32)];
+    let time = prop_oneof![2 => 1i64..200, 2 => 1i64..4_000, 1 => Just(600i64), 1 => Just(120i64)];
+    let gap = prop_oneof![Just(0i64), 0i64..100, 0i64..1_500, Just(60i64)];
+    let job = (gap, size, time.clone(), time);
+    let jobs = prop_oneof![3 => prop::collection::vec(job.clone(), 1..30), 1 => prop::collection::vec(job, 30..120)];
+    jobs.prop_map(|jobs| {
+        let (mut list, mut truth, mut now) = (Vec::new(), Vec::new(), 0);
+        for (i, (gap, procs, more, run)) in jobs.into_iter().enumerate() {
+            now += gap;
+            // Half of the estimates are right.
+            let estimate = if more % 2 == 0 { run } else { run + more };
+            list.push(Job::new(Time(now), procs, Span(estimate)));
+            truth.push(Truth { run: Span(run), number: i as i64 + 1, status: Status::Unknown });
+        }
+        Workload::new(Machine { procs: 16 }, list, truth, Provenance::default()).expect("sound")
+    })
+}
+
+fn segments(w: &Workload, policy: &str, platform: &str) -> Vec<Segment> {
+    let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
+    let platform = Platform::from_toml(platform).expect("a platform");
+    let mut segments = Segments::default();
+    Simulation::new(w.machine(), spec.scheduler(), Replay::new(w))
+        .on(&platform)
+        .run(&mut segments)
+        .unwrap_or_else(|e| panic!("{policy}: {e}"));
+    let numbers = |s: &drystone::engine::Segment| {
+        s.on.iter().flat_map(|on| on.ranges().iter().cloned().flatten()).collect::<Vec<u32>>()
+    };
+    let mut list: Vec<Segment> = segments
+        .list
+        .iter()
+        .map(|s| Segment { job: s.job.index(), start: s.start.0, end: s.end.0, processors: Some(numbers(s)) })
+        .collect();
+    list.sort_by_key(|s| (s.start, s.job));
+    list
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(160))]
+
+    #[test]
+    fn selective_suspension(
+        w in workloads(), factor in 0usize..4, limit in 0usize..3, place in 0usize..4, victims in 0usize..3,
+        ticks in any::<bool>(), paid in any::<bool>(),
+    ) {
+        let (sf, factor) = [("1", (1, 1)), ("1.5", (3, 2)), ("2", (2, 1)), ("5", (5, 1))][factor];
+        let means = [1.5; 16];
+        let (name, limit) = [
+            ("ss(".to_string(), Limit::None),
+            ("tss(".to_string(), Limit::Online),
+            (format!("tss(means={},", means.map(|m| m.to_string()).join("/")), Limit::Given(means)),
+        ][limit].clone();
+        let (place_name, place) = [
+            ("strict", Place::Strict), ("priosf", Place::PrioritySf), ("avoid", Place::Avoid), ("lowest", Place::Lowest),
+        ][place];
+        let (rule, victims) = [
+            ("widest", Victims::WidestFirst), ("skip", Victims::InOrder), ("exit", Victims::UntilIneligible),
+        ][victims];
+        let starts = if ticks { "ticks" } else { "events" };
+        let policy = format!("{name}sf={sf},place={place_name},rule={rule},starts={starts})");
+        // Ten seconds for each suspension, but not where jobs change places every minute.
+        let paid = paid && sf != "1";
+        let platform = if paid { "[suspension]\nsmallest = 100\nlargest = 100\nrate = 10" } else { "" };
+        let overhead = if paid { vec![10; w.len()] } else { Vec::new() };
+        let settings = Selective { factor, limit, place, victims, starts_at_ticks_only: ticks };
+        let mut theirs = suspension::run(&Policy::Selective(settings), &jobs_of(&w), 16, &overhead).segments;
+        theirs.sort_by_key(|s| (s.start, s.job));
+        prop_assert_eq!(segments(&w, &policy, platform), theirs, "{}", policy);
+    }
+
+    #[test]
+    fn immediate_service(w in workloads(), preempting in any::<bool>()) {
+        let policy = if preempting { "is" } else { "is(resume=free)" };
+        let mut theirs =
+            suspension::run(&Policy::Immediate { preempting_resumption: preempting }, &jobs_of(&w), 16, &[]).segments;
+        theirs.sort_by_key(|s| (s.start, s.job));
+        prop_assert_eq!(segments(&w, policy, ""), theirs, "{}", policy);
+    }
+}
