@@ -23,7 +23,7 @@ pub(crate) const INTERRUPTED: i32 = 130;
 
 /// The exit codes, for help texts.
 pub(crate) const CODES: &str = "Exit codes: 0 done; 1 a finding (a promise was broken and --require-promises \
-    given);\n2 wrong usage, input or output; 3 a policy broke its contract; 130 interrupted.";
+    given, or a published number is not met);\n2 wrong usage, input or output; 3 a policy broke its contract; 130 interrupted.";
 
 /// What commands return.
 pub(crate) type Outcome = Result<u8, Failure>;

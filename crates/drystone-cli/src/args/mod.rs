@@ -5,6 +5,7 @@ mod explain;
 mod log;
 mod policies;
 mod predict;
+mod reproduce;
 mod run;
 mod shell;
 mod simulation;
@@ -17,6 +18,7 @@ pub(crate) use explain::ExplainArgs;
 pub(crate) use log::LogArgs;
 pub(crate) use policies::PoliciesArgs;
 pub(crate) use predict::PredictArgs;
+pub(crate) use reproduce::ReproduceArgs;
 pub(crate) use run::RunArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use simulation::{ReportFormat, SimulationArgs};
@@ -55,11 +57,12 @@ Examples:
   drystone explain --workload LOG.swf.gz --job 4711 --policy slack   why this job started when it did
   drystone predict LOG.swf.gz                          how well run times can be foreseen
   drystone sweep STUDY.toml                            every configuration of a study
+  drystone reproduce --logs DIR                        the published record, number by number
   drystone policies                                    what policies there are
 
 Exit codes:
   0    done
-  1    a finding: a promise was broken and --require-promises given
+  1    a finding: a promise was broken and --require-promises given, or a published number is not met
   2    wrong usage, input or output
   3    a policy broke its contract
   130  interrupted";
@@ -75,6 +78,8 @@ pub(crate) enum Command {
     Explain(Box<ExplainArgs>),
     /// Judge predictors of run times on a log, without a schedule.
     Predict(Box<PredictArgs>),
+    /// Simulate published tables again and compare cell by cell.
+    Reproduce(ReproduceArgs),
     /// List policies, their parameters, variants and sources.
     Policies(PoliciesArgs),
     /// Look at, clean, change, convert and generate workloads.

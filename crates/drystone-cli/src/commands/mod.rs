@@ -4,6 +4,7 @@ mod compare;
 mod explain;
 mod policies;
 mod predict;
+mod reproduce;
 mod run;
 mod shell;
 mod sweep;
@@ -20,6 +21,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Run(args) => run::run(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Predict(args) => predict::predict(&args),
+        Command::Reproduce(args) => reproduce::reproduce_studies(&args),
         Command::Policies(args) => policies::policies(&args),
         Command::Workload(args) => workload::workload(args.command),
         Command::Sweep(args) => sweep::sweep(*args),

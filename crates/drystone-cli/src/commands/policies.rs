@@ -5,6 +5,7 @@ use crate::exit::{DONE, Failure, Outcome};
 use crate::output::document::{Document, Table};
 use crate::output::{self, stdout};
 use drystone::policy::{ALIASES, Alias, COMMON, KINDS, Kind, Param, PolicySpec};
+use drystone_reproduce::{RowSpec, Study, builtin};
 use serde::Serialize;
 
 /// Everything there is.
@@ -81,7 +82,7 @@ impl From<&Kind> for KindEntry {
 pub(crate) fn policies(args: &PoliciesArgs) -> Outcome {
     let listing = listing(args)?;
     let document = if args.certified {
-        certified(&listing)
+        certified(&listing, &builtin().map_err(Failure::usage)?)
     } else if args.name.is_some() {
         details(&listing)
     } else {
@@ -177,11 +178,29 @@ fn variants(listing: &Listing, document: &mut Document) {
     document.table(variants_table(listing));
 }
 
-fn certified(listing: &Listing) -> Document {
+fn certified(listing: &Listing, studies: &[Study]) -> Document {
     let mut document = Document::default();
     document.heading("Variants that reproduce published studies (with --as STUDY for the workload)");
     document.table(variants_table(listing));
+    document.heading("Published tables that check them: `drystone reproduce STUDY --logs DIR`");
+    let mut table = Table::new(["variant", "tables"]).texts(&[0, 1]);
+    for variant in listing.policies.iter().flat_map(|k| &k.variants) {
+        let checked = studies.iter().filter_map(|study| checked_by(study, &variant.policy)).collect::<Vec<_>>();
+        let checked = if checked.is_empty() { "none".to_string() } else { checked.join("; ") };
+        table.row(vec![variant.policy.clone().into(), checked.into()]);
+    }
+    document.table(table);
     document
+}
+
+/// The study's tables with a published value under this variant.
+fn checked_by(study: &Study, variant: &str) -> Option<String> {
+    let under =
+        |policy: &str| policy.strip_prefix(variant).is_some_and(|rest| rest.is_empty() || rest.starts_with('('));
+    let judges = |row: &RowSpec| row.tolerance.is_some() && row.policy.as_deref().is_some_and(under);
+    let tables = study.tables.iter().filter(|t| t.rows.iter().any(judges)).map(|t| t.id.as_str());
+    let tables = tables.collect::<Vec<_>>().join(", ");
+    (!tables.is_empty()).then(|| format!("{}: {tables}", study.name))
 }
 
 fn variants_table(listing: &Listing) -> Table {

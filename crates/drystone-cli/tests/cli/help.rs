@@ -74,6 +74,9 @@ fn policies_are_listed_with_all_there_is_to_know() {
     }
     let certified = folder.run(&["policies", "--certified"]).ok();
     assert!(certified.contains("easy@tsafrir2007") && !certified.contains("fcfs"), "{certified}");
+    // Each with the published tables that check it.
+    let checked = certified.lines().find(|l| l.starts_with("slack@talby1999 ") && l.contains("talby-1999:"));
+    assert!(checked.is_some_and(|l| l.contains("1, 2, 3")), "{certified}");
     // A short name and a policy with parameters find their family.
     assert!(folder.run(&["policies", "easy-sjbf"]).ok().starts_with("easy:"));
 }

@@ -8,6 +8,7 @@ mod help;
 mod inputs;
 mod outputs;
 mod predict;
+mod reproduce;
 mod run;
 mod sweep;
 mod workload;

@@ -1,0 +1,294 @@
+//! `drystone reproduce`: the published record, cell by cell.
+
+use crate::args::ReproduceArgs;
+use crate::exit::{DONE, FINDING, Failure, Outcome};
+use crate::meta::VERSION;
+use crate::output::document::{Document, Table, Tone, Value};
+use crate::output::flat::{Row, Rows};
+use crate::output::{self, Printable, ReportFile, message};
+use crate::progress::Progress;
+use drystone_reproduce::{Cell, Library, LogState, Published, Study, TableResult, Verdict, builtin, reproduce};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+#[derive(Serialize)]
+struct Reproduction {
+    schema: &'static str,
+    drystone: &'static str,
+    counts: Counts,
+    studies: Vec<StudyResult>,
+}
+
+#[derive(Serialize)]
+struct StudyResult {
+    name: String,
+    source: String,
+    note: String,
+    logs: Vec<LogLine>,
+    counts: Counts,
+    tables: Vec<TableResult>,
+}
+
+#[derive(Serialize)]
+struct LogLine {
+    id: String,
+    file: String,
+    blake3: String,
+    page: String,
+    found: bool,
+}
+
+/// Cells by outcome.
+#[derive(Clone, Copy, Default, Serialize)]
+struct Counts {
+    met: usize,
+    within: usize,
+    out: usize,
+    shown: usize,
+    missing: usize,
+}
+
+impl Counts {
+    fn of<'a>(tables: impl Iterator<Item = &'a TableResult> + Clone) -> Counts {
+        let count = |verdict| tables.clone().map(|t| t.count(verdict)).sum();
+        Counts {
+            met: count(Verdict::Met),
+            within: count(Verdict::Within),
+            out: count(Verdict::Out),
+            shown: count(Verdict::Shown),
+            missing: count(Verdict::Missing),
+        }
+    }
+
+    fn line(self) -> String {
+        let mut line = format!(
+            "{} cells judged: {} met to the printed digit, {} within tolerance, {} out of tolerance",
+            self.met + self.within + self.out,
+            self.met,
+            self.within,
+            self.out
+        );
+        if self.shown > 0 {
+            line += &format!("; {} shown, not judged", self.shown);
+        }
+        if self.missing > 0 {
+            line += &format!("; {} open for want of a log", self.missing);
+        }
+        line
+    }
+}
+
+pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> Outcome {
+    message::be_quiet(args.quiet);
+    let studies = studies(&args.studies)?;
+    for id in &args.table {
+        if !studies.iter().any(|s| s.tables.iter().any(|t| t.id == *id)) {
+            let tables: Vec<String> = studies
+                .iter()
+                .map(|s| {
+                    format!("{}: {}", s.name, s.tables.iter().map(|t| t.id.as_str()).collect::<Vec<_>>().join(", "))
+                })
+                .collect();
+            return Err(Failure::usage(format_args!("there is no table `{id}`; {}", tables.join("; "))));
+        }
+    }
+    if args.list {
+        output::print_document(&list(&studies))?;
+        return Ok(DONE);
+    }
+    for directory in &args.logs {
+        if !directory.is_dir() {
+            return Err(Failure::usage(format_args!("--logs {}: is no directory", directory.display())));
+        }
+    }
+    let reports = args.report.iter().map(|path| ReportFile::open(path)).collect::<Result<Vec<_>, _>>()?;
+    let library = Library { directories: args.logs.clone() };
+    let threads = args.threads.map_or_else(cores, usize::from);
+    let progress = Progress::new("simulating", "jobs", None);
+    let mut states = BTreeMap::new();
+    let mut results = Vec::new();
+    for study in &studies {
+        let tables = reproduce(study, &args.table, &library, threads, &mut states, &|jobs| progress.add(jobs))
+            .map_err(Failure::usage)?;
+        let found = |file: &str| matches!(states.get(file), Some(LogState::Found(_)));
+        let logs = study.logs.iter().map(|log| LogLine {
+            id: log.id.clone(),
+            file: log.file.clone(),
+            blake3: log.blake3.clone(),
+            page: log.page.clone(),
+            found: found(&log.file),
+        });
+        let (name, source, note) = (study.name.clone(), study.source.clone(), study.note.clone());
+        let counts = Counts::of(tables.iter());
+        results.push(StudyResult { name, source, note, logs: logs.collect(), counts, tables });
+    }
+    drop(progress);
+    tell_missing(&studies, &states);
+    if states.is_empty() || !states.values().any(|s| matches!(s, LogState::Found(_))) {
+        return Err(Failure::usage("none of the logs was found, nothing was simulated; --list names them"));
+    }
+    let counts = Counts::of(results.iter().flat_map(|s| &s.tables));
+    let all = Reproduction { schema: "drystone/reproduce/1", drystone: VERSION, counts, studies: results };
+    for report in reports {
+        report.write(&all)?;
+    }
+    output::print(&all, args.format.into())?;
+    Ok(if counts.out > 0 { FINDING } else { DONE })
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// The studies asked for, in the order in which they were.
+fn studies(names: &[String]) -> Result<Vec<Study>, Failure> {
+    let mut known = builtin().map_err(Failure::usage)?;
+    if names.is_empty() {
+        return Ok(known);
+    }
+    let mut studies = Vec::new();
+    for name in names {
+        if let Some(at) = known.iter().position(|s| s.name == *name) {
+            studies.push(known.remove(at));
+        } else if Path::new(name).extension().is_some_and(|e| e == "toml") {
+            let text = std::fs::read_to_string(name)
+                .map_err(|error| Failure::usage(format_args!("{name}: cannot be read: {error}")))?;
+            studies.push(Study::parse(&text, name).map_err(Failure::usage)?);
+        } else if !studies.iter().any(|s: &Study| s.name == *name) {
+            let names: Vec<&str> = known.iter().map(|s| s.name.as_str()).collect();
+            return Err(Failure::usage(format_args!(
+                "there is no study `{name}`; expected one of {}, or a file ending in .toml",
+                names.join(", ")
+            )));
+        }
+    }
+    Ok(studies)
+}
+
+fn list(studies: &[Study]) -> Document {
+    let mut document = Document::default();
+    for study in studies {
+        document.heading(format!("{}: {}", study.name, study.source));
+        let mut table = Table::new(["table", "what it shows", "rows", "logs"]).texts(&[0, 1, 3]);
+        for t in &study.tables {
+            let mut logs: Vec<&str> = t.rows.iter().map(|r| r.log.as_str()).collect();
+            logs.sort_unstable();
+            logs.dedup();
+            let rows = t.rows.len().to_string();
+            table.row(vec![t.id.clone().into(), t.title.clone().into(), rows.into(), logs.join(" ").into()]);
+        }
+        document.table(table);
+        let facts = study.logs.iter().map(|log| (log.id.clone(), format!("{}  {}", log.file, log.page)));
+        document.facts(facts.collect());
+    }
+    document
+}
+
+fn tell_missing(studies: &[Study], states: &BTreeMap<String, LogState>) {
+    for (file, state) in states {
+        let page = studies.iter().flat_map(|s| &s.logs).find(|log| log.file == *file).map_or("", |log| &log.page);
+        match state {
+            LogState::Found(_) => {}
+            LogState::Absent => message::warning(&format!("{file} is missing; {page} offers it")),
+            LogState::Wrong { path, problem } => {
+                message::warning(&format!("{}: {problem}; {page} offers the one expected", path.display()));
+            }
+        }
+    }
+}
+
+/// Ours with two digits more than printed, but no more than a double holds.
+fn ours(cell: &Cell) -> String {
+    let digits = match &cell.published {
+        Published::Number { text, .. } => text.split_once('.').map_or(0, |(_, f)| f.len()) + 1,
+        _ => 3,
+    };
+    cell.ours.map_or_else(|| "-".to_string(), |value| format!("{value:.*}", digits.min(12)))
+}
+
+fn value(cell: &Cell) -> Value {
+    let published = cell.published.to_string();
+    let text = if published.is_empty() { ours(cell) } else { format!("{published} / {}", ours(cell)) };
+    let deviation = match cell.deviation_percent {
+        Some(percent) if percent.abs() >= 0.05 => format!(" {percent:+.1}%"),
+        _ => String::new(),
+    };
+    match cell.verdict {
+        Verdict::Met => Value::toned(format!("{text}{deviation}"), Tone::Good),
+        Verdict::Within => format!("{text}{deviation} ~").into(),
+        Verdict::Out => Value::toned(format!("{text}{deviation} !"), Tone::Bad),
+        Verdict::Shown => Value::toned(format!("({text}{deviation})"), Tone::Faint),
+        Verdict::Missing => Value::toned(format!("{published} / no log"), Tone::Faint),
+    }
+}
+
+impl Printable for Reproduction {
+    fn document(&self) -> Document {
+        let mut document = Document::default();
+        document.heading(format!("Published / ours, by drystone {VERSION}"));
+        document.text(self.counts.line());
+        document.text(
+            "~ within the tolerance, ! out of it, in brackets shown and not judged; without a mark ours rounds to the \
+             printed digits. `drystone reproduce` made this page.",
+        );
+        for study in &self.studies {
+            document.heading(study.name.clone());
+            document.text(format!("{}. {}", study.source, study.note));
+            let log = |l: &LogLine| (l.id.clone(), format!("{}{}", l.file, if l.found { "" } else { " (missing)" }));
+            document.facts(study.logs.iter().map(log).collect());
+            document.text(study.counts.line());
+            for t in &study.tables {
+                document.heading(format!("{}, table {}: {}", study.name, t.id, t.title));
+                let columns = ["row", "log"].map(String::from).into_iter().chain(t.columns.iter().cloned());
+                let mut table = Table::new(columns).texts(&[0, 1]);
+                for row in &t.rows {
+                    let mut values = vec![row.label.clone().into(), row.log.clone().into()];
+                    values.extend(row.cells.iter().map(value));
+                    table.row(values);
+                }
+                document.table(table);
+                if !t.reason.is_empty() {
+                    document.text(format!("Tolerance: {}.", t.reason));
+                }
+                let mut notes: Vec<(String, String)> = Vec::new();
+                for row in t.rows.iter().filter(|row| !row.note.is_empty()) {
+                    if !notes.iter().any(|(label, note)| *label == row.label && *note == row.note) {
+                        notes.push((row.label.clone(), row.note.clone()));
+                    }
+                }
+                if !notes.is_empty() {
+                    document.facts(notes);
+                }
+            }
+        }
+        document
+    }
+
+    fn rows(&self) -> Rows {
+        let mut rows = Rows::default();
+        for study in &self.studies {
+            for t in &study.tables {
+                for r in &t.rows {
+                    for (column, cell) in t.columns.iter().zip(&r.cells) {
+                        let mut row = Row::default();
+                        row.text("drystone", VERSION);
+                        row.text("study", &study.name);
+                        row.text("table", &t.id);
+                        row.text("row", &r.label);
+                        row.text("log", &r.log);
+                        row.text("policy", r.policy.as_deref().unwrap_or(""));
+                        row.text("column", column);
+                        row.text("published", &cell.published);
+                        row.number("ours", cell.ours);
+                        row.number("deviation_percent", cell.deviation_percent);
+                        row.number("tolerance_percent", cell.tolerance_percent);
+                        row.text("verdict", format!("{:?}", cell.verdict).to_lowercase());
+                        rows.push(row);
+                    }
+                }
+            }
+        }
+        rows
+    }
+}

@@ -1,0 +1,123 @@
+//! `drystone reproduce`: published values against ours, on a study and a log made for the test.
+
+use crate::common::{Folder, four};
+
+/// One table with one row: the mean wait of four jobs. Under EASY jobs 2 and 4 wait 90 s and 120 s, so 52.5 s on average;
+/// under FCFS job 3 waits 130 s, too, which makes 85 s.
+fn study(policy: &str, published: &str, tolerance: &str) -> String {
+    format!(
+        r#"
+name = "mine"
+source = "by hand"
+
+[[log]]
+id = "four"
+file = "four.swf"
+page = "https://example.org/four"
+
+[[table]]
+id = "1"
+title = "Four jobs"
+reason = "exact"
+
+[[table.column]]
+name = "wait, min"
+measure = "wait-mean-min"
+
+[[table.row]]
+label = "by hand"
+log = "four"
+policy = "{policy}"
+published = ["{published}"]
+tolerance = [{tolerance}]
+"#
+    )
+}
+
+fn folder(policy: &str, published: &str, tolerance: &str) -> Folder {
+    let folder = Folder::with("four.swf", four());
+    folder.write("mine.toml", study(policy, published, tolerance));
+    folder
+}
+
+const ARGS: [&str; 4] = ["reproduce", "mine.toml", "--logs", "."];
+
+#[test]
+fn a_number_is_met_or_the_exit_code_says_that_it_is_not() {
+    let out = folder("easy", "0.875", "0").run(&ARGS).ok();
+    assert!(out.contains("1 cells judged: 1 met to the printed digit"), "{out}");
+    assert!(out.contains("0.875 / 0.8750"), "{out}");
+    // A wrong policy is found out: 85 s are 1.4167 min.
+    let wrong = folder("fcfs", "0.875", "10").run(&ARGS);
+    assert_eq!(wrong.code, 1, "{}", wrong.err);
+    assert!(wrong.out.contains("0.875 / 1.4167 +61.9% !"), "{}", wrong.out);
+    let json = folder("fcfs", "0.875", "62").run(&[&ARGS[..], &["--format", "json"]].concat()).json();
+    assert_eq!(json["counts"]["within"], 1);
+    let cell = &json["studies"][0]["tables"][0]["rows"][0]["cells"][0];
+    assert_eq!((&cell["published"], &cell["verdict"]), (&"0.875".into(), &"within".into()));
+}
+
+#[test]
+fn the_page_is_written_in_every_form_and_on_any_number_of_threads() {
+    let folder = folder("easy", "0.9", "3");
+    let files = ["a.md", "a.csv", "a.json"].map(|name| ["--report", name]).concat();
+    folder.run(&[&ARGS[..], &files, &["--threads", "1"]].concat()).ok();
+    let first = ["a.md", "a.csv", "a.json"].map(|name| folder.read(name));
+    folder.run(&[&ARGS[..], &files, &["--threads", "3"]].concat()).ok();
+    assert_eq!(first, ["a.md", "a.csv", "a.json"].map(|name| folder.read(name)));
+    let header =
+        "drystone,study,table,row,log,policy,column,published,ours,deviation_percent,tolerance_percent,verdict";
+    assert!(first[1].starts_with(header), "{}", first[1]);
+    assert!(first[1].contains(",mine,1,by hand,four,easy,\"wait, min\",0.9,0.875,"), "{}", first[1]);
+    assert!(first[0].contains("| by hand | four |"), "{}", first[0]);
+}
+
+#[test]
+fn a_log_that_is_missing_or_another_version_is_named_with_its_page() {
+    let folder = Folder::with("mine.toml", study("easy", "0.875", "0"));
+    let err = folder.run(&ARGS).fails(2);
+    assert!(err.contains("four.swf is missing; https://example.org/four offers it"), "{err}");
+    assert!(err.contains("none of the logs was found"), "{err}");
+    folder.write("four.swf", four());
+    let hashed = study("easy", "0.875", "0").replace("page =", "blake3 = \"00\"\npage =");
+    folder.write("mine.toml", hashed);
+    let err = folder.run(&ARGS).fails(2);
+    assert!(err.contains("another version: its BLAKE3 is ") && err.contains(", not 00"), "{err}");
+}
+
+#[test]
+fn studies_that_are_none_are_refused_with_their_place() {
+    for (good, bad, expected) in [
+        ("title = \"Four jobs\"", "titel = \"Four jobs\"", "titel"),
+        ("measure = \"wait-mean-min\"", "measure = \"wait\"", "`wait` is no measure; expected one of jobs"),
+        ("policy = \"easy\"", "policy = \"esy\"", "table 1, row `by hand`"),
+        ("log = \"four\"", "log = \"five\"", "there is no [[log]] with id = \"five\""),
+        ("published = [\"0.875\"]", "published = []", "0 published values for 1 columns"),
+        ("published = [\"0.875\"]", "published = [\"much\"]", "`much` is neither a number"),
+        ("tolerance = [0]", "tolerance = [-1]", "a tolerance is a percentage"),
+        ("policy = \"easy\"", "", "`wait-mean-min` needs a policy"),
+    ] {
+        let text = study("easy", "0.875", "0");
+        assert!(text.contains(good));
+        let folder = Folder::with("four.swf", four());
+        folder.write("mine.toml", text.replace(good, bad));
+        let err = folder.run(&ARGS).fails(2);
+        assert!(err.contains("mine.toml") && err.contains(expected), "{bad}: {err}");
+    }
+    let folder = Folder::new();
+    let err = folder.run(&["reproduce", "tsafrir", "--logs", "."]).fails(2);
+    assert!(err.contains("there is no study `tsafrir`; expected one of tsafrir-2007"), "{err}");
+    let err = folder.run(&["reproduce", "tsafrir-2007", "--table", "77", "--logs", "."]).fails(2);
+    assert!(err.contains("there is no table `77`"), "{err}");
+    let err = folder.run(&["reproduce", "--logs", "nowhere"]).fails(2);
+    assert!(err.contains("nowhere: is no directory"), "{err}");
+}
+
+#[test]
+fn the_studies_that_come_with_the_program_are_listed() {
+    let out = Folder::new().run(&["reproduce", "--list"]).ok();
+    for study in ["tsafrir-2007", "gaussier-2015", "talby-1999", "lawson-2002", "kettimuthu-2005", "easy-variants"] {
+        assert!(out.contains(&format!("{study}: ")), "{out}");
+    }
+    assert!(out.contains("SDSC-BLUE-2000-4.1-cln.swf"), "{out}");
+}

@@ -1,0 +1,17 @@
+//! Published tables of scheduling studies, simulated again and compared cell by cell.
+//!
+//! A [`Study`] is data: which logs, how they are cleaned, which policy and which measure stand behind each printed value,
+//! how far ours may be from it, and why. Those that come with the program are in `studies/`, one readable file each; whoever
+//! has another paper writes another file. The engine ([`reproduce`]) knows no study.
+
+mod cell;
+mod logs;
+mod measure;
+mod run;
+mod study;
+
+pub use cell::{Cell, Published, Verdict};
+pub use logs::{Library, LogState};
+pub use measure::Measured;
+pub use run::{ReproduceError, Row, TableResult, reproduce};
+pub use study::{Column, LogRef, RowSpec, Study, StudyError, Table, builtin};

@@ -1,0 +1,248 @@
+//! What can stand in a column.
+
+use drystone::log::describe::{Description, describe};
+use drystone::metrics::{Categorised, JobRow, Report, Scheme, SlowdownRatios, Stalls, Summary};
+use drystone::model::Workload;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A measure by name, in some cases of one class only: `bounded-slowdown-kettimuthu@sixteen/3`, `ratio@4`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Measured {
+    /// Its place in [`ALL`].
+    at: usize,
+    class: Option<(Scheme, i64)>,
+}
+
+/// What a measure is taken from.
+#[derive(Clone, Copy, Debug)]
+enum Of {
+    /// The workload itself.
+    Log(fn(&Description) -> Option<f64>),
+    /// The share of a class of jobs, in percent.
+    Share,
+    /// A schedule.
+    Report(fn(&Report) -> Option<f64>),
+    /// A class of jobs of a schedule.
+    Class(fn(&drystone::metrics::Measures) -> Option<f64>),
+    /// Job rows of a schedule, all of them.
+    Rows(fn(&[JobRow]) -> Option<f64>),
+    /// Job rows of the months of a log, each simulated apart; the number is a job's place in its month.
+    Months(fn(usize) -> bool),
+    /// Who stole from whom.
+    Stalls(fn(&Stalls) -> Option<f64>),
+    /// A schedule and that of the baseline.
+    Ratio(fn(&SlowdownRatios) -> Option<f64>),
+}
+
+fn minutes(seconds: Option<f64>) -> Option<f64> {
+    seconds.map(|s| s / 60.0)
+}
+
+fn percent(share: Option<f64>) -> Option<f64> {
+    share.map(|s| s * 100.0)
+}
+
+/// Coefficient of variation.
+fn variation(summary: &Summary) -> Option<f64> {
+    Some(summary.deviation? / summary.mean?)
+}
+
+/// Mean of a function of all rows.
+fn mean_of(rows: &[JobRow], of: impl Fn(&JobRow) -> f64) -> Option<f64> {
+    (!rows.is_empty()).then(|| rows.iter().map(of).sum::<f64>() / rows.len() as f64)
+}
+
+/// Bounded slowdown with a threshold of 10 s over the run time received.
+fn bounded(row: &JobRow) -> f64 {
+    (row.response().as_f64() / row.ran.as_f64().max(10.0)).max(1.0)
+}
+
+const ALL: &[(&str, Of)] = &[
+    ("jobs", Of::Log(|d| Some(d.jobs as f64))),
+    ("procs", Of::Log(|d| Some(f64::from(d.procs)))),
+    ("load-percent", Of::Log(|d| percent(d.load))),
+    ("runtime-mean-min", Of::Log(|d| minutes(d.run_times.summary.mean))),
+    ("runtime-mean-s", Of::Log(|d| d.run_times.summary.mean)),
+    ("runtime-median-s", Of::Log(|d| d.run_times.summary.median)),
+    ("runtime-cv", Of::Log(|d| variation(&d.run_times.summary))),
+    ("procs-mean", Of::Log(|d| d.sizes.summary.mean)),
+    ("procs-median", Of::Log(|d| d.sizes.summary.median)),
+    ("procs-cv", Of::Log(|d| variation(&d.sizes.summary))),
+    ("share-percent", Of::Share),
+    ("wait-mean-min", Of::Report(|r| minutes(r.measures.wait.mean))),
+    ("wait-max-h", Of::Report(|r| r.measures.wait.max.map(|s| s / 3600.0))),
+    ("response-mean-s", Of::Report(|r| r.measures.response.mean)),
+    ("bounded-slowdown", Of::Report(|r| r.measures.bounded_slowdown.mean)),
+    ("bounded-slowdown-kettimuthu", Of::Report(|r| r.measures.bounded_slowdown_kettimuthu.mean)),
+    ("utilisation-percent", Of::Report(|r| percent(r.machine.utilisation))),
+    ("suspensions", Of::Report(|r| Some(r.suspensions.total as f64))),
+    ("accuracy-percent", Of::Report(|r| percent(r.predictability.as_ref()?.accuracy.mean))),
+    ("corrections-mean", Of::Report(|r| r.predictability.as_ref()?.corrections.mean)),
+    ("corrections-sd", Of::Report(|r| r.predictability.as_ref()?.corrections.deviation)),
+    ("prediction-rate-percent", Of::Report(|r| percent(r.predictability.as_ref()?.prediction_rate))),
+    ("reservation-rate-percent", Of::Report(|r| percent(r.predictability.as_ref()?.reservation_rate))),
+    ("difference-mean-min", Of::Report(|r| minutes(r.predictability.as_ref()?.difference.mean))),
+    ("difference-median-min", Of::Report(|r| minutes(r.predictability.as_ref()?.difference.median))),
+    ("difference-sd-min", Of::Report(|r| minutes(r.predictability.as_ref()?.difference.deviation))),
+    ("delay-rate-percent", Of::Report(|r| percent(r.predictability.as_ref()?.delay_rate))),
+    ("delay-mean-min", Of::Report(|r| minutes(r.predictability.as_ref()?.delay.mean))),
+    ("delay-median-min", Of::Report(|r| minutes(r.predictability.as_ref()?.delay.median))),
+    ("delay-sd-min", Of::Report(|r| minutes(r.predictability.as_ref()?.delay.deviation))),
+    ("bounded-slowdown-kettimuthu", Of::Class(|m| m.bounded_slowdown_kettimuthu.mean)),
+    ("flow-mean-s", Of::Rows(|rows| mean_of(rows, |r| r.response().as_f64()))),
+    ("flow-max-s", Of::Rows(|rows| rows.iter().map(|r| r.response().as_f64()).reduce(f64::max))),
+    ("bounded-slowdown-all", Of::Rows(|rows| mean_of(rows, bounded))),
+    ("bounded-slowdown-max", Of::Rows(|rows| rows.iter().map(bounded).reduce(f64::max))),
+    ("bounded-slowdown-rms", Of::Rows(|rows| mean_of(rows, |r| bounded(r).powi(2)).map(f64::sqrt))),
+    ("wait-mean-s", Of::Months(|_| true)),
+    ("wait-mean-s-fifth", Of::Months(|at| at.is_multiple_of(5))),
+    ("wait-mean-s-others", Of::Months(|at| !at.is_multiple_of(5))),
+    ("stalled-rate-percent", Of::Stalls(|s| percent(s.rate))),
+    ("stall-mean-min", Of::Stalls(|s| minutes(s.stall.mean))),
+    ("thieves-mean", Of::Stalls(|s| s.thieves.mean)),
+    ("ratio", Of::Ratio(|r| r.overall)),
+    ("ratio@1", Of::Ratio(|r| r.classes[0])),
+    ("ratio@2", Of::Ratio(|r| r.classes[1])),
+    ("ratio@3", Of::Ratio(|r| r.classes[2])),
+    ("ratio@4", Of::Ratio(|r| r.classes[3])),
+    ("ratio-worse-batches-percent", Of::Ratio(worse_batches)),
+];
+
+/// Share of the batches of submissions in which the policy is worse than its baseline.
+fn worse_batches(ratios: &SlowdownRatios) -> Option<f64> {
+    let worse = ratios.batches.iter().flatten().filter(|&&r| r < 0.0).count();
+    (!ratios.batches.is_empty()).then(|| 100.0 * worse as f64 / ratios.batches.len() as f64)
+}
+
+impl TryFrom<String> for Measured {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Measured, String> {
+        let find = |name: &str, in_class: bool| {
+            ALL.iter().position(|(n, of)| *n == name && in_class == matches!(of, Of::Class(_) | Of::Share))
+        };
+        if let Some(at) = find(&text, false) {
+            return Ok(Measured { at, class: None });
+        }
+        let of_class = || {
+            let (name, class) = text.split_once('@')?;
+            let (scheme, number) = class.split_once('/')?;
+            let at = find(name, true)?;
+            let scheme = *Scheme::ALL.iter().find(|s| s.id() == scheme)?;
+            let number: i64 = number.parse().ok()?;
+            let known = scheme.fixed().is_some_and(|n| (0..n as i64).contains(&number));
+            known.then_some(Measured { at, class: Some((scheme, number)) })
+        };
+        of_class().ok_or_else(|| {
+            let mut names: Vec<&str> = ALL.iter().map(|(name, _)| *name).collect();
+            names.dedup();
+            format!(
+                "`{text}` is no measure; expected one of {}, or of a class, as share-percent@four/0",
+                names.join(", ")
+            )
+        })
+    }
+}
+
+impl From<Measured> for String {
+    fn from(measured: Measured) -> String {
+        measured.to_string()
+    }
+}
+
+impl fmt::Display for Measured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.class {
+            None => f.pad(ALL[self.at].0),
+            Some((scheme, number)) => f.pad(&format!("{}@{}/{number}", ALL[self.at].0, scheme.id())),
+        }
+    }
+}
+
+/// What a row was simulated to.
+pub(crate) struct Seen<'a> {
+    pub(crate) workload: &'a Workload,
+    pub(crate) report: Option<&'a Report>,
+    pub(crate) stalls: Option<&'a Stalls>,
+    pub(crate) ratios: Option<&'a SlowdownRatios>,
+}
+
+impl Measured {
+    fn of(&self) -> Of {
+        ALL[self.at].1
+    }
+
+    /// Whether it is taken from a schedule, and so needs a policy.
+    #[must_use]
+    pub fn of_schedule(&self) -> bool {
+        !matches!(self.of(), Of::Log(_) | Of::Share)
+    }
+
+    /// Whether it compares with a baseline.
+    #[must_use]
+    pub fn of_two(&self) -> bool {
+        matches!(self.of(), Of::Ratio(_))
+    }
+
+    /// Whether it can be taken from months that are simulated apart.
+    #[must_use]
+    pub fn of_months(&self) -> bool {
+        matches!(self.of(), Of::Months(_))
+    }
+
+    /// Whether thieves must be watched.
+    pub(crate) fn of_stalls(&self) -> bool {
+        matches!(self.of(), Of::Stalls(_))
+    }
+
+    /// The scheme of its class.
+    pub(crate) fn scheme(&self) -> Option<Scheme> {
+        self.class.map(|(scheme, _)| scheme)
+    }
+
+    /// The value of one schedule.
+    pub(crate) fn of_run(&self, seen: &Seen<'_>) -> Option<f64> {
+        match self.of() {
+            Of::Log(value) => value(&describe(seen.workload)),
+            Of::Share => {
+                let (of_class, all) = (self.class(seen.report?)?.wait.count, seen.workload.len());
+                Some(100.0 * of_class as f64 / all as f64)
+            }
+            Of::Report(value) => value(seen.report?),
+            Of::Class(value) => value(self.class(seen.report?)?),
+            Of::Rows(value) => value(seen.report?.jobs.as_deref()?),
+            Of::Months(counts) => {
+                let rows = seen.report?.jobs.as_deref()?;
+                mean_wait(std::iter::once(rows), counts)
+            }
+            Of::Stalls(value) => value(seen.stalls?),
+            Of::Ratio(value) => value(seen.ratios?),
+        }
+    }
+
+    /// The value over months that were simulated apart.
+    pub(crate) fn of_parts(&self, months: &[&Report]) -> Option<f64> {
+        let Of::Months(counts) = self.of() else { return None };
+        mean_wait(months.iter().filter_map(|report| report.jobs.as_deref()), counts)
+    }
+
+    fn class<'r>(&self, report: &'r Report) -> Option<&'r drystone::metrics::Measures> {
+        let (scheme, number) = self.class?;
+        let of_scheme: &Categorised = report.categories.iter().find(|c| c.scheme == scheme)?;
+        of_scheme.categories.iter().find(|c| c.key == number).map(|c| &c.measures)
+    }
+}
+
+/// Mean wait in seconds over the jobs whose place in their part counts.
+fn mean_wait<'r>(parts: impl Iterator<Item = &'r [JobRow]>, counts: fn(usize) -> bool) -> Option<f64> {
+    let (mut sum, mut jobs) = (0.0, 0u64);
+    for rows in parts {
+        for (_, row) in rows.iter().enumerate().filter(|(at, _)| counts(*at)) {
+            sum += row.wait().as_f64();
+            jobs += 1;
+        }
+    }
+    (jobs > 0).then(|| sum / jobs as f64)
+}

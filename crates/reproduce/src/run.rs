@@ -1,0 +1,322 @@
+//! Simulates what the rows of a study need, each schedule once, and puts the values beside the printed ones.
+
+use crate::cell::{Cell, Verdict};
+use crate::logs::{Library, LogState};
+use crate::measure::{Measured, Seen};
+use crate::study::{RowSpec, Study, Table};
+use drystone::engine::{Replay, Simulation, SimulationError};
+use drystone::log::clean::{Options, Study as Cleaning};
+use drystone::log::source;
+use drystone::log::swf::Reader;
+use drystone::log::{self, LogError, transform};
+use drystone::metrics::{BATCH, Collector, Config, HeelAndToe, Report, Scheme, Scope, Selection, slowdown_ratios};
+use drystone::model::Workload;
+use drystone::policy::PolicySpec;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A table with our values.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct TableResult {
+    /// The study.
+    pub study: String,
+    /// The table.
+    pub id: String,
+    /// What it shows.
+    pub title: String,
+    /// Why the tolerances are what they are.
+    pub reason: String,
+    /// Headings.
+    pub columns: Vec<String>,
+    /// One per printed line.
+    pub rows: Vec<Row>,
+}
+
+/// A line of a table.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Row {
+    /// As printed.
+    pub label: String,
+    /// What the study calls the log.
+    pub log: String,
+    /// The policy that was simulated, if any.
+    pub policy: Option<String>,
+    /// What should be known of this line.
+    pub note: String,
+    /// Its cells.
+    pub cells: Vec<Cell>,
+}
+
+impl TableResult {
+    /// How many cells came out so.
+    #[must_use]
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.rows.iter().flat_map(|r| &r.cells).filter(|c| c.verdict == verdict).count()
+    }
+}
+
+/// Why a study could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum ReproduceError {
+    /// A log does not read.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// A policy broke its contract.
+    #[error("policy {policy}: {source}; this is a bug of the policy, please report it")]
+    Policy {
+        /// Which.
+        policy: String,
+        /// How.
+        source: SimulationError,
+    },
+    /// A policy that only reading the study should have refused.
+    #[error("policy {0}")]
+    Spec(#[from] drystone::policy::SpecError),
+    /// The log has no such month.
+    #[error("{log} has no month {month}; it has {known}")]
+    Month {
+        /// What the study calls the log.
+        log: String,
+        /// Which month.
+        month: String,
+        /// Those it has.
+        known: String,
+    },
+    /// The policy and its baseline did not schedule the same jobs.
+    #[error(transparent)]
+    Ratio(#[from] drystone::metrics::RatioError),
+}
+
+/// A workload that rows ask for: rows that agree in this share it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Source {
+    path: PathBuf,
+    cleaning: Option<String>,
+    overrun: Option<String>,
+    take: Option<usize>,
+    months: bool,
+}
+
+/// A schedule that rows ask for, with everything any of them measures.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Schedule {
+    source: Source,
+    policy: Option<String>,
+    baseline: Option<String>,
+    month: Option<String>,
+}
+
+/// What is measured of one schedule, by the measure's name.
+type Values = BTreeMap<String, Option<f64>>;
+
+/// Runs the tables of a study that `wanted` names (all, if empty), on so many threads. `done` is called after each schedule
+/// with the number of jobs it held. The results do not depend on the number of threads.
+///
+/// # Errors
+/// A log that is found does not read, or a policy breaks its contract. A log that is not found leaves its cells
+/// [`Verdict::Missing`]; what became of each log is in `states`.
+pub fn reproduce(
+    study: &Study,
+    wanted: &[String],
+    library: &Library,
+    threads: usize,
+    states: &mut BTreeMap<String, LogState>,
+    done: &(dyn Fn(u64) + Sync),
+) -> Result<Vec<TableResult>, ReproduceError> {
+    let tables: Vec<&Table> = study.tables.iter().filter(|t| wanted.is_empty() || wanted.contains(&t.id)).collect();
+    // Which schedules are needed, and what is measured of each.
+    let mut needs: BTreeMap<Schedule, Vec<Measured>> = BTreeMap::new();
+    for table in &tables {
+        for row in &table.rows {
+            if let Some(schedule) = schedule(study, table, row, library, states) {
+                let measures = needs.entry(schedule).or_default();
+                for column in &table.columns {
+                    if !measures.contains(&column.measure) {
+                        measures.push(column.measure.clone());
+                    }
+                }
+            }
+        }
+    }
+    let mut values: BTreeMap<Schedule, Values> = BTreeMap::new();
+    let mut sources: Vec<Source> = needs.keys().map(|s| s.source.clone()).collect();
+    sources.dedup();
+    for source in sources {
+        let parts = load(&source)?;
+        let work: Vec<(&Schedule, &Vec<Measured>)> = needs.iter().filter(|(s, _)| s.source == source).collect();
+        let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        std::thread::scope(|scope| {
+            for _ in 0..threads.clamp(1, work.len().max(1)) {
+                scope.spawn(|| {
+                    while let Some(&(schedule, measures)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        let found = measure(schedule, measures, &parts, done);
+                        if let Ok(mut results) = results.lock() {
+                            results.push((schedule.clone(), found));
+                        }
+                    }
+                });
+            }
+        });
+        let mut results = results.into_inner().unwrap_or_default();
+        results.sort_by(|a, b| a.0.cmp(&b.0));
+        for (schedule, found) in results {
+            values.insert(schedule, found?);
+        }
+    }
+    let result = |table: &&Table| TableResult {
+        study: study.name.clone(),
+        id: table.id.clone(),
+        title: table.title.clone(),
+        reason: table.reason.clone(),
+        columns: table.columns.iter().map(|c| c.name.clone()).collect(),
+        rows: table.rows.iter().map(|row| judge(study, table, row, library, states, &values)).collect(),
+    };
+    Ok(tables.iter().map(result).collect())
+}
+
+/// The schedule behind a row; `None` where its log is not there.
+fn schedule(
+    study: &Study,
+    table: &Table,
+    row: &RowSpec,
+    library: &Library,
+    states: &mut BTreeMap<String, LogState>,
+) -> Option<Schedule> {
+    let log = study.log(&row.log)?;
+    let state = states.entry(log.file.clone()).or_insert_with(|| library.find(log));
+    let LogState::Found(path) = state else { return None };
+    let source = Source {
+        path: path.clone(),
+        cleaning: row.cleaning.or(table.cleaning).map(|c| c.name().to_string()),
+        overrun: table.overrun.clone(),
+        take: table.take,
+        months: table.months,
+    };
+    Some(Schedule { source, policy: row.policy.clone(), baseline: row.baseline.clone(), month: row.month.clone() })
+}
+
+fn judge(
+    study: &Study,
+    table: &Table,
+    row: &RowSpec,
+    library: &Library,
+    states: &BTreeMap<String, LogState>,
+    values: &BTreeMap<Schedule, Values>,
+) -> Row {
+    let mut states = states.clone();
+    let found = schedule(study, table, row, library, &mut states).and_then(|s| values.get(&s));
+    let cell = |at: usize| {
+        let measured = found.map(|values| values.get(&table.columns[at].measure.to_string()).copied().flatten());
+        Cell::new(row.published[at].clone(), measured, row.tolerance.as_ref().map(|t| t[at]))
+    };
+    Row {
+        label: row.label.clone(),
+        log: row.log.clone(),
+        policy: row.policy.clone(),
+        note: row.note.clone(),
+        cells: (0..table.columns.len()).map(cell).collect(),
+    }
+}
+
+/// The workload of a source, or its months.
+fn load(source: &Source) -> Result<Vec<(String, Workload)>, ReproduceError> {
+    if source.months {
+        let opened = source::open(&source.path)?;
+        let mut reader = Reader::new(opened.bytes, opened.name)?;
+        let mut records = Vec::new();
+        while let Some(record) = reader.read()? {
+            records.push(record);
+        }
+        let (header, _) = reader.into_header();
+        return Ok(transform::talby1999_months(&header, &records, &log::title(&source.path))?);
+    }
+    let cleaning = source.cleaning.as_deref().and_then(|c| c.parse::<Cleaning>().ok());
+    let mut options = cleaning.map_or_else(Options::default, Cleaning::options);
+    options.take = source.take;
+    if let Some(overrun) = source.overrun.as_deref().and_then(|o| o.parse().ok()) {
+        options.overrun = overrun;
+    }
+    let loaded = log::load(&source.path, &options)?;
+    Ok(vec![(String::new(), loaded.workload)])
+}
+
+fn measure(
+    schedule: &Schedule,
+    measures: &[Measured],
+    parts: &[(String, Workload)],
+    done: &(dyn Fn(u64) + Sync),
+) -> Result<Values, ReproduceError> {
+    if schedule.source.months {
+        return measure_months(schedule, measures, parts, done);
+    }
+    let workload = &parts[0].1;
+    let mut schemes: Vec<Scheme> = measures.iter().filter_map(Measured::scheme).collect();
+    schemes.dedup();
+    let trim = schedule.source.cleaning.as_deref().and_then(|c| c.parse::<Cleaning>().ok()).map(Cleaning::trim);
+    let tsafrir = trim.is_some_and(|t| t.first_ends_percent == 1 && t.ends_after_last_submit);
+    let selection = if tsafrir { Selection::Tsafrir } else { Selection::All };
+    // The shares of classes are those of the log; some schedule must be there to hold the jobs.
+    let needs_report = !schemes.is_empty() || schedule.policy.is_some();
+    let policy = schedule.policy.as_deref().unwrap_or("fcfs");
+    let config = Config { selection, categories: schemes, keep_jobs: true, ..Config::default() };
+    let report = if needs_report { Some(run(workload, policy, config.clone())?) } else { None };
+    let stalls = if measures.iter().any(Measured::of_stalls) {
+        let mut watcher = HeelAndToe::new(workload, selection);
+        simulate(workload, policy, &mut watcher)?;
+        Some(watcher.finish())
+    } else {
+        None
+    };
+    let ratios = match (&schedule.baseline, &report) {
+        (Some(baseline), Some(report)) => {
+            let single = run(workload, baseline, config)?;
+            let rows = |r: &Report| r.jobs.clone().unwrap_or_default();
+            Some(slowdown_ratios(&rows(&single), &rows(report), BATCH)?)
+        }
+        _ => None,
+    };
+    done(workload.len() as u64);
+    let seen = Seen { workload, report: report.as_ref(), stalls: stalls.as_ref(), ratios: ratios.as_ref() };
+    Ok(measures.iter().map(|m| (m.to_string(), m.of_run(&seen))).collect())
+}
+
+fn measure_months(
+    schedule: &Schedule,
+    measures: &[Measured],
+    parts: &[(String, Workload)],
+    done: &(dyn Fn(u64) + Sync),
+) -> Result<Values, ReproduceError> {
+    let policy = schedule.policy.as_deref().unwrap_or("fcfs");
+    let wanted = |name: &str| schedule.month.as_deref().is_none_or(|month| month == name);
+    let mut reports = Vec::new();
+    for (_, workload) in parts.iter().filter(|(name, _)| wanted(name)) {
+        reports.push(run(workload, policy, Config { keep_jobs: true, ..Config::light() })?);
+        done(workload.len() as u64);
+    }
+    if let (Some(month), true) = (&schedule.month, reports.is_empty()) {
+        let known = parts.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+        let log = schedule.source.path.display().to_string();
+        return Err(ReproduceError::Month { log, month: month.clone(), known });
+    }
+    let reports: Vec<&Report> = reports.iter().collect();
+    Ok(measures.iter().map(|m| (m.to_string(), m.of_parts(&reports))).collect())
+}
+
+fn run(workload: &Workload, policy: &str, config: Config) -> Result<Report, ReproduceError> {
+    let mut collector = Collector::new(Scope::of(workload), config);
+    simulate(workload, policy, &mut collector)?;
+    Ok(collector.finish())
+}
+
+fn simulate(
+    workload: &Workload,
+    policy: &str,
+    observer: &mut impl drystone::engine::Observer,
+) -> Result<(), ReproduceError> {
+    let spec: PolicySpec = policy.parse()?;
+    let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), Replay::new(workload));
+    simulation.run(observer).map_err(|source| ReproduceError::Policy { policy: policy.to_string(), source })
+}

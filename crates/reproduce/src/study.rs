@@ -1,0 +1,216 @@
+//! Studies as data: the files in `studies/`.
+
+use crate::cell::Published;
+use crate::measure::Measured;
+use drystone::log::clean::{Overrun, Study as Cleaning};
+use drystone::policy::PolicySpec;
+use serde::Deserialize;
+
+/// A publication: its logs and its tables.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Study {
+    /// What it is called on the command line: `tsafrir-2007`.
+    pub name: String,
+    /// Where it was published.
+    pub source: String,
+    /// What readers should know of all tables.
+    #[serde(default)]
+    pub note: String,
+    /// The logs it used, as far as they are public.
+    #[serde(rename = "log")]
+    pub logs: Vec<LogRef>,
+    /// Its tables.
+    #[serde(rename = "table")]
+    pub tables: Vec<Table>,
+}
+
+/// A log: what the study calls it, and which file that is.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogRef {
+    /// What rows call it.
+    pub id: String,
+    /// Its name in its archive, without `.gz` or `.zst`.
+    pub file: String,
+    /// BLAKE3 of the decompressed file; empty if any version will do.
+    #[serde(default)]
+    pub blake3: String,
+    /// Where the archive offers it.
+    #[serde(default)]
+    pub page: String,
+}
+
+/// A table of a study, or a list of statements that can be checked.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// Its number or name in the publication.
+    pub id: String,
+    /// What it shows.
+    pub title: String,
+    /// How records become jobs, and which jobs count; a row may say otherwise.
+    #[serde(rename = "as")]
+    pub cleaning: Option<Cleaning>,
+    /// What becomes of jobs that outlive their estimate, where that is not what `as` says.
+    pub overrun: Option<String>,
+    /// Only the first so many jobs.
+    pub take: Option<usize>,
+    /// The months of the log are simulated apart, as Talby & Feitelson 1999 did.
+    #[serde(default)]
+    pub months: bool,
+    /// Why the tolerances are what they are.
+    #[serde(default)]
+    pub reason: String,
+    /// What is printed.
+    #[serde(rename = "column")]
+    pub columns: Vec<Column>,
+    /// One per printed line.
+    #[serde(rename = "row")]
+    pub rows: Vec<RowSpec>,
+}
+
+/// A column.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Column {
+    /// Its heading.
+    pub name: String,
+    /// What is measured.
+    pub measure: Measured,
+}
+
+/// A printed line.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RowSpec {
+    /// What it is called in print.
+    pub label: String,
+    /// The log it is about.
+    pub log: String,
+    /// The policy that is simulated; none where the row is about the log itself.
+    pub policy: Option<String>,
+    /// The policy that measures such as `ratio` compare with.
+    pub baseline: Option<String>,
+    /// The month it is about, where months are simulated apart; none for all of them together.
+    pub month: Option<String>,
+    /// How records become jobs, where that is not what the table says.
+    #[serde(rename = "as")]
+    pub cleaning: Option<Cleaning>,
+    /// The printed values, as printed; or statements such as `> 0`; empty where nothing is printed.
+    pub published: Vec<Published>,
+    /// How far ours may be from each, in percent. None where the specification calls the row not attainable: it is then
+    /// shown and not judged.
+    pub tolerance: Option<Vec<f64>>,
+    /// Why it is not attainable, or whatever else should be known.
+    #[serde(default)]
+    pub note: String,
+}
+
+/// A study file that is not one.
+#[derive(Debug, thiserror::Error)]
+pub enum StudyError {
+    /// It does not read.
+    #[error("{name}: {source}")]
+    Syntax {
+        /// The file.
+        name: String,
+        /// Where and what.
+        source: toml::de::Error,
+    },
+    /// It contradicts itself.
+    #[error("{name}, table {table}, row `{row}`: {problem}")]
+    Row {
+        /// The file.
+        name: String,
+        /// Which table.
+        table: String,
+        /// Which row.
+        row: String,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+impl Study {
+    /// Reads a study; `name` is that of its file, for messages.
+    ///
+    /// # Errors
+    /// It is no TOML, has fields that no study has or lacks some, or rows do not fit their tables.
+    pub fn parse(text: &str, name: &str) -> Result<Study, StudyError> {
+        let study: Study =
+            toml::from_str(text).map_err(|source| StudyError::Syntax { name: name.to_string(), source })?;
+        for table in &study.tables {
+            if let Some(overrun) = &table.overrun
+                && let Err(error) = overrun.parse::<Overrun>()
+            {
+                let (name, table) = (name.to_string(), table.id.clone());
+                return Err(StudyError::Row { name, table, row: "(all)".to_string(), problem: error.to_string() });
+            }
+            for row in &table.rows {
+                let refuse = |problem: String| {
+                    Err(StudyError::Row {
+                        name: name.to_string(),
+                        table: table.id.clone(),
+                        row: row.label.clone(),
+                        problem,
+                    })
+                };
+                if !study.logs.iter().any(|log| log.id == row.log) {
+                    return refuse(format!("there is no [[log]] with id = \"{}\"", row.log));
+                }
+                for policy in row.policy.iter().chain(&row.baseline) {
+                    if let Err(error) = policy.parse::<PolicySpec>() {
+                        return refuse(error.to_string());
+                    }
+                }
+                if row.published.len() != table.columns.len() {
+                    let (have, want) = (row.published.len(), table.columns.len());
+                    return refuse(format!("{have} published values for {want} columns"));
+                }
+                if row.tolerance.as_ref().is_some_and(|t| t.len() != table.columns.len()) {
+                    return refuse(format!("one tolerance per column is expected, {} of them", table.columns.len()));
+                }
+                if row.tolerance.as_ref().is_some_and(|t| t.iter().any(|t| t.is_nan() || *t < 0.0)) {
+                    return refuse("a tolerance is a percentage from 0 up".to_string());
+                }
+                for column in &table.columns {
+                    if column.measure.of_schedule() && row.policy.is_none() {
+                        return refuse(format!("`{}` needs a policy", column.measure));
+                    }
+                    if column.measure.of_two() && row.baseline.is_none() {
+                        return refuse(format!("`{}` needs a baseline", column.measure));
+                    }
+                }
+                if table.months && (row.baseline.is_some() || table.columns.iter().any(|c| !c.measure.of_months())) {
+                    return refuse("months apart are measured by wait-mean-s and its parts only".to_string());
+                }
+            }
+        }
+        Ok(study)
+    }
+
+    /// The log of a row.
+    #[must_use]
+    pub fn log(&self, id: &str) -> Option<&LogRef> {
+        self.logs.iter().find(|log| log.id == id)
+    }
+}
+
+/// The studies that come with the program: name and text.
+pub(crate) const BUILTIN: &[(&str, &str)] = &[
+    ("tsafrir-2007", include_str!("../studies/tsafrir-2007.toml")),
+    ("gaussier-2015", include_str!("../studies/gaussier-2015.toml")),
+    ("talby-1999", include_str!("../studies/talby-1999.toml")),
+    ("lawson-2002", include_str!("../studies/lawson-2002.toml")),
+    ("kettimuthu-2005", include_str!("../studies/kettimuthu-2005.toml")),
+    ("easy-variants", include_str!("../studies/easy-variants.toml")),
+];
+
+/// Reads the studies that come with the program.
+///
+/// # Errors
+/// None, unless the program was built with a broken study.
+pub fn builtin() -> Result<Vec<Study>, StudyError> {
+    BUILTIN.iter().map(|(name, text)| Study::parse(text, name)).collect()
+}
