@@ -4,7 +4,7 @@ use crate::common::{Folder, four};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const SMALL: &str = "[[workload]]\nfile = \"four.swf\"\n[[policy]]\n\
     policy = \"easy(order={order},predict=recent({size}))\"\n[policy.parameters]\n\
@@ -17,7 +17,7 @@ fn small() -> Folder {
 }
 
 /// A study of 480 configurations, long enough to be interrupted.
-const LONG: &str = "[[workload]]\nname = \"w\"\ngenerate = { procs = 64, jobs = 700, load = 0.9 }\n\
+const LONG: &str = "[[workload]]\nname = \"w\"\ngenerate = { procs = 64, jobs = 2000, load = 0.9 }\n\
     [[policy]]\npolicy = \"easy(backfill={b},predict=recent({size},window={w},metric={m}))\"\n[policy.parameters]\n\
     b = [\"fcfs\", \"sjf\"]\nw = [\"all\", \"extended\"]\nm = [\"average\", \"median\", \"min\", \"max\"]\n\
     size = { from = 1, to = 30 }\n";
@@ -144,20 +144,23 @@ fn recorded(folder: &Folder, store: &str) -> u64 {
 fn a_kill_at_any_moment_loses_nothing() {
     let kills: u32 = std::env::var("DRYSTONE_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(12);
     let folder = long();
-    folder.run(&["sweep", "study.toml", "--store", "whole.db"]).ok();
+    let since = Instant::now();
+    folder.run(&["sweep", "study.toml", "--store", "whole.db", "--threads", "2"]).ok();
+    // Kills fall anywhere in the time that an uninterrupted sweep takes.
+    let longest = since.elapsed().as_millis().max(1) as u64;
     let whole = export(&folder, "whole.db");
     let mut random: u64 = 0x5eed;
     let (mut last, mut midway) = (0, 0);
     for kill in 0..kills {
-        // A new store now and then, so that kills also hit the beginning and the laying out of the store.
-        if kill % 6 == 0 {
+        // A new store when one is complete, so that kills hit the laying out of the store and work in progress.
+        if last == 480 {
             let _ = std::fs::remove_file(folder.path("killed.db"));
             let _ = std::fs::remove_file(folder.path("killed.db-journal"));
             last = 0;
         }
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let mut child = begin(&folder, "killed.db");
-        sleep(Duration::from_millis((random >> 33) % 700));
+        sleep(Duration::from_millis((random >> 33) % longest));
         child.kill().expect("killed");
         child.wait().expect("ended");
         let now = recorded(&folder, "killed.db");
@@ -169,6 +172,7 @@ fn a_kill_at_any_moment_loses_nothing() {
     assert!(check.code != 0 || check.out.contains("ok"), "{check:?}");
     folder.run(&["sweep", "study.toml", "--store", "killed.db"]).ok();
     assert_eq!(export(&folder, "killed.db"), whole);
+    assert!(midway > 0, "no kill fell between the first result and the last");
     eprintln!("{kills} kills, {midway} of them with results recorded and others to come");
 }
 
