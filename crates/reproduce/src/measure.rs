@@ -32,8 +32,12 @@ enum Of {
     Months(fn(usize) -> bool),
     /// Who stole from whom.
     Stalls(fn(&Stalls) -> Option<f64>),
-    /// A schedule and that of the baseline.
+    /// A schedule and that of the baseline, by the paper's ratio.
     Ratio(fn(&SlowdownRatios) -> Option<f64>),
+    /// A schedule's value divided by that of the baseline.
+    Relative(fn(&Report) -> Option<f64>),
+    /// The same for a class of jobs.
+    RelativeClass(fn(&drystone::metrics::Measures) -> Option<f64>),
 }
 
 fn minutes(seconds: Option<f64>) -> Option<f64> {
@@ -108,7 +112,17 @@ const ALL: &[(&str, Of)] = &[
     ("ratio@3", Of::Ratio(|r| r.classes[2])),
     ("ratio@4", Of::Ratio(|r| r.classes[3])),
     ("ratio-worse-batches-percent", Of::Ratio(worse_batches)),
+    ("relative-wait", Of::Relative(|r| r.measures.wait.mean)),
+    ("relative-response", Of::Relative(|r| r.measures.response.mean)),
+    ("relative-bounded-slowdown", Of::Relative(|r| r.measures.bounded_slowdown.mean)),
+    ("relative-bounded-slowdown-kettimuthu", Of::Relative(|r| r.measures.bounded_slowdown_kettimuthu.mean)),
+    ("relative-utilisation", Of::Relative(|r| r.machine.utilisation)),
+    ("relative-bounded-slowdown-kettimuthu", Of::RelativeClass(|m| m.bounded_slowdown_kettimuthu.mean)),
 ];
+
+fn quotient(ours: f64, baseline: f64) -> Option<f64> {
+    (baseline != 0.0).then(|| ours / baseline)
+}
 
 /// Share of the batches of submissions in which the policy is worse than its baseline.
 fn worse_batches(ratios: &SlowdownRatios) -> Option<f64> {
@@ -121,7 +135,9 @@ impl TryFrom<String> for Measured {
 
     fn try_from(text: String) -> Result<Measured, String> {
         let find = |name: &str, in_class: bool| {
-            ALL.iter().position(|(n, of)| *n == name && in_class == matches!(of, Of::Class(_) | Of::Share))
+            ALL.iter().position(|(n, of)| {
+                *n == name && in_class == matches!(of, Of::Class(_) | Of::Share | Of::RelativeClass(_))
+            })
         };
         if let Some(at) = find(&text, false) {
             return Ok(Measured { at, class: None });
@@ -167,6 +183,7 @@ pub(crate) struct Seen<'a> {
     pub(crate) report: Option<&'a Report>,
     pub(crate) stalls: Option<&'a Stalls>,
     pub(crate) ratios: Option<&'a SlowdownRatios>,
+    pub(crate) baseline: Option<&'a Report>,
 }
 
 impl Measured {
@@ -183,7 +200,7 @@ impl Measured {
     /// Whether it compares with a baseline.
     #[must_use]
     pub fn of_two(&self) -> bool {
-        matches!(self.of(), Of::Ratio(_))
+        matches!(self.of(), Of::Ratio(_) | Of::Relative(_) | Of::RelativeClass(_))
     }
 
     /// Whether it can be taken from months that are simulated apart.
@@ -219,6 +236,10 @@ impl Measured {
             }
             Of::Stalls(value) => value(seen.stalls?),
             Of::Ratio(value) => value(seen.ratios?),
+            Of::Relative(value) => quotient(value(seen.report?)?, value(seen.baseline?)?),
+            Of::RelativeClass(value) => {
+                quotient(value(self.class(seen.report?)?)?, value(self.class(seen.baseline?)?)?)
+            }
         }
     }
 

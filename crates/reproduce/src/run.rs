@@ -97,6 +97,7 @@ struct Source {
     cleaning: Option<String>,
     overrun: Option<String>,
     take: Option<usize>,
+    load: Option<String>,
     months: bool,
 }
 
@@ -193,6 +194,7 @@ fn schedule(
         cleaning: row.cleaning.or(table.cleaning).map(|c| c.name().to_string()),
         overrun: table.overrun.clone(),
         take: table.take,
+        load: row.load.clone(),
         months: table.months,
     };
     Some(Schedule { source, policy: row.policy.clone(), baseline: row.baseline.clone(), month: row.month.clone() })
@@ -236,6 +238,7 @@ fn load(source: &Source) -> Result<Vec<(String, Workload)>, ReproduceError> {
     let cleaning = source.cleaning.as_deref().and_then(|c| c.parse::<Cleaning>().ok());
     let mut options = cleaning.map_or_else(Options::default, Cleaning::options);
     options.take = source.take;
+    options.load = source.load.as_deref().and_then(|load| load.parse().ok());
     if let Some(overrun) = source.overrun.as_deref().and_then(|o| o.parse().ok()) {
         options.overrun = overrun;
     }
@@ -270,16 +273,25 @@ fn measure(
     } else {
         None
     };
-    let ratios = match (&schedule.baseline, &report) {
-        (Some(baseline), Some(report)) => {
-            let single = run(workload, baseline, config)?;
+    let baseline = match &schedule.baseline {
+        Some(baseline) => Some(run(workload, baseline, config)?),
+        None => None,
+    };
+    let ratios = match (&baseline, &report) {
+        (Some(single), Some(report)) => {
             let rows = |r: &Report| r.jobs.clone().unwrap_or_default();
-            Some(slowdown_ratios(&rows(&single), &rows(report), BATCH)?)
+            Some(slowdown_ratios(&rows(single), &rows(report), BATCH)?)
         }
         _ => None,
     };
     done(workload.len() as u64);
-    let seen = Seen { workload, report: report.as_ref(), stalls: stalls.as_ref(), ratios: ratios.as_ref() };
+    let seen = Seen {
+        workload,
+        report: report.as_ref(),
+        stalls: stalls.as_ref(),
+        ratios: ratios.as_ref(),
+        baseline: baseline.as_ref(),
+    };
     Ok(measures.iter().map(|m| (m.to_string(), m.of_run(&seen))).collect())
 }
 

@@ -3,6 +3,7 @@
 use crate::cell::Published;
 use crate::measure::Measured;
 use drystone::log::clean::{Overrun, Study as Cleaning};
+use drystone::log::transform::Factor;
 use drystone::policy::PolicySpec;
 use serde::Deserialize;
 
@@ -90,13 +91,15 @@ pub struct RowSpec {
     pub log: String,
     /// The policy that is simulated; none where the row is about the log itself.
     pub policy: Option<String>,
-    /// The policy that measures such as `ratio` compare with.
+    /// The policy that measures such as `ratio` and `relative-wait` compare with.
     pub baseline: Option<String>,
     /// The month it is about, where months are simulated apart; none for all of them together.
     pub month: Option<String>,
     /// How records become jobs, where that is not what the table says.
     #[serde(rename = "as")]
     pub cleaning: Option<Cleaning>,
+    /// By how much the load is raised: submit times are divided by this.
+    pub load: Option<String>,
     /// The printed values, as printed; or statements such as `> 0`; empty where nothing is printed.
     pub published: Vec<Published>,
     /// How far ours may be from each, in percent. None where the specification calls the row not attainable: it is then
@@ -158,6 +161,9 @@ impl Study {
                 };
                 if !study.logs.iter().any(|log| log.id == row.log) {
                     return refuse(format!("there is no [[log]] with id = \"{}\"", row.log));
+                }
+                if let Some(Err(error)) = row.load.as_ref().map(|load| load.parse::<Factor>()) {
+                    return refuse(error.to_string());
                 }
                 for policy in row.policy.iter().chain(&row.baseline) {
                     if let Err(error) = policy.parse::<PolicySpec>() {
