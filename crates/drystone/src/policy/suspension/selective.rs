@@ -408,6 +408,13 @@ impl Selective {
         }
         let when = |task: &Task, tau: Ratio| task.when_over(self.factor.least_over(tau, task.length));
         let task = &self.idle[at];
+        // Free processors of suspended jobs may come to be its own as time passes, whatever runs.
+        if !self.is_pinned(task)
+            && self.settings.place.changes_with_time()
+            && self.processors.as_ref().is_some_and(|p| p.free().len() >= task.procs)
+        {
+            return now;
+        }
         let Some(first) = self.running.first() else { return Time::MAX };
         if when(task, first.running_priority()) >= bound {
             return bound;
@@ -425,11 +432,6 @@ impl Selective {
                 }
             }
             return highest.map_or(now, |tau| when(task, tau));
-        }
-        if self.settings.place.changes_with_time()
-            && self.processors.as_ref().is_some_and(|p| p.free().len() >= task.procs)
-        {
-            return now;
         }
         let available = match self.settings.place {
             Place::Strict => self.processors.as_ref().map_or(0, |p| p.open().len()),
