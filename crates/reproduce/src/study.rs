@@ -210,6 +210,7 @@ pub(crate) const BUILTIN: &[(&str, &str)] = &[
     ("talby-1999", include_str!("../studies/talby-1999.toml")),
     ("lawson-2002", include_str!("../studies/lawson-2002.toml")),
     ("kettimuthu-2005", include_str!("../studies/kettimuthu-2005.toml")),
+    ("chiang-2008", include_str!("../studies/chiang-2008.toml")),
     ("easy-variants", include_str!("../studies/easy-variants.toml")),
 ];
 

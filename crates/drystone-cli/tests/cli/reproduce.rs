@@ -116,7 +116,15 @@ fn studies_that_are_none_are_refused_with_their_place() {
 #[test]
 fn the_studies_that_come_with_the_program_are_listed() {
     let out = Folder::new().run(&["reproduce", "--list"]).ok();
-    for study in ["tsafrir-2007", "gaussier-2015", "talby-1999", "lawson-2002", "kettimuthu-2005", "easy-variants"] {
+    for study in [
+        "tsafrir-2007",
+        "gaussier-2015",
+        "talby-1999",
+        "lawson-2002",
+        "kettimuthu-2005",
+        "chiang-2008",
+        "easy-variants",
+    ] {
         assert!(out.contains(&format!("{study}: ")), "{out}");
     }
     assert!(out.contains("SDSC-BLUE-2000-4.1-cln.swf"), "{out}");
