@@ -120,17 +120,36 @@ fn what_came_before_a_failure_is_kept_and_not_made_again() {
     assert_eq!(results(&broken), results(&whole));
 }
 
+/// Is cancelled after so many simulations: by then, not about then, however fast the machine is.
+struct CancelledAfter(usize);
+
+impl Executor for CancelledAfter {
+    fn execute(
+        &self,
+        plan: &Plan,
+        todo: &[usize],
+        cancel: &AtomicBool,
+        accept: &mut dyn FnMut(Outcome) -> Result<(), SweepError>,
+    ) -> Result<(), SweepError> {
+        let (before, after) = todo.split_at(self.0);
+        Threads(1).execute(plan, before, cancel, accept)?;
+        cancel.store(true, std::sync::atomic::Ordering::SeqCst);
+        Threads(2).execute(plan, after, cancel, accept)
+    }
+
+    fn describe(&self) -> String {
+        "somebody who loses patience".to_string()
+    }
+}
+
 #[test]
 fn a_cancelled_sweep_goes_on() {
     let (dir, plan) = (tempfile::tempdir().expect("a folder"), plan());
     let path = dir.path().join("a.db");
-    let cancel = AtomicBool::new(false);
     let mut store = Store::open(&path, &plan, None).expect("a store");
-    let done = carry_out(&plan, &mut store, &Threads(1), &cancel, &mut |_| {
-        cancel.store(true, std::sync::atomic::Ordering::SeqCst);
-    })
-    .expect("cancelled");
-    assert!(done.left > 0 && done.simulated > 0, "{done:?}");
+    let done = carry_out(&plan, &mut store, &CancelledAfter(5), &AtomicBool::new(false), &mut |_| {});
+    let done = done.expect("cancelled");
+    assert_eq!((done.simulated, done.left), (5, 11), "{done:?}");
     drop(store);
     complete(&path, &plan, None, 2);
     assert_eq!(results(&path).rows.len(), 24);

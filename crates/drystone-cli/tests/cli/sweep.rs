@@ -151,7 +151,10 @@ fn a_kill_at_any_moment_loses_nothing() {
     let whole = export(&folder, "whole.db");
     let mut random: u64 = 0x5eed;
     let (mut last, mut midway) = (0, 0);
-    for kill in 0..kills {
+    let mut kill = 0;
+    // More of them on a machine where none has fallen between the first result and the last.
+    while kill < kills || midway == 0 && kill < kills + 100 {
+        kill += 1;
         // A new store when one is complete, so that kills hit the laying out of the store and work in progress.
         if last == 480 {
             let _ = std::fs::remove_file(folder.path("killed.db"));
@@ -173,7 +176,7 @@ fn a_kill_at_any_moment_loses_nothing() {
     folder.run(&["sweep", "study.toml", "--store", "killed.db"]).ok();
     assert_eq!(export(&folder, "killed.db"), whole);
     assert!(midway > 0, "no kill fell between the first result and the last");
-    eprintln!("{kills} kills, {midway} of them with results recorded and others to come");
+    eprintln!("{kill} kills, {midway} of them with results recorded and others to come");
 }
 
 #[cfg(unix)]
@@ -181,7 +184,7 @@ fn a_kill_at_any_moment_loses_nothing() {
 fn ctrl_c_stops_in_order_and_the_same_command_goes_on() {
     let folder = long();
     let mut child = begin(&folder, "study.db");
-    while recorded(&folder, "study.db") == 0 {
+    while recorded(&folder, "study.db") == 0 && child.try_wait().is_ok_and(|ended| ended.is_none()) {
         sleep(Duration::from_millis(20));
     }
     let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("sent");
