@@ -5,8 +5,13 @@
 //! cargo run --release -p drystone --example goal_study -- curves LOG.swf.gz MONTH
 //! cargo run --release -p drystone --example goal_study -- choices LOG.swf.gz...
 //! cargo run --release -p drystone --example goal_study -- runtimes LOG.swf.gz...
+//! cargo run --release -p drystone --example goal_study -- beyond LOG.swf.gz...
 //! cargo run --release -p drystone --example goal_study -- budget MILLISECONDS
+//! cargo run --release -p drystone --example goal_study -- months POLICY... LOG.swf.gz...
 //! ```
+//!
+//! `months` takes any policies, e.g. `'goal(tradeoff(Tw:avgX),reuse=seed,predict=perfect)'`; `USER=` in them stands for the
+//! user with the most jobs in the log.
 //!
 //! `LOG.swf.gz:3` takes the first three whole months of the log only.
 //!
@@ -14,17 +19,22 @@
 //! jobs submitted within the month count. At load 0.9 all times between arrivals are shrunk by the same factor; months
 //! above that load stay as they are.
 
-use drystone::engine::{Notes, Observer, Replay, Simulation, WallClock};
+#[path = "../benches/clock/mod.rs"]
+mod clock;
+
+use clock::processor_time;
+use drystone::engine::{Notes, Observer, Replay, Simulation};
 use drystone::log::clean::Options;
 use drystone::log::transform::months;
 use drystone::log::{load, title};
 use drystone::metrics::SearchEffort;
 use drystone::model::{Ended, Span, Time, Workload};
-use drystone::policy::goal::{Candidate, Objective, Search, Settings, Task};
+use drystone::policy::goal::{Candidate, Objective, Search, Settings, Task, Version};
 use drystone::policy::{PolicySpec, Stopwatch};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -34,9 +44,14 @@ fn main() -> ExitCode {
         Some((what, logs)) if what == "claims" && !logs.is_empty() => claims(logs),
         Some((what, [log, month])) if what == "curves" => curves(log, month),
         Some((what, logs)) if what == "choices" && !logs.is_empty() => table(logs, CHOICES),
+        Some((what, logs)) if what == "beyond" && !logs.is_empty() => table(logs, BEYOND),
         Some((what, logs)) if what == "runtimes" && !logs.is_empty() => table(logs, RUN_TIMES),
         Some((what, [limit])) if what == "budget" => budget(limit),
-        _ => Err("usage: goal_study claims|choices|runtimes LOG... | curves LOG MONTH | budget MILLISECONDS".into()),
+        Some((what, rest)) if what == "months" => {
+            let (logs, policies): (Vec<_>, Vec<_>) = rest.iter().cloned().partition(|arg| arg.contains(".swf"));
+            table(&logs, &policies.iter().map(String::as_str).collect::<Vec<_>>())
+        }
+        _ => Err("usage: goal_study claims|choices|runtimes|beyond LOG... | curves LOG MONTH | budget MILLISECONDS | months POLICY... LOG...".into()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -53,6 +68,10 @@ struct Month {
     workload: Workload,
     /// Submits that count.
     period: (Time, Time),
+    /// The user with the most jobs in it.
+    busiest: i32,
+    /// The users with less than the mean processor-seconds of the users in it.
+    light: Vec<i32>,
 }
 
 /// How long arrivals go on after the month. "The cooldown period is typically a few days only."
@@ -88,7 +107,16 @@ fn months_of(log: &str, load_wanted: Option<f64>) -> Result<Vec<Month>> {
         list.iter_mut().for_each(|job| job.submit = shrink(job.submit));
         let truth = whole.truth()[first..last].to_vec();
         let workload = Workload::new(whole.machine(), list, truth, whole.provenance.clone())?;
-        result.push(Month { name: name.clone(), workload, period: (shrink(begin), shrink(end)) });
+        let mut users: BTreeMap<i32, (u32, f64)> = BTreeMap::new();
+        for i in places.clone() {
+            let (count, used) = users.entry(jobs[i].user).or_default();
+            *count += 1;
+            *used += f64::from(jobs[i].procs) * whole.truth()[i].run.as_f64();
+        }
+        let busiest = users.iter().max_by_key(|user| user.1.0).map_or(0, |user| *user.0);
+        let mean = area / users.len() as f64;
+        let light = users.iter().filter(|user| user.1.1 < mean).map(|user| *user.0).collect();
+        result.push(Month { name: name.clone(), workload, period: (shrink(begin), shrink(end)), busiest, light });
     }
     Ok(result)
 }
@@ -100,8 +128,9 @@ struct Figures {
     max_wait: f64,
     slowdown: f64,
     max_slowdown: f64,
-    /// Threshold for excessive waits, 98th percentile.
-    percentile: f64,
+    /// Mean wait of the busiest user's jobs, and of the light users'.
+    busiest: f64,
+    light: f64,
     cpu: Duration,
     searches: f64,
     nodes: f64,
@@ -111,23 +140,30 @@ struct Figures {
 struct Jobs {
     period: (Time, Time),
     waits: Vec<(i64, i64)>,
+    users: Vec<(i32, i64)>,
 }
 
 impl Observer for Jobs {
     fn ended(&mut self, ended: &Ended<'_>) {
         if self.period.0 <= ended.job.submit && ended.job.submit < self.period.1 {
             self.waits.push((ended.wait().0, ended.outcome.ran.0));
+            self.users.push((ended.job.user, ended.wait().0));
         }
     }
 }
 
 fn simulate(month: &Month, policy: &str) -> Result<Figures> {
-    let spec: PolicySpec = policy.parse()?;
-    let mut watching = (Jobs { period: month.period, waits: Vec::new() }, Notes::default());
+    let mut watching = (Jobs { period: month.period, waits: Vec::new(), users: Vec::new() }, Notes::default());
     let since = processor_time();
+    let policy = policy.replace("USER=", &format!("user={}", month.busiest));
+    let spec: PolicySpec = policy.parse()?;
     Simulation::new(month.workload.machine(), spec.scheduler(), Replay::new(&month.workload)).run(&mut watching)?;
     let cpu = processor_time() - since;
-    let (Jobs { mut waits, .. }, notes) = watching;
+    let (Jobs { mut waits, users, .. }, notes) = watching;
+    let mean_of = |whose: &dyn Fn(i32) -> bool| {
+        let waits: Vec<i64> = users.iter().filter(|job| whose(job.0)).map(|job| job.1).collect();
+        waits.iter().sum::<i64>() as f64 / waits.len().max(1) as f64 / 3600.0
+    };
     let n = waits.len() as f64;
     let slowdown = |&(wait, run): &(i64, i64)| 1.0 + wait as f64 / run.max(60) as f64;
     let effort = SearchEffort::of(&notes).unwrap_or_default();
@@ -138,20 +174,13 @@ fn simulate(month: &Month, policy: &str) -> Result<Figures> {
         max_wait: waits.last().map_or(0.0, |w| w.0 as f64 / 3600.0),
         slowdown: waits.iter().map(slowdown).sum::<f64>() / n,
         max_slowdown: waits.iter().map(slowdown).fold(0.0, f64::max),
-        percentile: waits[(waits.len() * 98).div_ceil(100) - 1].0 as f64 / 3600.0,
+        busiest: mean_of(&|user| user == month.busiest),
+        light: mean_of(&|user| month.light.contains(&user)),
         cpu,
         searches: effort.searches as f64,
         nodes: effort.nodes as f64 / searches,
         exhausted: 100.0 * effort.exhausted as f64 / searches,
     })
-}
-
-/// Processor time of this thread, which does not count what else the machine does; where that is not to be had, the clock.
-fn processor_time() -> Duration {
-    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanoseconds = text.and_then(|text| text.split_whitespace().next()?.parse().ok());
-    nanoseconds.map_or_else(|| START.get_or_init(Instant::now).elapsed(), Duration::from_nanos)
 }
 
 /// Means over months.
@@ -163,7 +192,8 @@ fn mean(all: &[Figures]) -> Figures {
         max_wait: of(|f| f.max_wait),
         slowdown: of(|f| f.slowdown),
         max_slowdown: of(|f| f.max_slowdown),
-        percentile: of(|f| f.percentile),
+        busiest: of(|f| f.busiest),
+        light: of(|f| f.light),
         cpu: all.iter().map(|f| f.cpu).max().unwrap_or_default(),
         searches: of(|f| f.searches),
         nodes: of(|f| f.nodes),
@@ -171,20 +201,37 @@ fn mean(all: &[Figures]) -> Figures {
     }
 }
 
-const HEAD: &str = "| policy | mean wait (h) | longest wait (h) | bounded slowdown | largest | nodes per search | exhausted | slowest month (processor s) |\n\
-                    |---|---|---|---|---|---|---|---|";
+const HEAD: &str = "| policy | mean wait (h) | of light users | of the busiest user | longest wait (h) | bounded slowdown | largest | nodes per search | exhausted | slowest month (processor s) |\n\
+                    |---|---|---|---|---|---|---|---|---|---|";
 
 fn row(name: &str, f: &Figures) {
     let search = if f.searches > 0.0 { format!("{:.0} | {:.0} %", f.nodes, f.exhausted) } else { "- | -".into() };
     println!(
-        "| `{name}` | {:.2} | {:.1} | {:.2} | {:.0} | {search} | {:.2} |",
+        "| `{name}` | {:.2} | {:.2} | {:.2} | {:.1} | {:.2} | {:.0} | {search} | {:.2} |",
         f.wait,
+        f.light,
+        f.busiest,
         f.max_wait,
         f.slowdown,
         f.max_slowdown,
         f.cpu.as_secs_f64()
     );
 }
+
+/// What goes beyond the paper, at the same limit of nodes; the first is the default.
+const BEYOND: &[&str] = &[
+    TRADEOFF,
+    "goal(tradeoff(Tw:avgX),local=20,predict=perfect)",
+    "goal(tradeoff(Tw:avgX),local=50,predict=perfect)",
+    "goal(tradeoff(Tw:avgX),reuse=branch,predict=perfect)",
+    "goal(tradeoff(Tw:avgX),reuse=seed,predict=perfect)",
+    "goal(tradeoff(Tw:avgX),prune=beside,predict=perfect)",
+    "goal(tradeoff(Tw:avgX),reuse=seed,local=20,prune=beside,predict=perfect)",
+    "goal(tradeoff(Tw:avgX:fair(7d)),predict=perfect)",
+    "goal(lexical(fair(7d)>Tw),predict=perfect)",
+    "goal(tradeoff(Tw:avgX:special(USER=)),predict=perfect)",
+    "goal(lexical(special(USER=)>Tw>avgX),predict=perfect)",
+];
 
 const FCFS: &str = "easy(predict=perfect)";
 const LXF: &str = "easy(order=lxf,backfill=lxf,predict=perfect)";
@@ -311,38 +358,75 @@ fn table(logs: &[String], policies: &[&str]) -> Result<()> {
         println!("\n{} at load 0.9: means over {} months\n\n{HEAD}", name_of(log), months.len());
         for policy in policies {
             let all: Vec<Figures> = months.iter().map(|month| simulate(month, policy)).collect::<Result<_>>()?;
+            for (month, f) in months.iter().zip(&all) {
+                let line = format!("{:.2}/{:.0}/{:.1}/{:.0}", f.wait, f.max_wait, f.slowdown, f.max_slowdown);
+                eprintln!("{} {} {policy} {line}", name_of(log), month.name);
+            }
             row(policy, &mean(&all));
         }
     }
     Ok(())
 }
 
-/// How long decisions take that may take so many milliseconds, by queue length.
+/// A stopwatch by the processor time of its thread.
+#[derive(Debug, Default)]
+struct ProcessorClock {
+    until: Duration,
+}
+
+impl Stopwatch for ProcessorClock {
+    fn start(&mut self, limit: Duration) {
+        self.until = processor_time() + limit;
+    }
+
+    fn is_up(&self) -> bool {
+        processor_time() >= self.until
+    }
+}
+
+/// How long decisions take that may take so many milliseconds of processor time, by queue length, for the objective that
+/// needs least and the one that needs most preparation.
 fn budget(limit: &str) -> Result<()> {
     let limit = Duration::from_millis(limit.parse()?);
-    println!("| waiting jobs | nodes | took (ms), least of 5 | of the budget |\n|---|---|---|---|");
+    println!(
+        "| waiting jobs | nodes | took (ms), most of 5 | of the budget | version=c | of the budget |\n|---|---|---|---|---|---|"
+    );
     for waiting in [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000] {
-        let job = |i: i64| Candidate { submit: Time(-i), procs: 1 + (i * 7 % 60) as u32, span: 60 + i * 37 % 5000 };
+        let job = |i: i64| Candidate {
+            submit: Time(-i),
+            procs: 1 + (i * 7 % 60) as u32,
+            span: 60 + i * 37 % 5000,
+            run: 60 + i * 37 % 5000,
+            ..Candidate::default()
+        };
         let running = (0..40).map(|i| (Time(50 + 60 * i), 12)).collect();
-        let task = Task { now: Time(0), free: 32, running, waiting: (0..waiting).rev().map(job).collect() };
-        let settings =
-            Settings { objective: Objective::default(), nodes: None, budget: Some(limit), ..Settings::default() };
-        let mut search = Search::default();
-        let mut best: Option<(Duration, u64, bool)> = None;
-        for _ in 0..5 {
-            let mut watch = WallClock::default();
-            let since = Instant::now();
-            watch.start(limit);
-            let found = search.run(&task, &settings, Some(&watch));
-            let took = since.elapsed();
-            if best.is_none_or(|b| took < b.0) {
-                best = Some((took, found.effort.nodes, found.exhausted));
+        let waiting_jobs = (0..waiting).rev().map(job).collect();
+        let task = Task { now: Time(0), free: 32, running, waiting: waiting_jobs, ..Task::default() };
+        let mut cells = Vec::new();
+        for version in [Version::A, Version::C] {
+            let objective = Objective { version, ..Objective::default() };
+            let settings = Settings { objective, nodes: None, budget: Some(limit), ..Settings::default() };
+            let mut search = Search::default();
+            let mut worst: Option<(Duration, u64, bool)> = None;
+            for _ in 0..5 {
+                let mut watch = ProcessorClock::default();
+                let since = processor_time();
+                watch.start(limit);
+                let found = search.run(&task, &settings, Some(&watch));
+                let took = processor_time() - since;
+                if worst.is_none_or(|w| took > w.0) {
+                    worst = Some((took, found.effort.nodes, found.exhausted));
+                }
             }
+            let (took, nodes, exhausted) = worst.ok_or("no run")?;
+            if version == Version::A {
+                cells.push(nodes.to_string());
+            }
+            let share = 100.0 * took.as_secs_f64() / limit.as_secs_f64();
+            cells.push(format!("{:.2}", took.as_secs_f64() * 1e3));
+            cells.push(if exhausted { "exhausted".to_string() } else { format!("{share:.1} %") });
         }
-        let (took, nodes, exhausted) = best.ok_or("no run")?;
-        let share = 100.0 * took.as_secs_f64() / limit.as_secs_f64();
-        let share = if exhausted { "exhausted".to_string() } else { format!("{share:.1} %") };
-        println!("| {waiting} | {nodes} | {:.2} | {share} |", took.as_secs_f64() * 1e3);
+        println!("| {waiting} | {} |", cells.join(" | "));
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use drystone::engine::{Notes, Replay, Session, Simulation};
 use drystone::metrics::SearchEffort;
 use drystone::model::{Job, Machine, Span, Time, Workload};
 use drystone::policy::{Gauge, PolicySpec, Stopwatch};
-use drystone_reference::search::{Branching, Goal, Measure, Model, Traversal, run};
+use drystone_reference::search::{Branching, Goal, Measure, Model, Reuse, Traversal, run};
 use drystone_reference::{JobOut, jobs_of};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -16,18 +16,26 @@ use std::time::Duration;
 
 /// A machine of 8 with at most 6 jobs that can wait at a time.
 fn workloads() -> impl Strategy<Value = Workload> {
-    let job = (0i64..120, prop_oneof![3 => 1u32..=4, 1 => 5u32..=8], 1i64..200);
+    let job = (0i64..120, prop_oneof![3 => 1u32..=4, 1 => 5u32..=8], 1i64..200, 0i32..3);
     prop::collection::vec(job, 1..7).prop_map(|jobs| {
         let mut now = 0;
+        let users: Vec<i32> = jobs.iter().map(|job| job.3).collect();
         let jobs: Vec<_> = jobs
             .into_iter()
-            .map(|(gap, procs, run)| {
+            .map(|(gap, procs, run, _)| {
                 now += gap / 4;
                 (now, procs, run + 50, run)
             })
             .collect();
-        workload(8, &jobs)
+        with_users(workload(8, &jobs), &users)
     })
+}
+
+/// The same jobs, submitted by these users.
+fn with_users(workload: Workload, users: &[i32]) -> Workload {
+    let (machine, mut jobs, truth, provenance) = workload.into_parts();
+    jobs.iter_mut().zip(users).for_each(|(job, &user)| job.user = user);
+    Workload::new(machine, jobs, truth, provenance).expect("sound")
 }
 
 proptest! {
@@ -35,17 +43,24 @@ proptest! {
 
     /// Every start of whole workloads is that of a scheduler that visits all permutations at every arrival and end.
     #[test]
-    fn schedules_agree_with_the_definition(w in workloads(), which in 0usize..6) {
-        use Measure::{Excess, ExcessOver, MaxWait, Slowdown, Wait};
-        let (text, model, measures, relaxed, traversal, branching) = [
-            ("tradeoff(Tw:avgX)", Model::A, vec![Excess, Slowdown], true, Traversal::Dds, Branching::Lxf),
-            ("lexical(Tw>avgX),diff=strict", Model::Lexical, vec![Excess, Slowdown], false, Traversal::Dds, Branching::Lxf),
-            ("lexical(maxW>avgW)", Model::Lexical, vec![MaxWait, Wait], true, Traversal::Dds, Branching::Fcfs),
-            ("tradeoff(Tw(30):avgW:maxW),version=b,search=lds-fcfs", Model::B, vec![ExcessOver(30), Wait, MaxWait], true, Traversal::Lds, Branching::Fcfs),
-            ("tradeoff(maxW:avgX),version=c,search=lds-lxf", Model::C, vec![MaxWait, Slowdown], true, Traversal::Lds, Branching::Lxf),
-            ("lexical(Tw(0)>avgX),search=dds-fcfs", Model::Lexical, vec![ExcessOver(0), Slowdown], true, Traversal::Dds, Branching::Fcfs),
-        ].into_iter().nth(which).expect("six");
-        let goal = Goal { model, measures, relaxed, traversal, branching };
+    fn schedules_agree_with_the_definition(w in workloads(), which in 0usize..12) {
+        use Measure::{Excess, ExcessOver, Fair, MaxWait, Slowdown, Special, Wait};
+        let (text, model, measures, relaxed, traversal, branching, reuse) = [
+            ("tradeoff(Tw:avgX)", Model::A, vec![Excess, Slowdown], true, Traversal::Dds, Branching::Lxf, Reuse::No),
+            ("lexical(Tw>avgX),diff=strict", Model::Lexical, vec![Excess, Slowdown], false, Traversal::Dds, Branching::Lxf, Reuse::No),
+            ("lexical(maxW>avgW)", Model::Lexical, vec![MaxWait, Wait], true, Traversal::Dds, Branching::Fcfs, Reuse::No),
+            ("tradeoff(Tw(30):avgW:maxW),version=b,search=lds-fcfs", Model::B, vec![ExcessOver(30), Wait, MaxWait], true, Traversal::Lds, Branching::Fcfs, Reuse::No),
+            ("tradeoff(maxW:avgX),version=c,search=lds-lxf", Model::C, vec![MaxWait, Slowdown], true, Traversal::Lds, Branching::Lxf, Reuse::No),
+            ("lexical(Tw(0)>avgX),search=dds-fcfs", Model::Lexical, vec![ExcessOver(0), Slowdown], true, Traversal::Dds, Branching::Fcfs, Reuse::No),
+            ("tradeoff(fair(90):maxW)", Model::A, vec![Fair(90), MaxWait], true, Traversal::Dds, Branching::Lxf, Reuse::No),
+            ("lexical(special(user=1)>fair(1000)),diff=strict", Model::Lexical, vec![Special(1), Fair(1000)], false, Traversal::Dds, Branching::Lxf, Reuse::No),
+            ("tradeoff(Tw:avgX),reuse=branch", Model::A, vec![Excess, Slowdown], true, Traversal::Dds, Branching::Lxf, Reuse::Branch),
+            ("tradeoff(maxW:avgX),reuse=seed,prune=beside", Model::A, vec![MaxWait, Slowdown], true, Traversal::Dds, Branching::Lxf, Reuse::Seed),
+    ("tradeoff(Tw:avgX),plan=estimate", Model::A, vec![Excess, Slowdown], true, Traversal::Dds, Branching::Lxf, Reuse::No),
+            ("lexical(maxW>avgX),version=c,plan=estimate,search=lds-lxf", Model::Lexical, vec![MaxWait, Slowdown], true, Traversal::Lds, Branching::Lxf, Reuse::No),
+        ].into_iter().nth(which).expect("twelve");
+        let by_estimate = text.contains("plan=estimate");
+        let goal = Goal { model, measures, relaxed, traversal, branching, reuse, by_estimate };
         let policy = format!("goal({text},nodes=all,predict=perfect)");
         let ours: Vec<JobOut> = simulate(&w, &policy).spans.iter()
             .map(|s| s.map(|(start, end)| JobOut { start: start.0, end: end.0 }).expect("ended")).collect();
@@ -78,6 +93,7 @@ fn texts_are_read_printed_and_refused() {
         "goal(lexical(maxW>avgX),search=dds-fcfs,diff=strict)",
         "goal(tradeoff(Tw(50h):avgX:late(24h)),version=c,budget=50ms)",
         "goal(objective=lexical(Tw>avgX),nodes=all,predict=recent(2))",
+        "goal(lexical(special(queue=2)>Tw>fair(7d)),local=20,reuse=seed,prune=beside)",
     ] {
         let spec: PolicySpec = text.parse().unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(spec.text(), text);
@@ -96,6 +112,13 @@ fn texts_are_read_printed_and_refused() {
         ("goal(budget=0ms)", "budget takes"),
         ("goal(budget=xs)", "budget takes"),
         ("goal(threads=0)", "threads takes"),
+        ("goal(local=101)", "local takes"),
+        ("goal(local=20,nodes=all)", "local is a share of the nodes"),
+        ("goal(local=20,budget=50ms)", "local is a share of the nodes"),
+        ("goal(reuse=yes)", "reuse takes"),
+        ("goal(lexical(fair(1d)>fair(2d)))", "`fair` is given twice"),
+        ("goal(lexical(special(boss)))", "no measure"),
+        ("goal(lexical(special(user=boss)))", "`boss` is no number of a user"),
         ("goal(search=bfs)", "search takes"),
         ("goal(version=d)", "version takes"),
     ] {

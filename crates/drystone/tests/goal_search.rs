@@ -4,8 +4,8 @@
 use drystone::model::Time;
 use drystone::policy::Stopwatch;
 use drystone::policy::goal::{
-    Branching, Candidate, Differences, Found, Measure, Model, Objective, Prune, Search, Settings, Task, Traversal,
-    Version,
+    Branching, Candidate, Differences, Found, Measure, Model, Objective, Owner, Prune, Reuse, Search, Select, Settings,
+    Task, Traversal, Version,
 };
 use drystone_reference::search::{self as naive, Goal, Problem};
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 fn candidate(submit: i64, procs: u32, span: i64) -> Candidate {
-    Candidate { submit: Time(submit), procs, span }
+    Candidate { submit: Time(submit), procs, span, run: span, owner: Owner::default() }
 }
 
 fn settings(objective: Objective) -> Settings {
@@ -27,7 +27,7 @@ fn objective(text: &str) -> Objective {
 /// Four jobs, 1 to 4 in the order of their arrival, on a machine for which only one fits at a time.
 fn four() -> Task {
     let waiting = (1..=4).map(|i| candidate(i, 2, 100)).collect();
-    Task { now: Time(10), free: 2, running: vec![], waiting }
+    Task { now: Time(10), free: 2, waiting, ..Task::default() }
 }
 
 fn visited(traversal: Traversal, nodes: Option<u64>) -> (Found, Vec<String>) {
@@ -92,7 +92,7 @@ fn an_empty_queue_and_a_single_job() {
 #[test]
 fn an_idle_machine_needs_no_search() {
     let task =
-        Task { now: Time(100), free: 64, running: vec![], waiting: (0..20).map(|i| candidate(i, 3, 50)).collect() };
+        Task { now: Time(100), free: 64, waiting: (0..20).map(|i| candidate(i, 3, 50)).collect(), ..Task::default() };
     let found = Search::default().run(&task, &settings(Objective::default()), None);
     assert!(found.exhausted);
     assert_eq!(found.effort.nodes, 20);
@@ -106,8 +106,8 @@ fn shortest_first_by_hand() {
     let task = Task {
         now: Time(0),
         free: 1,
-        running: vec![],
         waiting: [100, 10, 1].map(|m| candidate(0, 1, 60 * m)).to_vec(),
+        ..Task::default()
     };
     for text in ["lexical(avgW)", "lexical(maxW>avgW)", "tradeoff(avgX:avgW)"] {
         for traversal in [Traversal::Lds, Traversal::Dds] {
@@ -120,10 +120,10 @@ fn shortest_first_by_hand() {
 }
 
 fn measures() -> impl Strategy<Value = Vec<usize>> {
-    prop::sample::subsequence((0..8).collect::<Vec<usize>>(), 1..4).prop_shuffle()
+    prop::sample::subsequence((0..10).collect::<Vec<usize>>(), 1..4).prop_shuffle()
 }
 
-const MEASURES: [(Measure, naive::Measure); 8] = [
+const MEASURES: [(Measure, naive::Measure); 10] = [
     (Measure::MaxWait, naive::Measure::MaxWait),
     (Measure::Excess(None), naive::Measure::Excess),
     (Measure::Excess(Some(drystone::model::Span(50))), naive::Measure::ExcessOver(50)),
@@ -132,12 +132,14 @@ const MEASURES: [(Measure, naive::Measure); 8] = [
     (Measure::Unused, naive::Measure::Unused),
     (Measure::Late(drystone::model::Span(60)), naive::Measure::Late(60)),
     (Measure::Area, naive::Measure::Area),
+    (Measure::Fair(drystone::model::Span(500)), naive::Measure::Fair(500)),
+    (Measure::Special(Select::User(1)), naive::Measure::Special(1)),
 ];
 
 /// An objective and a search, as the product and as the definition have them.
 fn goals() -> impl Strategy<Value = (Settings, Goal)> {
-    (measures(), 0usize..4, any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
-        |(measures, model, relaxed, lds, lxf)| {
+    (measures(), 0usize..4, any::<bool>(), any::<bool>(), any::<bool>(), 0usize..3).prop_map(
+        |(measures, model, relaxed, lds, lxf, reuse)| {
             let (model, version, definition) = [
                 (Model::Lexical, Version::A, naive::Model::Lexical),
                 (Model::Tradeoff, Version::A, naive::Model::A),
@@ -149,14 +151,21 @@ fn goals() -> impl Strategy<Value = (Settings, Goal)> {
                 Objective { model, version, differences, measures: measures.iter().map(|&m| MEASURES[m].0).collect() };
             let traversal = if lds { Traversal::Lds } else { Traversal::Dds };
             let branching = if lxf { Branching::Lxf } else { Branching::Fcfs };
+            let (reuse, reused) = [
+                (Reuse::No, naive::Reuse::No),
+                (Reuse::Branch, naive::Reuse::Branch),
+                (Reuse::Seed, naive::Reuse::Seed),
+            ][reuse];
             let goal = Goal {
                 model: definition,
                 measures: measures.iter().map(|&m| MEASURES[m].1).collect(),
                 relaxed,
                 traversal: if lds { naive::Traversal::Lds } else { naive::Traversal::Dds },
                 branching: if lxf { naive::Branching::Lxf } else { naive::Branching::Fcfs },
+                reuse: reused,
+                by_estimate: false,
             };
-            (Settings { traversal, branching, ..settings(objective) }, goal)
+            (Settings { traversal, branching, reuse, ..settings(objective) }, goal)
         },
     )
 }
@@ -166,8 +175,9 @@ fn moments(most: usize) -> impl Strategy<Value = (Task, Problem)> {
     let size = prop_oneof![3 => 1u32..=4, 2 => 1u32..=16, 1 => Just(16u32)];
     let span = prop_oneof![2 => 1i64..30, 1 => 1i64..400];
     let running = prop::collection::vec((1i64..200, 1u32..=6), 0..8);
-    let waiting = prop::collection::vec((0i64..150, size, span), 1..=most);
-    (running, waiting).prop_map(|(mut running, mut waiting)| {
+    let waiting = prop::collection::vec((0i64..150, size, span, 0i64..400, 0i32..4), 1..=most);
+    let usage = prop::collection::vec(prop_oneof![Just(0i64), 0i64..3000], 4);
+    (running, waiting, usage, any::<prop::sample::Index>()).prop_map(|(mut running, mut waiting, usage, some)| {
         let now = 1000;
         running.sort_unstable();
         let mut free = 16;
@@ -177,11 +187,24 @@ fn moments(most: usize) -> impl Strategy<Value = (Task, Problem)> {
             fits
         });
         waiting.sort_by_key(|job| std::cmp::Reverse(job.0));
+        // Of an earlier path some jobs are left, in an order of their own.
+        let last: Vec<usize> = (0..some.index(waiting.len() + 1)).rev().map(|i| (i * 7 + 3) % waiting.len()).collect();
+        let last: Vec<usize> =
+            last.iter().enumerate().filter(|&(i, at)| !last[..i].contains(at)).map(|(_, &at)| at).collect();
         let task = Task {
             now: Time(now),
             free,
             running: running.iter().map(|&(end, procs)| (Time(now + end), procs)).collect(),
-            waiting: waiting.iter().map(|&(age, procs, span)| candidate(now - age, procs, span)).collect(),
+            waiting: waiting
+                .iter()
+                .map(|&(age, procs, span, run, user)| Candidate {
+                    run,
+                    owner: Owner { user, ..Owner::default() },
+                    ..candidate(now - age, procs, span)
+                })
+                .collect(),
+            usage: (0..).zip(usage.iter().copied()).collect(),
+            last: places(&last),
         };
         let problem = Problem {
             now,
@@ -189,8 +212,16 @@ fn moments(most: usize) -> impl Strategy<Value = (Task, Problem)> {
             running: running.iter().map(|&(end, procs)| (now + end, i64::from(procs))).collect(),
             waiting: waiting
                 .iter()
-                .map(|&(age, procs, run)| naive::Waiting { submit: now - age, procs: i64::from(procs), run })
+                .map(|&(age, procs, span, run, user)| naive::Waiting {
+                    submit: now - age,
+                    procs: i64::from(procs),
+                    span,
+                    run: run.max(1),
+                    user: i64::from(user),
+                })
                 .collect(),
+            usage: (0..).zip(usage).collect(),
+            last,
         };
         (task, problem)
     })
@@ -209,7 +240,7 @@ proptest! {
     fn agrees_with_the_definition((task, problem) in moments(6), (settings, goal) in goals()) {
         let answer = problem.search(&goal);
         let mut search = Search::default();
-        for prune in [Prune::Never, Prune::Placed, Prune::Earliest] {
+        for prune in [Prune::Never, Prune::Placed, Prune::Earliest, Prune::Beside] {
             let (found, visited) = search.trace(&task, &Settings { prune, ..settings.clone() });
             prop_assert!(found.exhausted);
             prop_assert_eq!(&found.values, &answer.values, "{:?} {:?}", prune, goal);
@@ -242,7 +273,7 @@ proptest! {
     /// is the one that the paper says each model is equivalent to.
     #[test]
     fn unique_objectives_reach_the_optimum(
-        (task, problem) in moments(7), model in 0usize..3, x in 0usize..8, y in 0usize..8, lds in any::<bool>(), lxf in any::<bool>(),
+        (task, problem) in moments(7), model in 0usize..3, x in 0usize..10, y in 0usize..10, lds in any::<bool>(), lxf in any::<bool>(),
     ) {
         prop_assume!(x != y);
         let (version, model) = [(Version::A, Model::Lexical), (Version::B, Model::Tradeoff), (Version::C, Model::Tradeoff)][model];
@@ -278,11 +309,12 @@ proptest! {
     #[test]
     fn pruning_changes_nothing_but_the_effort((task, _) in moments(8), (settings, _) in goals()) {
         let mut search = Search::default();
-        let [never, placed, earliest] = [Prune::Never, Prune::Placed, Prune::Earliest]
+        let [never, placed, earliest, beside] = [Prune::Never, Prune::Placed, Prune::Earliest, Prune::Beside]
             .map(|prune| search.run(&task, &Settings { prune, ..settings.clone() }, None));
         prop_assert_eq!((&never.path, &never.values), (&placed.path, &placed.values));
         prop_assert_eq!((&never.path, &never.values), (&earliest.path, &earliest.values));
-        prop_assert!(earliest.effort.nodes <= placed.effort.nodes && placed.effort.nodes <= never.effort.nodes);
+        prop_assert_eq!((&never.path, &never.values), (&beside.path, &beside.values));
+        prop_assert!(beside.effort.nodes <= earliest.effort.nodes && earliest.effort.nodes <= placed.effort.nodes && placed.effort.nodes <= never.effort.nodes);
         prop_assert_eq!(never.effort.improvements, earliest.effort.improvements);
     }
 
@@ -299,9 +331,19 @@ proptest! {
         prop_assert_eq!(&values, &short.values);
         let heuristic = search.run(&task, &Settings { nodes: Some(0), ..settings.clone() }, None);
         prop_assert!(short.values == heuristic.values || short.effort.improvements > 0);
+        // A local search from there takes better paths only, within the limit; what it ends with is sound, too.
+        let local = search.run(&task, &Settings { nodes: Some(limit), local: 40, ..settings.clone() }, None);
+        let order: Vec<usize> = local.path.iter().map(|&place| place as usize).collect();
+        let starts: Vec<i64> = local.starts.iter().map(|s| s + problem.now).collect();
+        prop_assert_eq!(&problem.schedule(&order), &starts);
+        prop_assert!(local.effort.nodes <= limit.max(task.waiting.len() as u64));
+        let tree = search.run(&task, &Settings { nodes: Some(limit - limit * 40 / 100), ..settings.clone() }, None);
+        prop_assert!(local == tree || local.effort.nodes > tree.effort.nodes);
+        prop_assert!(local.values == tree.values || local.effort.improvements > tree.effort.improvements);
         if settings.objective.is_unique() {
             let references = problem.references(&goal.measures);
             prop_assert!(!problem.is_better(&goal, &references, &heuristic.values, &short.values));
+            prop_assert!(!problem.is_better(&goal, &references, &tree.values, &local.values));
         }
         // The scratch of earlier searches leaves no trace.
         prop_assert_eq!(Search::default().run(&task, &Settings { nodes: Some(limit), ..settings }, None), short);
@@ -309,7 +351,7 @@ proptest! {
 
     /// Backfilling as reference: version C needs what EASY would do.
     #[test]
-    fn references_agree_with_the_definition((task, problem) in moments(12), x in 0usize..8) {
+    fn references_agree_with_the_definition((task, problem) in moments(12), x in 0usize..10) {
         let objective = Objective { version: Version::C, measures: vec![MEASURES[x].0], ..Objective::default() };
         let references = Search::default().references(&task, &objective);
         prop_assert_eq!(references, problem.references(&[MEASURES[x].1]));
@@ -339,6 +381,7 @@ fn the_stopwatch_is_looked_at_often_enough() {
             free: 0,
             running: vec![(Time(50), 64)],
             waiting: (0..waiting).rev().map(job).collect(),
+            ..Task::default()
         };
         let limited =
             Settings { budget: Some(Duration::from_secs(1)), prune: Prune::Never, ..settings(Objective::default()) };
@@ -347,8 +390,13 @@ fn the_stopwatch_is_looked_at_often_enough() {
             let found = Search::default().run(&task, &limited, Some(&watch));
             assert!(found.exhausted || watch.0.into_inner() == 0);
             assert_eq!(found.exhausted, waiting == 1 || (waiting == 2 && looks > 0), "{waiting} jobs");
-            let after = found.effort.nodes - waiting as u64;
-            assert!(after * (waiting as u64 + 2) <= 4 * (1 << 14), "{waiting} jobs: {after} nodes after {looks} looks");
+            let nodes = found.effort.nodes;
+            assert!(nodes * (waiting as u64 + 2) <= 5 * (1 << 14), "{waiting} jobs: {nodes} nodes, {looks} looks");
+            // Whoever was not placed has no start; the path is the beginning of the heuristic path.
+            let placed = found.starts.iter().filter(|&&start| start < i64::MAX).count();
+            assert_eq!(placed, found.path.len());
+            assert_eq!(placed == waiting as usize, !found.values.is_empty());
+            assert!(placed > 0 && placed as u64 <= nodes);
         }
     }
     let watch = Looks(AtomicU32::new(0));
@@ -368,6 +416,12 @@ proptest! {
         let one = search.run(&task, &settings, None);
         for threads in [2, few] {
             let many = search.run(&task, &Settings { threads, ..settings.clone() }, None);
+            prop_assert_eq!(&many, &one, "{} threads", threads);
+        }
+        let beyond = Settings { local: 30, prune: Prune::Beside, ..settings };
+        let one = search.run(&task, &beyond, None);
+        for threads in [2, few] {
+            let many = search.run(&task, &Settings { threads, ..beyond.clone() }, None);
             prop_assert_eq!(&many, &one, "{} threads", threads);
         }
     }

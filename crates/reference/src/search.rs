@@ -5,18 +5,22 @@ use crate::profile::Profile;
 use crate::{JobIn, JobOut};
 
 /// A waiting job.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Waiting {
     /// When it was submitted.
     pub submit: i64,
     /// Processors.
     pub procs: i64,
-    /// Run time, at least 1.
+    /// Run time for which it is placed, at least 1.
+    pub span: i64,
+    /// Run time that counts in its slowdown, at least 1.
     pub run: i64,
+    /// Who submitted it.
+    pub user: i64,
 }
 
 /// What is to be scheduled, and when.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Problem {
     /// The present.
     pub now: i64,
@@ -26,6 +30,10 @@ pub struct Problem {
     pub running: Vec<(i64, i64)>,
     /// The waiting jobs in the order of their arrival.
     pub waiting: Vec<Waiting>,
+    /// Users and the processor-seconds that each had within the window of the measure `Fair`.
+    pub usage: Vec<(i64, i64)>,
+    /// Waiting jobs in the order of the best path of the decision before.
+    pub last: Vec<usize>,
 }
 
 /// A measure of a schedule of the waiting jobs. Averages are sums here: their number is the same in all schedules.
@@ -47,6 +55,11 @@ pub enum Measure {
     Late(i64),
     /// Total of wait × processors.
     Area,
+    /// Total of wait × 1024·S/(S + U), rounded down, for users who had U processor-seconds within so many seconds before the
+    /// present, S being the mean of U, rounded down, over users who had some or wait.
+    Fair(i64),
+    /// Total wait of a user's jobs.
+    Special(i64),
 }
 
 /// Lexical, or one of the three versions of Eq-Tradeoff.
@@ -75,6 +88,18 @@ pub enum Branching {
     Lxf,
 }
 
+/// What becomes of the best path of the decision before, jobs that are not on it behind it in the order of the heuristic.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[allow(missing_docs)]
+pub enum Reuse {
+    #[default]
+    No,
+    /// It is the order of branches.
+    Branch,
+    /// It is visited after the heuristic path, if it is another.
+    Seed,
+}
+
 /// How schedules are compared and in which order.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
@@ -84,6 +109,9 @@ pub struct Goal {
     pub relaxed: bool,
     pub traversal: Traversal,
     pub branching: Branching,
+    pub reuse: Reuse,
+    /// Whether jobs are placed for their users' estimates, and not for their predicted run times.
+    pub by_estimate: bool,
 }
 
 /// The outcome of a search over all permutations.
@@ -160,8 +188,8 @@ impl Problem {
         let mut starts = vec![0; order.len()];
         for &at in order {
             let job = self.waiting[at];
-            starts[at] = profile.earliest(self.now, job.run, job.procs);
-            profile.take(starts[at], starts[at] + job.run, job.procs);
+            starts[at] = profile.earliest(self.now, job.span, job.procs);
+            profile.take(starts[at], starts[at] + job.span, job.procs);
         }
         starts
     }
@@ -195,13 +223,13 @@ impl Problem {
             for at in self.order(branching, now) {
                 let job = self.waiting[at];
                 if starts[at].is_some() {
-                } else if profile.fits(now, job.run, job.procs) {
+                } else if profile.fits(now, job.span, job.procs) {
                     starts[at] = Some(now);
-                    running.push((now + job.run, job.procs));
-                    profile.take(now, now + job.run, job.procs);
+                    running.push((now + job.span, job.procs));
+                    profile.take(now, now + job.span, job.procs);
                 } else if !reserved {
-                    let start = profile.earliest(now, job.run, job.procs);
-                    profile.take(start, start + job.run, job.procs);
+                    let start = profile.earliest(now, job.span, job.procs);
+                    profile.take(start, start + job.span, job.procs);
                     reserved = true;
                 }
             }
@@ -230,7 +258,7 @@ impl Problem {
             }
             Measure::Unused => {
                 let of_waiting =
-                    self.waiting.iter().zip(starts).map(|(job, start)| (job.run, start + job.run, job.procs));
+                    self.waiting.iter().zip(starts).map(|(job, start)| (job.span, start + job.span, job.procs));
                 let of_running = self.running.iter().map(|&(end, procs)| (end - self.now, end, procs));
                 let all: Vec<_> = of_waiting.chain(of_running).collect();
                 let end = all.iter().map(|&(_, end, _)| end).max().unwrap_or(self.now);
@@ -238,14 +266,34 @@ impl Problem {
             }
             Measure::Late(threshold) => jobs().filter(|&(_, wait)| wait > threshold).count() as i64,
             Measure::Area => jobs().map(|(job, wait)| wait * job.procs).sum(),
+            Measure::Fair(_) => jobs().map(|(job, wait)| wait * self.fair_weight(job.user)).sum(),
+            Measure::Special(user) => jobs().filter(|(job, _)| job.user == user).map(|(_, wait)| wait).sum(),
         }
+    }
+
+    fn fair_weight(&self, user: i64) -> i64 {
+        let used = |user: i64| self.usage.iter().filter(|u| u.0 == user).map(|u| u.1).sum::<i64>();
+        let had_some = self.usage.iter().filter(|u| u.1 > 0).map(|u| u.0);
+        let mut users: Vec<i64> = had_some.chain(self.waiting.iter().map(|job| job.user)).collect();
+        users.sort_unstable();
+        users.dedup();
+        let share = users.iter().map(|&user| used(user)).sum::<i64>() / users.len() as i64;
+        if share + used(user) == 0 { 1024 } else { 1024 * share / (share + used(user)) }
+    }
+
+    /// The best path of the decision before, newcomers behind it.
+    fn continued(&self, branching: Branching) -> Vec<usize> {
+        let newcomers = self.order(branching, self.now).into_iter().filter(|at| !self.last.contains(at));
+        self.last.iter().copied().chain(newcomers).collect()
     }
 
     /// References of version C.
     #[must_use]
     pub fn references(&self, measures: &[Measure]) -> Vec<i64> {
         let favoured = |&measure: &Measure| match measure {
-            Measure::Slowdown | Measure::Wait => self.value(measure, &self.backfill(Branching::Lxf)),
+            Measure::Slowdown | Measure::Wait | Measure::Fair(_) | Measure::Special(_) => {
+                self.value(measure, &self.backfill(Branching::Lxf))
+            }
             _ => self.value(measure, &self.backfill(Branching::Fcfs)),
         };
         measures.iter().map(favoured).collect()
@@ -283,12 +331,20 @@ impl Problem {
     /// Visits every permutation. O(n!·n·steps).
     #[must_use]
     pub fn search(&self, goal: &Goal) -> Answer {
-        let ranked = self.order(goal.branching, self.now);
+        let continued = self.continued(goal.branching);
+        let ranked = match goal.reuse {
+            Reuse::Branch if !self.last.is_empty() => continued.clone(),
+            _ => self.order(goal.branching, self.now),
+        };
         let references = self.references(&goal.measures);
         let mut best: Option<Answer> = None;
         let mut visited = Vec::new();
-        for ranks in iterations(self.waiting.len(), goal.traversal).concat() {
-            let path: Vec<usize> = ranks.iter().map(|&rank| ranked[rank]).collect();
+        let mut paths = iterations(self.waiting.len(), goal.traversal).concat();
+        paths.iter_mut().for_each(|path| path.iter_mut().for_each(|at| *at = ranked[*at]));
+        if goal.reuse == Reuse::Seed && !self.last.is_empty() && continued != ranked {
+            paths.insert(1, continued);
+        }
+        for path in paths {
             let starts = self.schedule(&path);
             let values: Vec<i64> = goal.measures.iter().map(|&m| self.value(m, &starts)).collect();
             if best.as_ref().is_none_or(|best| self.is_better(goal, &references, &values, &best.values)) {
@@ -301,27 +357,53 @@ impl Problem {
     }
 }
 
-/// The schedule of a whole workload: a search at every arrival and every end. Predictions are the true run times, at least
-/// 1 s in a plan, and no more than a handful of jobs may wait at a time.
+/// Processor-seconds by user between `now − window` and now.
+fn usage(jobs: &[JobIn], out: &[Option<JobOut>], now: i64, window: i64) -> Vec<(i64, i64)> {
+    let had = jobs.iter().zip(out).filter_map(|(job, out)| {
+        let out = (*out)?;
+        Some((job.user, (out.end.min(now) - out.start.max(now - window)).max(0) * job.procs))
+    });
+    had.collect()
+}
+
+/// The schedule of a whole workload: a search at every arrival and every end at which somebody fits the free processors.
+/// Predictions are the true run times, at least 1 s in a plan, and no more than a handful of jobs may wait at a time.
 #[must_use]
 pub fn run(goal: &Goal, jobs: &[JobIn], procs: i64) -> Vec<JobOut> {
     let mut out: Vec<Option<JobOut>> = vec![None; jobs.len()];
     let mut times: Vec<i64> = jobs.iter().map(|job| job.submit).collect();
+    let window = goal.measures.iter().find_map(|m| if let Measure::Fair(window) = m { Some(*window) } else { None });
+    let span = |job: &JobIn| if goal.by_estimate { job.estimate.max(job.run).max(1) } else { job.run.max(1) };
+    let mut last: Vec<usize> = Vec::new();
     while let Some(now) = times.iter().copied().min() {
         times.retain(|&time| time > now);
         let here = (0..jobs.len()).filter(|&at| jobs[at].submit <= now);
         let (started, waiting): (Vec<usize>, Vec<usize>) = here.partition(|&at| out[at].is_some());
-        let running = started.iter().filter_map(|&at| out[at].map(|o| (o.end, jobs[at].procs)));
+        let run_on = started.iter().filter_map(|&at| out[at].filter(|o| o.end > now).map(|o| (at, o.start)));
         let problem = Problem {
             now,
             procs,
-            running: running.filter(|r| r.0 > now).collect(),
+            running: run_on.map(|(at, start)| (start + span(&jobs[at]), jobs[at].procs)).collect(),
             waiting: waiting
                 .iter()
-                .map(|&at| Waiting { submit: jobs[at].submit, procs: jobs[at].procs, run: jobs[at].run.max(1) })
+                .map(|&at| Waiting {
+                    submit: jobs[at].submit,
+                    procs: jobs[at].procs,
+                    span: span(&jobs[at]),
+                    run: jobs[at].run.max(1),
+                    user: jobs[at].user,
+                })
                 .collect(),
+            usage: window.map(|window| usage(jobs, &out, now, window)).unwrap_or_default(),
+            last: last.iter().filter_map(|job| waiting.iter().position(|at| at == job)).collect(),
         };
-        for (&at, start) in waiting.iter().zip(problem.search(goal).starts) {
+        let free = procs - problem.running.iter().map(|r| r.1).sum::<i64>();
+        if !problem.waiting.iter().any(|job| job.procs <= free) {
+            continue;
+        }
+        let answer = problem.search(goal);
+        last = answer.path.iter().map(|&at| waiting[at]).collect();
+        for (&at, start) in waiting.iter().zip(answer.starts) {
             if start == now {
                 let end = now + jobs[at].run;
                 out[at] = Some(JobOut { start: now, end });

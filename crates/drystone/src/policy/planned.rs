@@ -147,6 +147,16 @@ impl Believed {
         }
     }
 
+    /// The prediction of a running job was `old` and has changed; it is believed to end no earlier than it was.
+    pub(super) fn prolonged(&mut self, job: JobId, old: Span, view: &View<'_>) {
+        let end = view.predicted_end(job);
+        let believed = self.extended.get(&job).copied().unwrap_or(end - (view.prediction(job) - old));
+        if let Some(running) = self.running.remove(believed, job) {
+            self.running.insert(Running { end: end.max(believed), ..running });
+            self.extended.insert(job, end.max(believed));
+        }
+    }
+
     /// A job starts as planned.
     pub(super) fn start(&mut self, job: &Planned, view: &View<'_>) {
         let end = view.now() + job.span;

@@ -3,29 +3,43 @@
 use super::measures::{Measure, Rule};
 use super::objective::{Objective, Version};
 use super::settings::Branching;
-use super::task::{Candidate, Task, row};
+use super::task::{Candidate, Table, Task};
 use crate::model::Procs;
+use crate::policy::Stopwatch;
 
 /// The value of each measure if the waiting jobs were scheduled by FCFS-backfill or LXF-backfill, whichever favours it.
-/// Empty where the objective has no use for it. O(n²·(n + r)) at worst for n waiting and r running jobs.
-pub(super) fn references(task: &Task, objective: &Objective, rules: &[Rule]) -> Vec<i64> {
+/// Empty where the objective has no use for it; `None` where time was up before. O(n²·(n + r)) at worst for n waiting and r
+/// running jobs.
+pub(super) fn references(
+    task: &Task,
+    objective: &Objective,
+    table: &Table,
+    watch: Option<&dyn Stopwatch>,
+) -> Option<Vec<i64>> {
     if objective.version != Version::C {
-        return Vec::new();
+        return Some(Vec::new());
     }
     let mut starts = [None, None];
-    let value = |(measure, &rule): (&Measure, &Rule)| {
+    for measure in &objective.measures {
         let lxf = measure.favoured_by_lxf();
-        let order = if lxf { Branching::Lxf } else { Branching::Fcfs };
-        let starts: &Vec<i64> = starts[usize::from(lxf)].get_or_insert_with(|| backfill(task, order));
-        let terms = starts.iter().enumerate().map(|(at, &start)| rule.term(&row(task, at), start));
+        let starts = &mut starts[usize::from(lxf)];
+        if starts.is_none() {
+            *starts = Some(backfill(task, if lxf { Branching::Lxf } else { Branching::Fcfs }, watch)?);
+        }
+    }
+    let value = |(measure, rule): (&Measure, &Rule)| {
+        let starts = starts[usize::from(measure.favoured_by_lxf())].iter().flatten();
+        let mut by_place: Vec<i64> = starts.copied().collect();
+        by_place.resize(table.len(), 0);
+        let terms = table.rows.iter().zip(&table.places).map(|(row, &place)| rule.term(row, by_place[place as usize]));
         if rule.adds() { terms.fold(0, i64::saturating_add) } else { terms.max().unwrap_or(0) }
     };
-    objective.measures.iter().zip(rules).map(value).collect()
+    Some(objective.measures.iter().zip(&table.rules).map(value).collect())
 }
 
 /// Starts of the waiting jobs in seconds from now, under backfilling with one reservation for the first in the order,
-/// which is made anew at every event. Nobody else arrives and predictions hold.
-pub(super) fn backfill(task: &Task, order: Branching) -> Vec<i64> {
+/// which is made anew at every event. Nobody else arrives and predictions hold. `None` where time was up before.
+pub(super) fn backfill(task: &Task, order: Branching, watch: Option<&dyn Stopwatch>) -> Option<Vec<i64>> {
     let mut starts = vec![0; task.waiting.len()];
     let mut queue: Vec<usize> = (0..task.waiting.len()).collect();
     let mut free = task.free;
@@ -33,10 +47,13 @@ pub(super) fn backfill(task: &Task, order: Branching) -> Vec<i64> {
     let mut running: Vec<(i64, Procs)> = task.ends().collect();
     let mut now = 0;
     loop {
+        if watch.is_some_and(|watch| watch.is_up()) {
+            return None;
+        }
         if order == Branching::Lxf {
             let key = |at: usize| {
                 let job = &task.waiting[at];
-                (i128::from(task.age(job).saturating_add(now)), i128::from(job.span.max(1)))
+                (i128::from(task.age(job).saturating_add(now)), i128::from(job.run.max(1)))
             };
             queue.sort_by(|&a, &b| {
                 let ((wait_a, run_a), (wait_b, run_b)) = (key(a), key(b));
@@ -59,7 +76,7 @@ pub(super) fn backfill(task: &Task, order: Branching) -> Vec<i64> {
         });
         let heads = heads.count();
         queue.drain(..heads);
-        let Some(&head) = queue.first() else { return starts };
+        let Some(&head) = queue.first() else { return Some(starts) };
         // The shadow time of the head, and what it leaves over then.
         let (mut sum, mut shadow) = (free, i64::MAX);
         for &(end, procs) in &running {
@@ -83,7 +100,7 @@ pub(super) fn backfill(task: &Task, order: Branching) -> Vec<i64> {
             !backfilled
         });
         // The next event: the end of whoever ends first. No job is wider than the machine, so somebody runs.
-        let Some(&(next, _)) = running.first() else { return starts };
+        let Some(&(next, _)) = running.first() else { return Some(starts) };
         now = next;
         let ended = running.partition_point(|r| r.0 <= now);
         free += running.drain(..ended).map(|r| r.1).sum::<Procs>();
@@ -99,20 +116,22 @@ mod tests {
     /// not, and the narrow long one takes an extra processor at the shadow time, if there is one.
     #[test]
     fn one_reservation_by_hand() {
-        let job = |submit, procs, span| Candidate { submit: Time(submit), procs, span };
+        let job =
+            |submit, procs, span| Candidate { submit: Time(submit), procs, span, run: span, ..Candidate::default() };
         let task = Task {
             now: Time(0),
             free: 2,
             running: vec![(Time(10), 2)],
             waiting: vec![job(-9, 3, 100), job(-8, 2, 11), job(-7, 1, 10), job(-6, 1, 50), job(-5, 1, 9)],
+            ..Task::default()
         };
         // FCFS: the head waits until 10 and leaves 1 extra processor. Job 1 is too long; job 2 ends in time; job 3 takes the
         // extra processor; job 4 finds nothing free, gets 2's place at 10, but then the head starts and 3 + 1 are taken.
         // At 50 job 3 ends: job 4 starts. Job 1 needs two processors: at 110.
-        assert_eq!(backfill(&task, Branching::Fcfs), [10, 110, 0, 0, 50]);
+        assert_eq!(backfill(&task, Branching::Fcfs, None).as_deref(), Some(&[10, 110, 0, 0, 50][..]));
         // LXF: waits over run times are .09, .73, .7, .12, .56: job 1 starts, job 2 waits for 10 and holds a reservation.
         // At 10: factors .19, .., 1.7, .32, 1.67: job 2 and 4 start; job 3 reserves 11; at 11 job 3 starts. The head is
         // then job 0: at 20 jobs 2 and 4 have ended and 3 processors are free.
-        assert_eq!(backfill(&task, Branching::Lxf), [20, 0, 10, 11, 10]);
+        assert_eq!(backfill(&task, Branching::Lxf, None).as_deref(), Some(&[20, 0, 10, 11, 10][..]));
     }
 }

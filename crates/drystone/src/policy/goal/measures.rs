@@ -1,7 +1,8 @@
 //! What a schedule of the waiting jobs is measured by: each measure is a sum or a maximum of one non-negative term per job,
 //! so that the value of the jobs placed so far is a lower bound of the whole (section 3.1 of the paper; rule 6).
 
-use super::task::Task;
+use super::objective::MOST_MEASURES;
+use super::task::{Owner, Task};
 use crate::model::{Procs, Span};
 use crate::policy::Call;
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,35 @@ pub enum Measure {
     Late(Span),
     /// `areaW`: the average wait, each job weighted by its processors: what waits is capacity, not jobs.
     Area,
+    /// `fair(7d)`: the average wait, each job weighted by how little its user had within so long before the present:
+    /// ⌊1024·S / (S + U)⌋, where U are the user's processor-seconds and S is the equal share, ⌊all processor-seconds / users⌋,
+    /// counting the users who had some or wait now. Who had nothing has 1024 (0/0, too), who had the equal share half of it.
+    Fair(Span),
+    /// `special(queue=2)`: the average wait of the jobs of one user, group or queue.
+    Special(Select),
+}
+
+/// Whose jobs are special.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Select {
+    /// A user's.
+    User(i32),
+    /// A group's.
+    Group(i32),
+    /// A queue's.
+    Queue(i32),
+}
+
+impl Select {
+    /// Whether a job with this owner is special.
+    #[must_use]
+    pub fn holds(self, owner: &Owner) -> bool {
+        match self {
+            Select::User(user) => owner.user == user,
+            Select::Group(group) => owner.group == group,
+            Select::Queue(queue) => owner.queue == queue,
+        }
+    }
 }
 
 /// Unit of [`Measure::Slowdown`]: a slowdown of 1.
@@ -46,12 +76,15 @@ pub(super) struct Row {
     pub(super) pace: i64,
     /// Processors it needs.
     pub(super) procs: Procs,
+    /// What its wait counts in each measure of the objective that weighs waits.
+    pub(super) weights: [u16; MOST_MEASURES],
 }
 
 impl Row {
-    pub(super) fn new(procs: Procs, span: i64, age: i64) -> Row {
-        let bounded = span.max(BOUND);
-        Row { span, age, pace: (ONE + bounded / 2) / bounded, procs }
+    /// Placed for `span`, with the slowdown of a job that runs for `run`.
+    pub(super) fn new(procs: Procs, span: i64, run: i64, age: i64) -> Row {
+        let bounded = run.max(BOUND);
+        Row { span, age, pace: (ONE + bounded / 2) / bounded, procs, weights: [0; MOST_MEASURES] }
     }
 }
 
@@ -72,6 +105,8 @@ pub(super) enum Rule {
     Late(i64),
     /// Sum of waits × processors.
     Area,
+    /// Sum of waits × the weight for this measure.
+    Weighted(usize),
 }
 
 impl Rule {
@@ -88,6 +123,7 @@ impl Rule {
             }
             Rule::Late(threshold) => i64::from(wait > threshold),
             Rule::Area => wait.saturating_mul(i64::from(job.procs)),
+            Rule::Weighted(at) => wait.saturating_mul(i64::from(job.weights[at])),
         }
     }
 
@@ -99,8 +135,8 @@ impl Rule {
 }
 
 impl Measure {
-    /// The measure for the decision of a task.
-    pub(super) fn rule(self, task: &Task) -> Rule {
+    /// The measure for the decision of a task; it is the `at`-th of its objective.
+    pub(super) fn rule(self, at: usize, task: &Task) -> Rule {
         match self {
             Measure::MaxWait => Rule::MaxWait,
             Measure::Excess(threshold) => Rule::Excess(threshold.map_or_else(|| task.oldest_wait(), |t| t.0)),
@@ -112,12 +148,13 @@ impl Measure {
             }
             Measure::Late(threshold) => Rule::Late(threshold.0),
             Measure::Area => Rule::Area,
+            Measure::Fair(_) | Measure::Special(_) => Rule::Weighted(at),
         }
     }
 
     /// Whether LXF-backfill gives the reference value of version C, and not FCFS-backfill (section 3.2).
     pub(super) fn favoured_by_lxf(self) -> bool {
-        matches!(self, Measure::Slowdown | Measure::Wait)
+        matches!(self, Measure::Slowdown | Measure::Wait | Measure::Fair(_) | Measure::Special(_))
     }
 }
 
@@ -132,20 +169,37 @@ impl fmt::Display for Measure {
             Measure::Unused => f.write_str("unused"),
             Measure::Late(threshold) => write!(f, "late({}s)", threshold.0),
             Measure::Area => f.write_str("areaW"),
+            Measure::Fair(window) => write!(f, "fair({}s)", window.0),
+            Measure::Special(Select::User(user)) => write!(f, "special(user={user})"),
+            Measure::Special(Select::Group(group)) => write!(f, "special(group={group})"),
+            Measure::Special(Select::Queue(queue)) => write!(f, "special(queue={queue})"),
         }
     }
 }
 
 /// What a list of measures may be made of, for error messages.
-pub(super) const WORDS: &str = "maxW, Tw, Tw(50h), avgW, avgX, areaW, unused, late(24h)";
+pub(super) const WORDS: &str = "maxW, Tw, Tw(50h), avgW, avgX, areaW, unused, late(24h), fair(7d), special(user=1)";
 
 impl FromStr for Measure {
     type Err = String;
 
-    /// Reads a measure, in any case: `maxW`, `Tw`, `Tw(50h)`, `avgW`, `avgX`, `areaW`, `unused`, `late(24h)`.
+    /// Reads a measure, in any case: `maxW`, `Tw`, `Tw(50h)`, `avgW`, `avgX`, `areaW`, `unused`, `late(24h)`, `fair(7d)`,
+    /// `special(user=1)`, `special(group=1)`, `special(queue=1)`.
     fn from_str(text: &str) -> Result<Measure, String> {
         let fail = || format!("`{}` is no measure; expected one of {WORDS}", text.trim());
         let call = Call::parse(text).map_err(|_| fail())?;
+        if call.name == "special" && call.variant.is_none() {
+            let [(Some(whose), number)] = call.args.as_slice() else { return Err(fail()) };
+            let number = number.parse().ok().filter(|&n| n >= 0).ok_or_else(|| {
+                format!("`{number}` is no number of a user, group or queue; write e.g. special(user=1)")
+            })?;
+            return Ok(Measure::Special(match whose.as_str() {
+                "user" => Select::User(number),
+                "group" => Select::Group(number),
+                "queue" => Select::Queue(number),
+                _ => return Err(fail()),
+            }));
+        }
         let span = match call.args.as_slice() {
             [] => None,
             [(None, span)] => Some(length(span)?),
@@ -160,6 +214,7 @@ impl FromStr for Measure {
             ("areaw", None) => Measure::Area,
             ("unused", None) => Measure::Unused,
             ("late", Some(threshold)) => Measure::Late(threshold),
+            ("fair", Some(window)) if window > Span(0) => Measure::Fair(window),
             _ => return Err(fail()),
         })
     }
@@ -198,6 +253,9 @@ mod tests {
             ("tw(0)", "Tw(0s)"),
             ("avgX", "avgX"),
             ("late( 30m )", "late(1800s)"),
+            ("fair(7d)", "fair(604800s)"),
+            ("special(user=3)", "special(user=3)"),
+            ("Special( Queue = 0 )", "special(queue=0)"),
         ] {
             let measure: Measure = text.parse().expect(text);
             assert_eq!(measure.to_string(), printed);
@@ -210,6 +268,12 @@ mod tests {
             ("Tw(-1)", "no length"),
             ("Tw(9999999999999d)", "no length"),
             ("avgX(3)", "no measure"),
+            ("fair", "no measure"),
+            ("fair(0)", "no measure"),
+            ("special", "no measure"),
+            ("special(3)", "no measure"),
+            ("special(day=3)", "no measure"),
+            ("special(user=x)", "`x` is no number of a user"),
         ] {
             let error = text.parse::<Measure>().expect_err(text);
             assert!(error.contains(part), "{text}: {error}");
@@ -219,7 +283,7 @@ mod tests {
     /// A job of 4 processors and 600 s that has waited for 100 s and starts in 50 s.
     #[test]
     fn terms_by_hand() {
-        let job = Row::new(4, 600, 100);
+        let job = Row::new(4, 600, 600, 100);
         assert_eq!(Rule::MaxWait.term(&job, 50), 150);
         assert_eq!(Rule::Wait.term(&job, 50), 150);
         assert_eq!(Rule::Excess(120).term(&job, 50), 30);
@@ -227,6 +291,9 @@ mod tests {
         assert_eq!(Rule::Late(149).term(&job, 50), 1);
         assert_eq!(Rule::Late(150).term(&job, 50), 0);
         assert_eq!(Rule::Area.term(&job, 50), 600);
+        let mut heavy = job;
+        heavy.weights[2] = 7;
+        assert_eq!([Rule::Weighted(1), Rule::Weighted(2)].map(|rule| rule.term(&heavy, 50)), [0, 1050]);
         // 10 processors until 650 s from now, less the 4 × 600 s of work.
         assert_eq!(Rule::Unused { procs: 10, work: 2400, last: 0 }.term(&job, 50), 4100);
         // A running job that ends at 700 s is the last.
@@ -234,12 +301,14 @@ mod tests {
         // 1 + 150/600 = 1.25; a job of a second counts as one of a minute: 1 + 90/60 = 2.5.
         let slowdown = |job: &Row, start| Rule::Slowdown.term(job, start) as f64 / ONE as f64;
         assert!((slowdown(&job, 50) - 1.25).abs() < 1e-6);
-        assert!((slowdown(&Row::new(1, 1, 40), 50) - 2.5).abs() < 1e-6);
+        // Placed for 600 s and believed to run for 300 s: 1 + 150/300.
+        assert!((slowdown(&Row::new(4, 600, 300, 100), 50) - 1.5).abs() < 1e-6);
+        assert!((slowdown(&Row::new(1, 1, 1, 40), 50) - 2.5).abs() < 1e-6);
     }
 
     #[test]
     fn absurd_times_saturate() {
-        let job = Row::new(u32::MAX, i64::MAX / 4, i64::MAX / 2);
+        let job = Row::new(u32::MAX, i64::MAX / 4, 1, i64::MAX / 2);
         for rule in [
             Rule::MaxWait,
             Rule::Excess(0),

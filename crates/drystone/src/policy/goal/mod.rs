@@ -8,6 +8,7 @@
 //! The rules are numbered as in the specification of this study.
 
 mod baseline;
+mod local;
 mod measures;
 mod objective;
 mod parallel;
@@ -15,20 +16,23 @@ mod search;
 mod settings;
 mod steps;
 mod task;
+mod usage;
 mod walker;
+mod weights;
 
-pub use measures::Measure;
+pub use measures::{Measure, Select};
 pub use objective::{Differences, Model, Objective, Version};
 pub use search::{Found, Search};
-pub use settings::{Branching, Prune, Settings, Traversal};
-pub use task::{Candidate, Task};
+pub use settings::{Branching, Plan, Prune, Reuse, Settings, Traversal};
+pub use task::{Candidate, Owner, Task};
 pub use walker::Effort;
 
 use super::planned::{Believed, Notice, Planned};
 use super::{Action, Actions, Event, Gauge, Kind, Param, Phase, Policy, View, Why};
-use crate::model::{JobId, Time};
+use crate::model::{JobId, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
+use usage::{Ran, Usage};
 
 /// Goal-oriented scheduling.
 #[derive(Serialize, Deserialize)]
@@ -37,6 +41,10 @@ pub struct Goal {
     running: Believed,
     /// Waiting jobs in the order of their arrival.
     queue: Vec<JobId>,
+    /// The jobs of the last best path that did not start, in its order. Kept where it is reused.
+    last: Vec<JobId>,
+    /// Kept where the objective looks back.
+    usage: Usage,
     #[serde(skip)]
     search: Search,
     #[serde(skip)]
@@ -51,6 +59,8 @@ impl Goal {
             settings,
             running: Believed::new(Notice::Immediate),
             queue: Vec::new(),
+            last: Vec::new(),
+            usage: Usage::default(),
             search: Search::default(),
             task: Task::default(),
         }
@@ -64,8 +74,28 @@ impl Goal {
         task.waiting.clear();
         task.waiting.extend(self.queue.iter().map(|&id| {
             let job = view.job(id);
-            Candidate { submit: job.submit, procs: job.procs, span: view.prediction(id).0 }
+            let owner = Owner { user: job.user, group: job.group, queue: job.queue };
+            let (span, run) = (self.settings.plan.span(id, view).0, view.prediction(id).0);
+            Candidate { submit: job.submit, procs: job.procs, span, run, owner }
         }));
+        if let Some(window) = self.settings.objective.window() {
+            self.usage.by_user(&self.running, view, window, &mut task.usage);
+        }
+        // The queue is in the order of arrival, and so are the numbers.
+        let place = |id: &JobId| self.queue.binary_search(id).ok().map(|place| place as u32);
+        task.last.clear();
+        task.last.extend(self.last.iter().filter_map(place));
+    }
+}
+
+impl Plan {
+    /// For how long a job that has not started is placed; at least 1 s.
+    fn span(self, id: JobId, view: &View<'_>) -> Span {
+        let prediction = view.prediction(id).max(Span(1));
+        match self {
+            Plan::Prediction => prediction,
+            Plan::Estimate => view.job(id).estimate.max(prediction),
+        }
     }
 }
 
@@ -73,10 +103,17 @@ impl Policy for Goal {
     fn observe(&mut self, event: Event, view: &View<'_>) {
         match event {
             Event::Arrived(id) => self.queue.push(id),
-            Event::Ended { job, predicted_end } => self.running.ended(job, predicted_end, view.now()),
-            Event::Repredicted { job, old } if view.phase(job) == Phase::Running => {
-                self.running.repredicted(job, old, view);
+            Event::Ended { job, predicted_end } => {
+                self.running.ended(job, predicted_end, view.now());
+                if let Some(window) = self.settings.objective.window() {
+                    let (user, procs) = (view.job(job).user, i64::from(view.job(job).procs));
+                    self.usage.ended(Ran { user, procs, from: view.segment_start(job), to: view.now() }, window);
+                }
             }
+            Event::Repredicted { job, old } if view.phase(job) == Phase::Running => match self.settings.plan {
+                Plan::Prediction => self.running.repredicted(job, old, view),
+                Plan::Estimate => self.running.prolonged(job, old, view),
+            },
             Event::Cancelled(id) => self.queue.retain(|&waiting| waiting != id),
             Event::Repredicted { .. } | Event::Woken => {}
         }
@@ -98,12 +135,18 @@ impl Policy for Goal {
         note(Gauge::Improvements, effort.improvements as i64);
         note(Gauge::Exhausted, exhausted);
         let mut starts = found.starts.iter();
-        let Goal { queue, running, .. } = self;
+        let Goal { settings, queue, running, last, .. } = self;
+        if settings.reuse != Reuse::No {
+            let waits = found.path.iter().filter(|&&place| found.starts[place as usize] > 0);
+            last.clear();
+            last.extend(waits.map(|&place| queue[place as usize]));
+        }
         queue.retain(|&id| {
             let now = starts.next() == Some(&0);
             if now {
                 actions.start(id, Why::Planned);
-                running.start(&Planned { start: view.now(), ..Planned::new(id, view) }, view);
+                let span = settings.plan.span(id, view);
+                running.start(&Planned { start: view.now(), span, ..Planned::new(id, view) }, view);
             }
             !now
         });
@@ -128,10 +171,12 @@ pub(crate) static GOAL: Kind = Kind {
         Param {
             name: "objective",
             default: "tradeoff(Tw:avgX)",
-            values: "tradeoff(M:M...)|lexical(M>M...), M: maxW|Tw|Tw(50h)|avgW|avgX|areaW|unused|late(24h)",
+            values: "tradeoff(M:M...)|lexical(M>M...), M: maxW|Tw|Tw(50h)|avgW|avgX|areaW|unused|late(24h)|\
+                     fair(7d)|special(user=1)|special(group=1)|special(queue=1)",
             meaning: "what is minimised, may stand alone as in `goal(lexical(Tw>avgX))`: relative changes added up, or the \
                       first measure that differs; longest wait, wait beyond that of the oldest job or beyond a threshold, \
-                      average wait, slowdown and wait weighted by processors, unused processor-seconds, late starts",
+                      average wait, slowdown and wait weighted by processors, unused processor-seconds, late starts, \
+                      waits weighted by how little their users had of late, waits of a user, group or queue",
         },
         Param {
             name: "version",
@@ -168,9 +213,28 @@ pub(crate) static GOAL: Kind = Kind {
         Param {
             name: "prune",
             default: "earliest",
-            values: "never|placed|earliest",
+            values: "never|placed|earliest|beside",
             meaning: "subtrees that cannot be better are given up: never, by the jobs placed, or also by the earliest \
-                      possible starts of the others",
+                      possible starts of the others, beside the running jobs or at branchings beside the placed ones, too",
+        },
+        Param {
+            name: "reuse",
+            default: "no",
+            values: "no|branch|seed",
+            meaning: "the best path of the decision before, newcomers last: forgotten, the order of branches, or tried after \
+                      the heuristic path",
+        },
+        Param {
+            name: "local",
+            default: "0",
+            values: "a number from 0 to 100",
+            meaning: "percent of the nodes that are kept for a local search from the best path of the tree",
+        },
+        Param {
+            name: "plan",
+            default: "prediction",
+            values: "prediction|estimate",
+            meaning: "for which run time jobs are placed; slowdowns count the predicted one always",
         },
         Param {
             name: "threads",

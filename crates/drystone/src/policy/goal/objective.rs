@@ -5,6 +5,7 @@
 //! completions is: that is what pruning rests on, with strict and with relaxed differences.
 
 use super::measures::{Measure, WORDS};
+use crate::model::Span;
 use crate::policy::Call;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -103,6 +104,9 @@ impl Objective {
                 return Err(fail(format!("`{measure}` is given twice")));
             }
         }
+        if measures.iter().filter(|m| matches!(m, Measure::Fair(_))).count() > 1 {
+            return Err(fail("`fair` is given twice; an objective looks back over one window".into()));
+        }
         if measures.len() > MOST_MEASURES {
             return Err(fail(format!(
                 "there are {} measures, and no more than {MOST_MEASURES} are possible ({WORDS})",
@@ -110,6 +114,12 @@ impl Objective {
             )));
         }
         Ok(Objective { model, measures, ..Objective::default() })
+    }
+
+    /// How far back `fair` looks, where it is one of the measures.
+    #[must_use]
+    pub fn window(&self) -> Option<Span> {
+        self.measures.iter().find_map(|m| if let Measure::Fair(window) = m { Some(*window) } else { None })
     }
 
     /// Whether the best schedule does not depend on the order in which schedules are compared ("uniqueness property",
@@ -241,13 +251,20 @@ mod tests {
 
     #[test]
     fn reads_and_prints_objectives() {
-        for text in ["tradeoff(Tw:avgX)", "lexical(Tw>avgX)", "lexical(maxW)", "tradeoff(maxW:avgW:avgX:late(3600s))"] {
+        for text in [
+            "tradeoff(Tw:avgX)",
+            "lexical(Tw>avgX)",
+            "lexical(maxW)",
+            "tradeoff(maxW:avgW:avgX:late(3600s))",
+            "lexical(special(queue=2)>fair(604800s))",
+        ] {
             assert_eq!(Objective::parse(text).map(|o| o.to_string()).as_deref(), Ok(text));
         }
         for (text, part) in [
             ("tradeoff", "takes one list"),
             ("tradeoff(Tw>avgX)", "no measure"),
             ("lexical(Tw>avgX>Tw)", "`Tw` is given twice"),
+            ("lexical(fair(1d)>fair(7d))", "`fair` is given twice"),
             ("best(Tw)", "no objective model"),
             ("tradeoff(Tw,avgX)", "takes one list"),
             ("lexical(", "not closed"),

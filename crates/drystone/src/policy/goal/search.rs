@@ -1,9 +1,10 @@
 //! The search for the best schedule of the jobs that wait now.
 
 use super::baseline::references;
+use super::local;
 use super::objective::{Judge, Objective};
 use super::parallel;
-use super::settings::{Branching, Prune, Settings};
+use super::settings::{Prune, Settings};
 use super::task::{Table, Task};
 use super::walker::{Best, Effort, Iteration, Limits, Walker};
 use crate::policy::Stopwatch;
@@ -22,10 +23,10 @@ pub struct Search {
 pub struct Found {
     /// The best permutation: places in [`Task::waiting`].
     pub path: Vec<u32>,
-    /// Its starts in seconds from now, by place in [`Task::waiting`].
+    /// Its starts in seconds from now, by place in [`Task::waiting`]; `i64::MAX` where time was up before a job was placed.
     pub starts: Vec<i64>,
     /// Its value in each measure, in the order of the objective: sums over the waiting jobs instead of averages, and
-    /// slowdowns in units of 2⁻³².
+    /// slowdowns in units of 2⁻³². Empty where time was up before the heuristic path was complete.
     pub values: Vec<i64>,
     /// What the search did.
     pub effort: Effort,
@@ -36,6 +37,8 @@ pub struct Found {
 
 impl Search {
     /// The best schedule that can be found within the limits of the settings; `watch` is looked at where they set a time.
+    /// The heuristic path is completed whatever the number of nodes is; where time is up before, whoever is not on it yet has
+    /// no start. One job is always placed.
     ///
     /// A node costs O(steps of the plan), no more than running jobs + jobs on the path; nothing is allocated per node.
     ///
@@ -46,38 +49,44 @@ impl Search {
         let Search { table, walker, helpers } = self;
         let machine = task.procs();
         assert!(task.waiting.iter().all(|job| job.procs <= machine), "a job is wider than the machine of {machine}");
-        table.fill(task, &settings.objective, settings.branching, settings.prune);
-        let references = references(task, &settings.objective, &table.rules);
-        let mut judge = Judge::new(&settings.objective, task.oldest_wait(), &references);
-        walker.reset(table);
-        walker.heuristic(table, &mut judge);
         let watch = watch.filter(|_| settings.budget.is_some());
-        let limits = Limits { nodes: settings.nodes.unwrap_or(u64::MAX), watch };
-        let exhausted = explore(table, walker, helpers, &mut judge, settings, &limits);
-        self.found(&judge, exhausted)
+        table.fill(task, settings);
+        walker.reset(table);
+        if !walker.heuristic(table, watch) {
+            return self.found(Vec::new(), false);
+        }
+        let values = walker.leaf(table).to_vec();
+        let Some(references) = references(task, &settings.objective, table, watch) else {
+            return self.found(values, false);
+        };
+        let mut judge = Judge::new(&settings.objective, task.oldest_wait(), &references);
+        judge.set(&values);
+        let nodes = settings.nodes.unwrap_or(u64::MAX);
+        let kept = (u128::from(nodes) * u128::from(settings.local.min(100)) / 100) as u64;
+        let limits = Limits { nodes: nodes - if settings.nodes.is_some() { kept } else { 0 }, watch };
+        let exhausted =
+            walker.seed(table, &mut judge, &limits) && explore(table, walker, helpers, &mut judge, settings, &limits);
+        if !exhausted && limits.nodes < nodes {
+            local::search(table, walker, &mut judge, &Limits { nodes, watch });
+        }
+        self.found(judge.best, exhausted)
     }
 
-    fn found(&self, judge: &Judge, exhausted: bool) -> Found {
+    fn found(&self, values: Vec<i64>, exhausted: bool) -> Found {
         let Best { path, starts: path_starts } = &self.walker.best;
-        let mut starts = vec![0; path.len()];
+        let mut starts = vec![i64::MAX; self.table.len()];
         let place = |&rank: &u32| self.table.places[rank as usize];
         for (rank, &start) in path.iter().zip(path_starts) {
             starts[place(rank) as usize] = start;
         }
-        Found {
-            path: path.iter().map(place).collect(),
-            starts,
-            values: judge.best.clone(),
-            effort: self.walker.effort,
-            exhausted,
-        }
+        Found { path: path.iter().map(place).collect(), starts, values, effort: self.walker.effort, exhausted }
     }
 
     /// The references of version C: what backfilling with one reservation would achieve in each measure.
     #[must_use]
     pub fn references(&mut self, task: &Task, objective: &Objective) -> Vec<i64> {
-        self.table.fill(task, objective, Branching::Fcfs, Prune::Never);
-        references(task, objective, &self.table.rules)
+        self.table.fill(task, &Settings { objective: objective.clone(), ..Settings::default() });
+        references(task, objective, &self.table, None).unwrap_or_default()
     }
 
     /// As [`Search::run`], and every path visited in order, as places in [`Task::waiting`].

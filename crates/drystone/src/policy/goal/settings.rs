@@ -36,6 +36,30 @@ pub enum Prune {
     /// By the jobs placed so far, and for the others by the earliest start they would have if nobody else waited.
     #[default]
     Earliest,
+    /// As `Earliest`, and at every branching by the earliest start that the others would have beside the jobs placed so far.
+    Beside,
+}
+
+/// What becomes of the best path of the decision before, those that have started taken out and newcomers behind it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Reuse {
+    /// Nothing.
+    #[default]
+    No,
+    /// It is the heuristic path: branches are tried in its order.
+    Branch,
+    /// It is tried right after the heuristic path.
+    Seed,
+}
+
+/// For which run time jobs are placed. What counts in slowdowns is the prediction always.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Plan {
+    /// The predicted one.
+    #[default]
+    Prediction,
+    /// The user's estimate, or the prediction if that is larger.
+    Estimate,
 }
 
 /// All parameters.
@@ -53,6 +77,13 @@ pub struct Settings {
     pub budget: Option<Duration>,
     /// When a subtree is given up.
     pub prune: Prune,
+    /// What becomes of the best path of the decision before.
+    pub reuse: Reuse,
+    /// Percent of the nodes that are kept for a local search from the best path of the tree. Without a limit of nodes there
+    /// is none.
+    pub local: u32,
+    /// For which run time jobs are placed.
+    pub plan: Plan,
     /// Threads that search; results do not depend on it.
     pub threads: u32,
 }
@@ -71,6 +102,9 @@ impl Default for Settings {
             nodes: Some(NODES),
             budget: None,
             prune: Prune::Earliest,
+            reuse: Reuse::No,
+            local: 0,
+            plan: Plan::Prediction,
             threads: 1,
         }
     }
@@ -89,7 +123,13 @@ impl Settings {
     pub(super) fn build(args: &Args<'_>) -> Result<Settings, SpecError> {
         let versions = [("a", Version::A), ("b", Version::B), ("c", Version::C)];
         let differences = [("relaxed", Differences::Relaxed), ("strict", Differences::Strict)];
-        let prunes = [("never", Prune::Never), ("placed", Prune::Placed), ("earliest", Prune::Earliest)];
+        let prunes = [
+            ("never", Prune::Never),
+            ("placed", Prune::Placed),
+            ("earliest", Prune::Earliest),
+            ("beside", Prune::Beside),
+        ];
+        let reuses = [("no", Reuse::No), ("branch", Reuse::Branch), ("seed", Reuse::Seed)];
         let objective = Objective::parse(args.text("objective")).map_err(|e| args.error(format!("objective: {e}")))?;
         let objective = Objective {
             version: args.choose("version", &versions)?,
@@ -110,7 +150,16 @@ impl Settings {
         if !(1..=MOST_THREADS).contains(&threads) {
             return Err(args.wrong("threads"));
         }
-        Ok(Settings { objective, traversal, branching, nodes, budget, prune: args.choose("prune", &prunes)?, threads })
+        let local = args.get("local")?;
+        if local > 100 {
+            return Err(args.wrong("local"));
+        }
+        if local > 0 && nodes.is_none() {
+            return Err(args.error("local is a share of the nodes: give their number, e.g. nodes=4000".into()));
+        }
+        let (prune, reuse) = (args.choose("prune", &prunes)?, args.choose("reuse", &reuses)?);
+        let plan = args.choose("plan", &[("prediction", Plan::Prediction), ("estimate", Plan::Estimate)])?;
+        Ok(Settings { objective, traversal, branching, nodes, budget, prune, reuse, local, plan, threads })
     }
 }
 

@@ -1,20 +1,42 @@
 //! What one search is about: the machine, the running jobs and the waiting ones, and the same in the form the search uses.
 
 use super::measures::{Row, Rule};
-use super::objective::Objective;
-use super::settings::{Branching, Prune};
+use super::settings::{Branching, Prune, Reuse, Settings};
 use super::steps::Steps;
-use crate::model::{Procs, Time};
+use super::weights;
+use crate::model::{Procs, Time, UNKNOWN};
+use std::collections::BTreeMap;
 
 /// A waiting job.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Candidate {
     /// When it was submitted; not after the present.
     pub submit: Time,
     /// Processors it needs; no more than the machine has.
     pub procs: Procs,
-    /// Planned run time in seconds; less than 1 s counts as 1 s.
+    /// The run time in seconds for which it is placed; less than 1 s counts as 1 s.
     pub span: i64,
+    /// The run time in seconds that counts in its slowdown, and in the heuristic that goes by slowdowns.
+    pub run: i64,
+    /// Whose it is.
+    pub owner: Owner,
+}
+
+/// Whose a job is: what measures of single users, groups and queues ask for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Owner {
+    /// User; [`UNKNOWN`] is one user like any other.
+    pub user: i32,
+    /// Group.
+    pub group: i32,
+    /// Queue.
+    pub queue: i32,
+}
+
+impl Default for Owner {
+    fn default() -> Owner {
+        Owner { user: UNKNOWN, group: UNKNOWN, queue: UNKNOWN }
+    }
 }
 
 /// A moment at which a schedule is looked for.
@@ -29,6 +51,11 @@ pub struct Task {
     pub running: Vec<(Time, Procs)>,
     /// The waiting jobs in the order of their arrival.
     pub waiting: Vec<Candidate>,
+    /// Processor-seconds that each user had within the window of the objective's `fair`; users without any may be missing.
+    pub usage: BTreeMap<i32, i64>,
+    /// The best path of an earlier decision: places in `waiting` of those of its jobs that still wait, each once. Used as
+    /// [`Settings::reuse`] says.
+    pub last: Vec<u32>,
 }
 
 impl Task {
@@ -75,6 +102,8 @@ pub(super) struct Table {
     pub(super) least: Vec<i64>,
     /// Value of the empty schedule per measure: a lower bound of every schedule.
     pub(super) root: Vec<i64>,
+    /// A path to try after the heuristic path, by rank; may be empty.
+    pub(super) seed: Vec<u32>,
     /// Free processors with the running jobs only.
     pub(super) base: Steps,
     /// The narrowest waiting job.
@@ -84,36 +113,66 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// O(n log n + n·r) for n waiting and r running jobs.
-    pub(super) fn fill(&mut self, task: &Task, objective: &Objective, branching: Branching, prune: Prune) {
+    /// For a search with these settings. O(n log n + n·r) for n waiting and r running jobs.
+    pub(super) fn fill(&mut self, task: &Task, settings: &Settings) {
+        let Settings { objective, branching, prune, reuse, .. } = settings;
+        self.order(task, *branching);
+        self.reuse(task, *reuse);
+        self.rows.clear();
+        self.rows.extend(self.places.iter().map(|&place| row(task, place as usize)));
+        weights::fill(task, objective, &self.places, &mut self.rows);
+        self.narrowest = self.rows.iter().map(|job| job.procs).min().unwrap_or(0);
+        self.base.fill(task.free, task.ends());
+        self.base.skip(self.narrowest);
+        self.rules.clear();
+        self.rules.extend(objective.measures.iter().enumerate().map(|(at, m)| m.rule(at, task)));
+        self.prune = *prune;
+        self.bound();
+    }
+
+    /// Ranks by the branching heuristic.
+    fn order(&mut self, task: &Task, branching: Branching) {
         self.places.clear();
         self.places.extend(0..task.waiting.len() as u32);
         if branching == Branching::Lxf {
             // (wait + run) / run compares as wait / run; ties by arrival.
             let key = |place: u32| {
                 let job = &task.waiting[place as usize];
-                (i128::from(task.age(job)), i128::from(job.span.max(1)))
+                (i128::from(task.age(job)), i128::from(job.run.max(1)))
             };
             self.places.sort_by(|&a, &b| {
                 let ((wait_a, run_a), (wait_b, run_b)) = (key(a), key(b));
                 (wait_b * run_a).cmp(&(wait_a * run_b))
             });
         }
-        self.rows.clear();
-        self.rows.extend(self.places.iter().map(|&place| row(task, place as usize)));
-        self.narrowest = self.rows.iter().map(|job| job.procs).min().unwrap_or(0);
-        self.base.fill(task.free, task.ends());
-        self.base.skip(self.narrowest);
-        self.rules.clear();
-        self.rules.extend(objective.measures.iter().map(|m| m.rule(task)));
-        self.prune = prune;
-        self.bound();
+    }
+
+    /// An earlier best path as the order of branches, or as a path to try: its jobs first, newcomers behind them in the
+    /// order of the heuristic.
+    fn reuse(&mut self, task: &Task, reuse: Reuse) {
+        self.seed.clear();
+        if reuse == Reuse::No || task.last.is_empty() {
+            return;
+        }
+        let mut old = vec![false; self.places.len()];
+        task.last.iter().for_each(|&place| old[place as usize] = true);
+        let newcomers = self.places.iter().copied().filter(|&place| !old[place as usize]);
+        let path: Vec<u32> = task.last.iter().copied().chain(newcomers).collect();
+        if reuse == Reuse::Branch {
+            self.places = path;
+        } else if path != self.places {
+            let mut ranks = vec![0; path.len()];
+            for (rank, &place) in (0..).zip(&self.places) {
+                ranks[place as usize] = rank;
+            }
+            self.seed.extend(path.iter().map(|&place| ranks[place as usize]));
+        }
     }
 
     /// A job cannot start earlier than it could if nobody else waited.
     fn bound(&mut self) {
         let Table { rows, rules, least, root, base, prune, .. } = self;
-        let earliest = *prune == Prune::Earliest;
+        let earliest = matches!(prune, Prune::Earliest | Prune::Beside);
         least.clear();
         root.clear();
         root.resize(rules.len(), 0);
@@ -133,8 +192,8 @@ impl Table {
     }
 }
 
-/// A waiting job as the search sees it.
-pub(super) fn row(task: &Task, place: usize) -> Row {
+/// A waiting job as the search sees it, without its weights.
+fn row(task: &Task, place: usize) -> Row {
     let job = &task.waiting[place];
-    Row::new(job.procs, job.span.max(1), task.age(job))
+    Row::new(job.procs, job.span.max(1), job.run, task.age(job))
 }

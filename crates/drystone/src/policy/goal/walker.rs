@@ -96,6 +96,8 @@ pub(super) struct Walker {
     linked: usize,
     /// Values of the partial schedules, `measures` per depth.
     values: Vec<i64>,
+    /// A bound in the making, per measure.
+    bound: Vec<i64>,
     /// The steps at some depths of the path, deepest last.
     copies: Vec<Steps>,
     copied: Vec<usize>,
@@ -145,15 +147,59 @@ impl Walker {
         self.look_at = self.effort.nodes;
     }
 
-    /// Iteration 0: the heuristic path, completed whatever the limits are. It is the best so far.
-    pub(super) fn heuristic(&mut self, table: &Table, judge: &mut Judge) {
-        for job in 0..table.len() as u32 {
-            self.place(table, self.placed + 1, job);
+    /// Iteration 0: the heuristic path, completed whatever the limit of nodes is. It is the best so far. `false` where time
+    /// was up before its end.
+    pub(super) fn heuristic(&mut self, table: &Table, watch: Option<&dyn Stopwatch>) -> bool {
+        let interval = nodes_per_look(table) as usize;
+        for job in 0..table.len() {
+            // With one job placed at least, somebody starts on an idle machine.
+            if job % interval == 0 && job > 0 && watch.is_some_and(|watch| watch.is_up()) {
+                self.keep();
+                return false;
+            }
+            self.place(table, self.placed + 1, job as u32);
         }
         self.effort.paths += 1;
-        judge.set(self.leaf(table));
         self.keep();
         self.record();
+        true
+    }
+
+    /// Right after the heuristic path: the path to try, if there is one. `false` where a limit ended it.
+    pub(super) fn seed(&mut self, table: &Table, judge: &mut Judge, limits: &Limits<'_>) -> bool {
+        table.seed.is_empty() || self.follow(table, judge, &table.seed, limits).is_some()
+    }
+
+    /// Follows a path to its end, or to where nothing behind it can be better than the best. The list of the jobs that are
+    /// left must be whole. Answers whether it is the best now; `None` where a limit ended it.
+    pub(super) fn follow(
+        &mut self,
+        table: &Table,
+        judge: &mut Judge,
+        path: &[u32],
+        limits: &Limits<'_>,
+    ) -> Option<bool> {
+        for (&job, depth) in path.iter().zip(1..) {
+            match self.descend(table, judge, depth, job, false, limits) {
+                Step::Placed => {}
+                Step::Pruned => return Some(false),
+                Step::Stop => return None,
+            }
+        }
+        Some(self.arrive(table, judge))
+    }
+
+    /// The path is complete. Answers whether it is the best now.
+    fn arrive(&mut self, table: &Table, judge: &mut Judge) -> bool {
+        self.effort.paths += 1;
+        let better = judge.prefers(self.leaf(table));
+        if better {
+            judge.set(self.leaf(table));
+            self.effort.improvements += 1;
+            self.keep();
+        }
+        self.record();
+        better
     }
 
     /// Visits the paths of one iteration from left to right, or those below one child of the root. `false` where a limit
@@ -240,13 +286,7 @@ impl Walker {
                 Step::Stop => return false,
             }
         }
-        self.effort.paths += 1;
-        if judge.prefers(self.leaf(table)) {
-            judge.set(self.leaf(table));
-            self.effort.improvements += 1;
-            self.keep();
-        }
-        self.record();
+        self.arrive(table, judge);
         true
     }
 
@@ -275,11 +315,33 @@ impl Walker {
             self.linked = depth;
         }
         let k = table.rules.len();
-        if table.prune == Prune::Never || judge.prefers(&self.values[depth * k..][..k]) {
-            Step::Placed
-        } else {
-            Step::Pruned
+        // Where nodes of an earlier path are still placed below, the steps hold more than the path.
+        let beside = branching && table.prune == Prune::Beside && self.placed == depth;
+        let hopeful = table.prune == Prune::Never
+            || (judge.prefers(&self.values[depth * k..][..k]) && !(beside && self.is_hopeless(table, judge, depth)));
+        if hopeful { Step::Placed } else { Step::Pruned }
+    }
+
+    /// Whether nothing below a branching at this depth can be better, even if each of the jobs that are left started where it
+    /// could if it were the next: it cannot start earlier in any schedule below. O(jobs left × steps).
+    #[cold]
+    fn is_hopeless(&mut self, table: &Table, judge: &Judge, depth: usize) -> bool {
+        let k = table.rules.len();
+        let Walker { bound, values, next, steps, .. } = self;
+        bound.clear();
+        bound.extend_from_slice(&values[depth * k..][..k]);
+        let mut link = next[0];
+        while link > 0 {
+            let row = &table.rows[link as usize - 1];
+            let start = steps.earliest(row.procs, row.span);
+            let least = &table.least[(link as usize - 1) * k..][..k];
+            for ((rule, bound), &least) in table.rules.iter().zip(bound.iter_mut()).zip(least) {
+                let term = rule.term(row, start);
+                *bound = if rule.adds() { bound.saturating_add(term - least) } else { term.max(*bound) };
+            }
+            link = next[link as usize];
         }
+        !judge.prefers(bound)
     }
 
     /// Places a job behind the path and values the result.
@@ -299,7 +361,8 @@ impl Walker {
         }
     }
 
-    fn leaf(&self, table: &Table) -> &[i64] {
+    /// Values of the complete path.
+    pub(super) fn leaf(&self, table: &Table) -> &[i64] {
         let k = table.rules.len();
         &self.values[table.len() * k..][..k]
     }
@@ -389,11 +452,14 @@ impl Walker {
         }
         self.look_at = limits.nodes;
         if let Some(watch) = limits.watch {
-            // Any node may have to search all steps.
-            let steps = table.base.len() + table.len();
-            self.look_at = limits.nodes.min(nodes + (STEPS_PER_LOOK / steps).max(1) as u64);
+            self.look_at = limits.nodes.min(nodes + nodes_per_look(table));
             return watch.is_up();
         }
         false
     }
+}
+
+/// Nodes between two looks at the stopwatch: any of them may have to search all steps.
+fn nodes_per_look(table: &Table) -> u64 {
+    (STEPS_PER_LOOK / (table.base.len() + table.len())).max(1) as u64
 }

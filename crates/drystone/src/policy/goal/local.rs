@@ -1,0 +1,93 @@
+//! Local search: from the best path that the tree search has found to better ones nearby, as the authors suggest for
+//! future work (section 2.4).
+//!
+//! Neighbours of a path are made from a pair of its jobs: the later one put before the earlier one, the earlier one put
+//! behind the later one, or both exchanged. Pairs are tried by the earlier place, then by the later one; a better path is
+//! taken at once, and the pairs of its earlier place come anew. The search ends where no neighbour is better, or at a limit.
+
+use super::objective::Judge;
+use super::task::Table;
+use super::walker::{Limits, Walker};
+
+/// Goes on from the best path as long as the limits allow.
+pub(super) fn search(table: &Table, walker: &mut Walker, judge: &mut Judge, limits: &Limits<'_>) {
+    walker.rewind(table);
+    let mut path = walker.best.path.clone();
+    let mut quiet = 0;
+    let mut first = 0;
+    let n = path.len();
+    // As many earlier places in a row as there are, and none of them has a better neighbour.
+    while quiet + 1 < n {
+        match better(table, walker, judge, limits, &mut path, first) {
+            None => return,
+            Some(true) => quiet = 0,
+            Some(false) => quiet += 1,
+        }
+        first = (first + 1) % (n - 1);
+    }
+}
+
+/// Replaces the path by better neighbours whose earlier place is `first`, until none is. `None` where a limit ended it.
+fn better(
+    table: &Table,
+    walker: &mut Walker,
+    judge: &mut Judge,
+    limits: &Limits<'_>,
+    path: &mut [u32],
+    first: usize,
+) -> Option<bool> {
+    let mut any = false;
+    let mut second = first + 1;
+    while second < path.len() {
+        // Of two neighbours all three moves are one.
+        let moves = if second == first + 1 { 1 } else { 3 };
+        let mut moved = false;
+        for way in 0..moves {
+            change(path, first, second, way);
+            if walker.follow(table, judge, path, limits)? {
+                moved = true;
+                break;
+            }
+            undo(path, first, second, way);
+        }
+        any |= moved;
+        second = if moved { first + 1 } else { second + 1 };
+    }
+    Some(any)
+}
+
+fn change(path: &mut [u32], first: usize, second: usize, way: usize) {
+    match way {
+        0 => path[first..=second].rotate_right(1),
+        1 => path[first..=second].rotate_left(1),
+        _ => path.swap(first, second),
+    }
+}
+
+fn undo(path: &mut [u32], first: usize, second: usize, way: usize) {
+    match way {
+        0 => path[first..=second].rotate_left(1),
+        1 => path[first..=second].rotate_right(1),
+        _ => path.swap(first, second),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moves_by_hand() {
+        let moved = |way| {
+            let mut path = [1, 2, 3, 4, 5];
+            change(&mut path, 1, 3, way);
+            let there = path;
+            undo(&mut path, 1, 3, way);
+            assert_eq!(path, [1, 2, 3, 4, 5]);
+            there
+        };
+        assert_eq!(moved(0), [1, 4, 2, 3, 5]);
+        assert_eq!(moved(1), [1, 3, 4, 2, 5]);
+        assert_eq!(moved(2), [1, 4, 3, 2, 5]);
+    }
+}

@@ -1,0 +1,62 @@
+//! What the wait of each job counts in the measures that weigh waits: fair share and special priority, which the authors
+//! left to future work.
+
+use super::measures::{Measure, Row};
+use super::objective::Objective;
+use super::task::Task;
+use std::collections::BTreeMap;
+
+/// The weight of who had nothing.
+const FULL: i128 = 1024;
+
+/// Fills the weights of the rows, `places` being those of their jobs. O(n log n) where there is something to weigh.
+pub(super) fn fill(task: &Task, objective: &Objective, places: &[u32], rows: &mut [Row]) {
+    for (at, measure) in objective.measures.iter().enumerate() {
+        let owner = |place: u32| task.waiting[place as usize].owner;
+        match measure {
+            Measure::Special(select) => {
+                for (row, &place) in rows.iter_mut().zip(places) {
+                    row.weights[at] = u16::from(select.holds(&owner(place)));
+                }
+            }
+            Measure::Fair(_) => {
+                let mut usage: BTreeMap<i32, i64> =
+                    task.usage.iter().filter(|used| *used.1 > 0).map(|(&user, &used)| (user, used)).collect();
+                places.iter().for_each(|&place| {
+                    usage.entry(owner(place).user).or_insert(0);
+                });
+                let share = equal_share(&usage);
+                for (row, &place) in rows.iter_mut().zip(places) {
+                    row.weights[at] = weight(share, usage[&owner(place).user]);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn equal_share(usage: &BTreeMap<i32, i64>) -> i128 {
+    let all: i128 = usage.values().map(|&used| i128::from(used)).sum();
+    all / (usage.len() as i128).max(1)
+}
+
+/// 1024·share / (share + used).
+fn weight(share: i128, used: i64) -> u16 {
+    let sum = share + i128::from(used);
+    if sum == 0 { FULL as u16 } else { (FULL * share / sum) as u16 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three users, who had 600, 0 and 300 processor-seconds: the equal share is 300.
+    #[test]
+    fn who_had_little_weighs_much() {
+        let usage = BTreeMap::from([(1, 600), (2, 0), (3, 300)]);
+        let share = equal_share(&usage);
+        assert_eq!(share, 300);
+        assert_eq!([600, 0, 300].map(|used| weight(share, used)), [341, 1024, 512]);
+        assert_eq!(weight(0, 0), 1024);
+    }
+}
