@@ -58,11 +58,12 @@ impl Copied {
     fn place(&self, job: &Candidate, threshold: i64) -> Copied {
         let mut new = self.clone();
         let steps = &mut new.steps;
-        let fits = |at: usize| {
-            let end = steps[at].0 + job.span;
-            steps[at..].iter().take_while(|step| step.0 < end).all(|step| step.1 >= job.procs)
-        };
-        let at = (0..steps.len()).find(|&at| fits(at)).expect("no job is wider than the machine");
+        // From the front, and on behind whatever is in the way.
+        let mut at = 0;
+        let blocked = |at: usize, end: i64| steps[at..].iter().take_while(|s| s.0 < end).position(|s| s.1 < job.procs);
+        while let Some(by) = blocked(at, steps[at].0 + job.span) {
+            at += by + 1;
+        }
         let (start, end) = (steps[at].0, steps[at].0 + job.span);
         let to = at + steps[at..].iter().take_while(|step| step.0 < end).count();
         if steps.get(to).is_none_or(|step| step.0 != end) {
