@@ -97,7 +97,7 @@ impl Input {
             input = input.piece(places.clone(), "month", month)?;
         }
         if let Some(text) = &args.slice {
-            let (from, until) = limits(text)?;
+            let (from, until) = limits("--slice", text)?;
             let places = transform::submitted(&input.workload, from, until);
             input = input.piece(places, "slice", text)?;
         }
@@ -116,10 +116,10 @@ impl Input {
     }
 }
 
-/// Reads `FROM..UNTIL`.
-fn limits(text: &str) -> Result<(Option<Time>, Option<Time>), Failure> {
+/// Reads `FROM..UNTIL`, given with this option.
+pub(crate) fn limits(option: &str, text: &str) -> Result<(Option<Time>, Option<Time>), Failure> {
     let wrong =
-        || Failure::usage(format_args!("--slice {text}: expected FROM..UNTIL in seconds, e.g. 0..604800 or 86400.."));
+        || Failure::usage(format_args!("{option} {text}: expected FROM..UNTIL in seconds, e.g. 0..604800 or 86400.."));
     let (from, until) = text.split_once("..").ok_or_else(wrong)?;
     let limit = |text: &str| -> Result<Option<Time>, Failure> {
         let text = text.trim();

@@ -2,9 +2,10 @@
 
 use crate::progress::Progress;
 use drystone::engine::{Levels, Observer, Platform, Replay, Scheduler, Simulation, SimulationError};
-use drystone::metrics::{Collector, Config, PromiseAudit, PromisesKept, Report, Scope};
+use drystone::metrics::{Collector, Config, JobRow, PromiseAudit, PromisesKept, Report, Scheme, Scope};
 use drystone::model::{Ended, JobId, Time, Workload};
 use drystone::policy::{PolicySpec, Priorities};
+use drystone_report::{Details, Material, Watcher};
 use std::time::{Duration, Instant};
 
 /// What came out of a simulation.
@@ -98,13 +99,40 @@ impl Observer for Watch<'_> {
     }
 }
 
-/// What to measure.
-pub(crate) fn config(args: &crate::args::SimulationArgs, keep_jobs: bool) -> Config {
+/// What to measure; `detailed` measures what [`details`] takes.
+pub(crate) fn config(args: &crate::args::SimulationArgs, keep_jobs: bool, detailed: bool) -> Config {
+    let mut categories = args.by.clone();
+    if detailed {
+        categories.extend(DETAILED.iter().filter(|s| !args.by.contains(s)));
+    }
     Config {
         selection: crate::input::selection(args),
-        categories: args.by.clone(),
+        categories,
         category_percentiles: true,
-        keep_jobs,
+        keep_jobs: keep_jobs || detailed,
         ..Config::default()
     }
+}
+
+/// How plots sort jobs.
+const DETAILED: [Scheme; 2] = [Scheme::Chiang, Scheme::User];
+
+/// What plots need of a report and what was watched. Takes out of the report the categories that nobody else asked for, and
+/// leaves its rows.
+pub(crate) fn details(
+    args: &crate::args::SimulationArgs,
+    report: &mut Report,
+    baseline: Option<&[JobRow]>,
+    watched: Option<Watcher>,
+) -> Details {
+    let find = |scheme: Scheme| report.categories.iter().find(|c| c.scheme == scheme);
+    let material = Material {
+        rows: report.jobs.as_deref().unwrap_or(&[]),
+        baseline,
+        classes: find(Scheme::Chiang),
+        users: find(Scheme::User),
+    };
+    let details = Details::of(material, watched);
+    report.categories.retain(|c| args.by.contains(&c.scheme));
+    details
 }

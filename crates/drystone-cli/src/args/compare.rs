@@ -3,14 +3,17 @@
 use super::SimulationArgs;
 use crate::exit::CODES;
 use clap::Args;
+use drystone::log::transform::Factor;
 use drystone::policy::PolicySpec;
 
 const EXAMPLES: &str = "\
 Examples:
   drystone compare
   drystone compare --workload LOG.swf.gz
+  drystone compare --workload LOG.swf.gz --brief
   drystone compare --workload LOG.swf.gz --policy easy --policy easy++ --policy conservative
   drystone compare --workload LOG.swf.gz --baseline fcfs --by sixteen
+  drystone compare --workload LOG.swf.gz --loads 0.8,0.9,1,1.1 --report out.html
   drystone compare --workload LOG.swf.gz --as tsafrir2007 --format markdown
   drystone compare --format json | jq '.results[] | [.policy.text, .report.measures.wait.mean]'
 
@@ -34,6 +37,15 @@ pub(crate) struct CompareArgs {
     /// Threads that simulate [default: as many as there are processors].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
+
+    /// Also simulate every policy at these load factors, for load curves: 1.1 is 10 % more load, as --load has it.
+    #[arg(long, value_name = "FACTOR,...", value_delimiter = ',', help_heading = "Measuring", conflicts_with = "each_month",
+          value_parser = super::values::value::<Factor>)]
+    pub(crate) loads: Vec<Factor>,
+
+    /// Print the verdict and the best policies only: at most twenty lines, with the queue over time as sparklines.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) brief: bool,
 
     /// How often weeks are drawn for the intervals of changes.
     #[arg(long, value_name = "N", default_value_t = 2_000, help_heading = "Measuring",

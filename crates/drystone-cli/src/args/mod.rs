@@ -2,9 +2,11 @@
 
 mod compare;
 mod explain;
+mod gantt;
 mod log;
 mod policies;
 mod predict;
+mod report;
 mod reproduce;
 mod run;
 mod shell;
@@ -15,9 +17,11 @@ mod workload;
 
 pub(crate) use compare::CompareArgs;
 pub(crate) use explain::ExplainArgs;
+pub(crate) use gantt::GanttArgs;
 pub(crate) use log::LogArgs;
 pub(crate) use policies::PoliciesArgs;
 pub(crate) use predict::PredictArgs;
+pub(crate) use report::ReportArgs;
 pub(crate) use reproduce::ReproduceArgs;
 pub(crate) use run::RunArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
@@ -53,8 +57,10 @@ const EXAMPLES: &str = "\
 Examples:
   drystone compare                                     every policy on a synthetic workload
   drystone compare --workload LOG.swf.gz               every policy on your log
+  drystone compare --workload LOG.swf.gz --report out.html   the same as a page with plots
   drystone run --workload LOG.swf.gz --policy easy     one policy, in depth
   drystone explain --workload LOG.swf.gz --job 4711 --policy slack   why this job started when it did
+  drystone gantt --workload LOG.swf.gz --policy ss     the schedule, drawn
   drystone predict LOG.swf.gz                          how well run times can be foreseen
   drystone sweep STUDY.toml                            every configuration of a study
   drystone reproduce --logs DIR                        the published record, number by number
@@ -74,8 +80,12 @@ pub(crate) enum Command {
     Compare(Box<CompareArgs>),
     /// Simulate one policy and report on it in depth.
     Run(Box<RunArgs>),
+    /// Make a page with plots of results that were written as JSON.
+    Report(ReportArgs),
     /// Tell why a job started when it did.
     Explain(Box<ExplainArgs>),
+    /// Draw the schedule of a policy, processors by time.
+    Gantt(Box<GanttArgs>),
     /// Judge predictors of run times on a log, without a schedule.
     Predict(Box<PredictArgs>),
     /// Simulate published tables again and compare cell by cell.

@@ -61,9 +61,19 @@ pub(crate) struct SimulationArgs {
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
     pub(crate) format: ReportFormat,
 
-    /// Also write the results to a file; its ending (.json, .csv, .md, .txt) says how.
+    /// Also write the results to a file; its ending (.html, .json, .csv, .md, .txt) says how. An HTML page has verdict, plots,
+    /// tables, settings and data in one file that needs no network.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
+
+    /// Also write every plot of the page into this directory, as SVG and PNG. Files of the same names are replaced.
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub(crate) plots: Option<PathBuf>,
+
+    /// Also measure what plots need: distributions, levels over time, classes, users. They go under `details` into JSON,
+    /// from which `drystone report` makes a page. A page (--report FILE.html) has them anyway.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) details: bool,
 
     /// Print how fast each simulation was, in every format. Differs from run to run; without this option only tables on
     /// a terminal have it, and otherwise the standard error.

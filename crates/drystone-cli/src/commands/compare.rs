@@ -1,5 +1,7 @@
 //! `drystone compare`: several policies on one workload.
 
+use super::brief::brief;
+use super::loads::load_points;
 use super::run::{in_study, parts};
 use super::verdict;
 use crate::args::CompareArgs;
@@ -10,15 +12,16 @@ use crate::output::document::{Document, Table, Tone, Value};
 use crate::output::flat::{Row, Rows};
 use crate::output::number::{NONE, change, count, duration, fixed_or, hours, minutes, percent, signed, speed};
 use crate::output::report::{self, Timing};
-use crate::output::{self, Form, Printable, ReportFile, message};
+use crate::output::{self, Form, Printable, ReportFile, message, plots};
 use crate::progress::Progress;
-use crate::simulate::{Given, Measured, config, simulate};
+use crate::simulate::{Given, Measured, config, details, simulate};
 use drystone::metrics::{
     Categorised, Change, Comparison, LEAST_WEEKS, Measure, Metric, Options, PromisesKept, Report, Verdict,
     compare as compare_reports,
 };
 use drystone::model::Workload;
 use drystone::policy::{ALIASES, KINDS, PolicySpec, Priorities};
+use drystone_report::{Details, LoadPoint, Watcher};
 use serde::Serialize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -28,12 +31,15 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) struct CompareResult {
     schema: &'static str,
     drystone: &'static str,
-    workload: WorkloadMeta,
+    pub(super) workload: WorkloadMeta,
     experiment: ExperimentMeta,
-    baseline: String,
-    verdict: Vec<String>,
+    pub(super) baseline: String,
+    pub(super) verdict: Vec<String>,
     comparison: Comparison,
-    results: Vec<PolicyResult>,
+    pub(super) results: Vec<PolicyResult>,
+    /// How every policy fares at other loads, where that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    loads: Vec<LoadPoint>,
 }
 
 /// The result of one policy.
@@ -42,6 +48,9 @@ pub(crate) struct PolicyResult {
     pub(crate) policy: PolicyMeta,
     pub(crate) promises: PromisesKept,
     pub(crate) report: Report,
+    /// What plots need, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) details: Option<Details>,
     /// Where it was asked for. Differs from run to run.
     #[serde(skip_serializing_if = "Option::is_none")]
     timing: Option<Timing>,
@@ -50,7 +59,12 @@ pub(crate) struct PolicyResult {
 pub(crate) fn compare(args: &CompareArgs) -> Outcome {
     let common = &args.common;
     message::be_quiet(common.quiet);
+    let form: Form = common.format.into();
+    if args.brief && form != Form::Table {
+        return Err(Failure::usage("--brief is a table; --format table is all it goes with"));
+    }
     let report_file = common.report.as_deref().map(ReportFile::open).transpose()?;
+    common.plots.as_deref().map(plots::prepare).transpose()?;
     let specs = specs(args)?;
     let input = Input::read(common.workload.as_deref(), &common.log, common.seed, false)?.slice(common)?;
     let mut experiment = input::experiment(common, &input.header);
@@ -67,22 +81,29 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
         let (platform, meta) = input::platform(file)?;
         (given.platform, experiment.platform) = (platform, Some(meta));
     }
-    let measured = simulate_all(args, &input.workload, parts.as_slice(), &specs, given)?;
-    let timings: Vec<Timing> = measured.iter().map(Timing::of).collect();
+    let detailed =
+        common.details || args.brief || common.plots.is_some() || report_file.as_ref().is_some_and(ReportFile::is_page);
+    let mut watched = simulate_all(args, &input.workload, parts.as_slice(), &specs, given, detailed)?;
+    let timings: Vec<Timing> = watched.iter().map(|w| Timing::of(&w.measured)).collect();
+    let details = if detailed { all_details(args, &specs, &baseline, &mut watched) } else { Vec::new() };
+    let mut details = details.into_iter();
     let results: Vec<PolicyResult> = specs
         .iter()
-        .zip(measured)
+        .zip(watched)
         .zip(&timings)
-        .map(|((spec, measured), timing)| PolicyResult {
+        .map(|((spec, Watched { measured, .. }), timing)| PolicyResult {
             policy: PolicyMeta::of(spec),
             promises: measured.promises,
-            report: measured.report,
+            report: Report { jobs: None, ..measured.report },
+            details: details.next(),
             timing: common.timing.then_some(*timing),
         })
         .collect();
     let options = Options { resamples: args.resamples, confidence: args.confidence, seed: common.seed };
     let reports: Vec<(&str, &Report)> = results.iter().map(|r| (r.policy.text.as_str(), &r.report)).collect();
     let comparison = compare_reports(&reports, &baseline, &Metric::all(), options)?;
+    let reports: Vec<&Report> = reports.iter().map(|r| r.1).collect();
+    let loads = load_points(args, &input.workload, &specs, given, &reports)?;
     let mut result = CompareResult {
         schema: "drystone/compare/1",
         drystone: VERSION,
@@ -92,18 +113,24 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
         baseline,
         comparison,
         results,
+        loads,
     };
     if let Some(file) = report_file {
         file.write(&result)?;
     }
-    let form: Form = common.format.into();
+    if let Some(directory) = &common.plots {
+        plots::write(directory, &result)?;
+    }
     let on_terminal = form == Form::Table && output::stdout::is_terminal();
     if on_terminal {
         for (result, timing) in result.results.iter_mut().zip(&timings) {
             result.timing = Some(*timing);
         }
     }
-    output::print(&result, form)?;
+    match form {
+        Form::Table if args.brief => output::print_document(&brief(&result))?,
+        _ => output::print(&result, form)?,
+    }
     if !on_terminal && !common.timing {
         let speeds: Vec<String> =
             specs.iter().zip(&timings).map(|(s, t)| format!("{s} {}", speed(t.jobs_per_second))).collect();
@@ -174,25 +201,35 @@ fn say_who_takes(specs: &[PolicySpec], priorities: &Priorities, workload: &Workl
 }
 
 /// Simulates every policy, several at a time. Which thread does what does not show in the results.
-fn simulate_all(
+pub(super) fn simulate_all(
     args: &CompareArgs,
     whole: &Workload,
     parts: &[Workload],
     specs: &[PolicySpec],
     given: Given<'_>,
-) -> Result<Vec<Measured>, Failure> {
+    detailed: bool,
+) -> Result<Vec<Watched>, Failure> {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = args.threads.map_or_else(cores, usize::from).min(specs.len()).max(1);
     let progress = Progress::new("simulating", "jobs", Some((specs.len() * whole.len()) as u64));
     let next = AtomicUsize::new(0);
-    let done: Vec<Mutex<Option<Result<Measured, Failure>>>> = specs.iter().map(|_| Mutex::new(None)).collect();
+    let done: Vec<Mutex<Option<Result<Watched, Failure>>>> = specs.iter().map(|_| Mutex::new(None)).collect();
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
                 while let Some((spec, slot)) = specs.iter().zip(&done).nth(next.fetch_add(1, Ordering::Relaxed)) {
                     let priorities = given.priorities.filter(|p| input::takes(spec, p, whole).is_ok());
                     let theirs = Given { priorities, ..given };
-                    let result = simulate(whole, parts, spec, theirs, config(&args.common, false), &progress, &mut ())
+                    let config = config(&args.common, false, detailed);
+                    let mut watcher = detailed.then(|| Watcher::new(whole.machine().procs));
+                    let measured = match &mut watcher {
+                        Some(watcher) => simulate(whole, parts, spec, theirs, config, &progress, watcher),
+                        None => simulate(whole, parts, spec, theirs, config, &progress, &mut ()),
+                    };
+                    // Months that are simulated apart overlap in time.
+                    let watcher = watcher.filter(|_| parts.len() == 1);
+                    let result = measured
+                        .map(|measured| Watched { measured, watcher })
                         .map_err(|e| Failure::simulation(spec.text(), &e));
                     *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
                 }
@@ -205,8 +242,42 @@ fn simulate_all(
         .collect()
 }
 
+/// What came out of a simulation, with what plots need.
+pub(super) struct Watched {
+    pub(super) measured: Measured,
+    watcher: Option<Watcher>,
+}
+
+/// What plots need of every policy. Which thread does what does not show.
+fn all_details(args: &CompareArgs, specs: &[PolicySpec], baseline: &str, all: &mut [Watched]) -> Vec<Details> {
+    let at = specs.iter().position(|s| s.text() == baseline);
+    let rows = at.and_then(|at| all[at].measured.report.jobs.take());
+    let one = |i: usize, one: &mut Watched| {
+        let report = &mut one.measured.report;
+        if Some(i) == at {
+            report.jobs.clone_from(&rows);
+            return details(&args.common, report, None, one.watcher.take());
+        }
+        let details = details(&args.common, report, rows.as_deref(), one.watcher.take());
+        report.jobs = None;
+        details
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = args.threads.map_or(cores, usize::from).max(1);
+    let each = all.len().div_ceil(threads).max(1);
+    let found: Vec<Vec<Details>> = std::thread::scope(|scope| {
+        let parts: Vec<_> = all.chunks_mut(each).enumerate().collect();
+        let work = |(part, some): (usize, &mut [Watched])| -> Vec<Details> {
+            some.iter_mut().enumerate().map(|(i, w)| one(part * each + i, w)).collect()
+        };
+        let running: Vec<_> = parts.into_iter().map(|part| scope.spawn(move || work(part))).collect();
+        running.into_iter().map(|r| r.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    });
+    found.into_iter().flatten().collect()
+}
+
 impl CompareResult {
-    fn changes(&self, policy: &str) -> Option<&[Change]> {
+    pub(super) fn changes(&self, policy: &str) -> Option<&[Change]> {
         self.comparison.policies.iter().find(|c| c.name == policy).map(|c| c.changes.as_slice())
     }
 

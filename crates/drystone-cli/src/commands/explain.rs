@@ -32,7 +32,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
 }
 
 /// The place of the job with this number in the order of arrival.
-fn find(workload: &Workload, number: i64) -> Result<JobId, Failure> {
+pub(super) fn find(workload: &Workload, number: i64) -> Result<JobId, Failure> {
     let mut found = workload.truth().iter().enumerate().filter(|(_, truth)| truth.number == number);
     let Some((at, _)) = found.next() else {
         let numbers = || workload.truth().iter().map(|truth| truth.number);

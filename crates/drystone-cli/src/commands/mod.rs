@@ -1,9 +1,13 @@
 //! What the commands do: one file per command.
 
+mod brief;
 mod compare;
 mod explain;
+mod gantt;
+mod loads;
 mod policies;
 mod predict;
+mod report;
 mod reproduce;
 mod run;
 mod shell;
@@ -19,7 +23,9 @@ pub(crate) fn run(cli: Cli) -> Outcome {
     match cli.command {
         Command::Compare(args) => compare::compare(&args),
         Command::Run(args) => run::run(&args),
+        Command::Report(args) => report::report(&args),
         Command::Explain(args) => explain::explain(&args),
+        Command::Gantt(args) => gantt::gantt(&args),
         Command::Predict(args) => predict::predict(&args),
         Command::Reproduce(args) => reproduce::reproduce_studies(&args),
         Command::Policies(args) => policies::policies(&args),

@@ -45,7 +45,7 @@ struct Judgement {
 
 pub(crate) fn predict(args: &PredictArgs) -> Outcome {
     message::be_quiet(args.quiet);
-    let report = args.report.as_deref().map(ReportFile::open).transpose()?;
+    let report = args.report.as_deref().map(ReportFile::open_plain).transpose()?;
     let input = Input::read(args.log.as_deref(), &args.cleaning, 1, true)?;
     let records = input.records.as_deref().unwrap_or_default();
     let waits: Vec<Span> = records.iter().map(|record| Span(record.wait.round())).collect();

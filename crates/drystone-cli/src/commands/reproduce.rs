@@ -102,7 +102,7 @@ pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> Outcome {
             return Err(Failure::usage(format_args!("--logs {}: is no directory", directory.display())));
         }
     }
-    let reports = args.report.iter().map(|path| ReportFile::open(path)).collect::<Result<Vec<_>, _>>()?;
+    let reports = args.report.iter().map(|path| ReportFile::open_plain(path)).collect::<Result<Vec<_>, _>>()?;
     let library = Library { directories: args.logs.clone() };
     let threads = args.threads.map_or_else(cores, usize::from);
     let progress = Progress::new("simulating", "jobs", None);

@@ -9,15 +9,16 @@ use crate::output::file::Output;
 use crate::output::flat::{Row, Rows};
 use crate::output::number::{count, speed};
 use crate::output::report::{self, Timing};
-use crate::output::{self, Form, Printable, ReportFile, jobs, message};
+use crate::output::{self, Form, Printable, ReportFile, jobs, message, plots};
 use crate::progress::Progress;
-use crate::simulate::{Given, config, simulate};
+use crate::simulate::{Given, config, details, simulate};
 use drystone::engine::{Notes, Segments};
 use drystone::log::clean::Study;
 use drystone::log::transform;
 use drystone::metrics::{HeelAndToe, JobRow, PromisesKept, Report, SearchEffort, Stalls, weekly};
 use drystone::model::{Setting, Workload};
 use drystone::policy::PolicySpec;
+use drystone_report::{Details, Watcher};
 use serde::Serialize;
 
 /// The result of a run.
@@ -30,6 +31,9 @@ pub(crate) struct RunResult {
     experiment: ExperimentMeta,
     promises: PromisesKept,
     report: Report,
+    /// What plots need, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Details>,
     /// How backfilling delayed the head of the queue, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     stalls: Option<Stalls>,
@@ -47,6 +51,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     // What cannot be written is said before the work is done.
     let schedule = args.jobs.as_deref().map(jobs::Target::open).transpose()?;
     let report_file = common.report.as_deref().map(ReportFile::open).transpose()?;
+    common.plots.as_deref().map(plots::prepare).transpose()?;
     let records = schedule.as_ref().is_some_and(jobs::Target::needs_records);
     let trace = args.trace.as_deref().map(Output::create).transpose()?;
     let weeks = args.weeks.as_deref().map(Output::create).transpose()?;
@@ -67,25 +72,33 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     }
     let parts = parts(&input.workload, common.each_month)?;
     let progress = Progress::new("simulating", "jobs", Some(input.workload.len() as u64));
-    let config = config(common, schedule.is_some() || weeks.is_some());
+    let detailed = common.details || common.plots.is_some() || report_file.as_ref().is_some_and(ReportFile::is_page);
+    let config = config(common, schedule.is_some() || weeks.is_some(), detailed);
+    let mut watcher = if detailed { Watcher::new(input.workload.machine().procs) } else { Watcher::idle() };
     let mut notes = Notes::default();
     let mut segments = Segments::default();
     let mut heel = args.stalls.then(|| HeelAndToe::new(&input.workload, config.selection));
     let measured = match &mut heel {
         Some(heel) => {
-            let watching = &mut (heel, &mut notes);
+            let watching = &mut (heel, (&mut notes, &mut watcher));
             simulate(&input.workload, parts.as_slice(), &spec, given, config, &progress, watching)
         }
         None if segments_file.is_some() => {
-            let watching = &mut (&mut segments, &mut notes);
+            let watching = &mut (&mut segments, (&mut notes, &mut watcher));
             simulate(&input.workload, parts.as_slice(), &spec, given, config, &progress, watching)
         }
-        None => simulate(&input.workload, parts.as_slice(), &spec, given, config, &progress, &mut notes),
+        None => {
+            let watching = &mut (&mut notes, &mut watcher);
+            simulate(&input.workload, parts.as_slice(), &spec, given, config, &progress, watching)
+        }
     };
     let measured = measured.map_err(|e| Failure::simulation(spec.text(), &e))?;
     drop(progress);
     let timing = Timing::of(&measured);
     let mut report = measured.report;
+    // Months that are simulated apart overlap in time.
+    let watched = (!common.each_month).then_some(watcher);
+    let details = detailed.then(|| details(common, &mut report, None, watched));
     let rows = report.jobs.take();
     let broken = measured.promises.broken;
     let on_terminal = Form::from(common.format) == Form::Table && output::stdout::is_terminal();
@@ -97,6 +110,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
         experiment,
         promises: measured.promises,
         report,
+        details,
         stalls: heel.map(HeelAndToe::finish),
         search: SearchEffort::of(&notes),
         timing: common.timing.then_some(timing),
@@ -127,6 +141,9 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     // Files can be compared byte by byte: no timing unless it was asked for.
     if let Some(file) = report_file {
         file.write(&result)?;
+    }
+    if let Some(directory) = &common.plots {
+        plots::write(directory, &result)?;
     }
     if on_terminal {
         result.timing = Some(timing);

@@ -5,13 +5,16 @@ pub(crate) mod file;
 pub(crate) mod flat;
 pub(crate) mod jobs;
 pub(crate) mod message;
-pub(crate) mod number;
+pub(crate) mod plots;
 pub(crate) mod records;
 pub(crate) mod report;
 pub(crate) mod stdout;
 
+pub(crate) use drystone_report::number;
+
 use crate::exit::Failure;
 use document::Document;
+use drystone_report::Results;
 use serde::Serialize;
 use std::path::Path;
 
@@ -31,6 +34,8 @@ pub(crate) enum Form {
     Json,
     Csv,
     Markdown,
+    /// A page with plots: for files, not for the standard output.
+    Html,
 }
 
 impl From<crate::args::ReportFormat> for Form {
@@ -53,8 +58,9 @@ impl Form {
             Some("csv") => Ok(Form::Csv),
             Some("md") => Ok(Form::Markdown),
             Some("txt") => Ok(Form::Table),
+            Some("html" | "htm") => Ok(Form::Html),
             _ => Err(Failure::usage(format_args!(
-                "{}: the ending says how to write the report; expected .json, .csv, .md or .txt",
+                "{}: the ending says how to write the report; expected .html, .json, .csv, .md or .txt",
                 path.display()
             ))),
         }
@@ -68,7 +74,14 @@ pub(crate) fn render(result: &impl Printable, form: Form) -> Result<Vec<u8>, Fai
         Form::Markdown => Ok(result.document().markdown().into_bytes()),
         Form::Json => json(result),
         Form::Csv => result.rows().csv(),
+        Form::Html => Ok(drystone_report::page(&results(result)?).into_bytes()),
     }
+}
+
+/// A result as what pages and plots are made of.
+pub(crate) fn results(result: &impl Serialize) -> Result<Results, Failure> {
+    let data = serde_json::to_value(result).map_err(Failure::usage)?;
+    Results::of(data).map_err(Failure::usage)
 }
 
 /// Pretty JSON with a line end.
@@ -101,6 +114,22 @@ impl ReportFile {
     /// Opens a file to write as its ending says.
     pub(crate) fn open(path: &Path) -> Result<ReportFile, Failure> {
         Ok(ReportFile { form: Form::of(path)?, out: file::Output::create(path)? })
+    }
+
+    /// Opens a file for results of which there is no page.
+    pub(crate) fn open_plain(path: &Path) -> Result<ReportFile, Failure> {
+        if Form::of(path)? == Form::Html {
+            return Err(Failure::usage(format_args!(
+                "{}: only `compare` and `run` make pages; expected .json, .csv, .md or .txt",
+                path.display()
+            )));
+        }
+        ReportFile::open(path)
+    }
+
+    /// Whether it is to be a page.
+    pub(crate) fn is_page(&self) -> bool {
+        self.form == Form::Html
     }
 
     /// Writes the result.

@@ -2,11 +2,13 @@
 
 use crate::common::Folder;
 
-const COMMANDS: [&[&str]; 24] = [
+const COMMANDS: [&[&str]; 26] = [
     &[],
     &["compare"],
     &["run"],
+    &["report"],
     &["explain"],
+    &["gantt"],
     &["predict"],
     &["policies"],
     &["workload"],

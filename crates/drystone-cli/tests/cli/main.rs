@@ -9,6 +9,7 @@ mod inputs;
 mod outputs;
 mod over_time;
 mod predict;
+mod report;
 mod reproduce;
 mod run;
 mod suspension;

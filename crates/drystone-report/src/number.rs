@@ -1,15 +1,17 @@
 //! Numbers as people read them.
 
 /// What stands where there is no value.
-pub(crate) const NONE: &str = "-";
+pub const NONE: &str = "-";
 
 /// A count with separators: 28,476.
-pub(crate) fn count(value: u64) -> String {
+#[must_use]
+pub fn count(value: u64) -> String {
     separated(&value.to_string())
 }
 
 /// A number with so many decimals and separators: 1,234.5.
-pub(crate) fn fixed(value: f64, decimals: usize) -> String {
+#[must_use]
+pub fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
     let (whole, fraction) = text.split_at(text.find('.').unwrap_or(text.len()));
     // What rounds to zero has no sign.
@@ -18,39 +20,46 @@ pub(crate) fn fixed(value: f64, decimals: usize) -> String {
 }
 
 /// [`fixed`], or a dash.
-pub(crate) fn fixed_or(value: Option<f64>, decimals: usize) -> String {
+#[must_use]
+pub fn fixed_or(value: Option<f64>, decimals: usize) -> String {
     value.map_or_else(|| NONE.to_string(), |v| fixed(v, decimals))
 }
 
 /// Seconds as minutes with one decimal, or a dash.
-pub(crate) fn minutes(seconds: Option<f64>) -> String {
+#[must_use]
+pub fn minutes(seconds: Option<f64>) -> String {
     fixed_or(seconds.map(|s| s / 60.0), 1)
 }
 
 /// Seconds as hours with one decimal, or a dash.
-pub(crate) fn hours(seconds: Option<f64>) -> String {
+#[must_use]
+pub fn hours(seconds: Option<f64>) -> String {
     fixed_or(seconds.map(|s| s / 3600.0), 1)
 }
 
 /// A share as per cent: 0.704 is 70.4 %.
-pub(crate) fn percent(share: Option<f64>, decimals: usize) -> String {
+#[must_use]
+pub fn percent(share: Option<f64>, decimals: usize) -> String {
     share.map_or_else(|| NONE.to_string(), |s| format!("{}%", fixed(s * 100.0, decimals)))
 }
 
 /// A relative change with its sign: -0.321 is -32.1%.
-pub(crate) fn change(relative: f64) -> String {
+#[must_use]
+pub fn change(relative: f64) -> String {
     format!("{}%", signed(relative))
 }
 
 /// A relative change as per cent with its sign, without the unit.
-pub(crate) fn signed(relative: f64) -> String {
+#[must_use]
+pub fn signed(relative: f64) -> String {
     let text = fixed(relative * 100.0, 1);
     let sign = if text.starts_with('-') || text == "0.0" { "" } else { "+" };
     format!("{sign}{text}")
 }
 
 /// A length of time in the unit that suits it: 42 s, 7.0 min, 3.2 h, 12.4 days.
-pub(crate) fn duration(seconds: f64) -> String {
+#[must_use]
+pub fn duration(seconds: f64) -> String {
     match seconds.abs() {
         s if s < 120.0 => format!("{} s", fixed(seconds, 0)),
         s if s < 7_200.0 => format!("{} min", fixed(seconds / 60.0, 1)),
@@ -60,7 +69,8 @@ pub(crate) fn duration(seconds: f64) -> String {
 }
 
 /// Jobs per second: 5.3 M, 840 k.
-pub(crate) fn speed(per_second: f64) -> String {
+#[must_use]
+pub fn speed(per_second: f64) -> String {
     match per_second {
         s if s >= 1e6 => format!("{:.1} M", s / 1e6),
         s if s >= 1e3 => format!("{:.0} k", s / 1e3),

@@ -1,0 +1,81 @@
+//! `drystone gantt`.
+
+use super::LogArgs;
+use super::values::words;
+use crate::exit::CODES;
+use clap::Args;
+use drystone::policy::PolicySpec;
+use drystone_report::Colour;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  drystone gantt --policy easy --window 0..604800
+  drystone gantt --workload LOG.swf.gz --policy ss --colour wait --output ss.html
+  drystone gantt --workload LOG.swf.gz --policy easy --job 4711 --window 86400..172800 --output head.svg
+
+Where a policy names processors (ss, tss, is), rows are processors; others count processors only, and rows are
+packed: every job gets the lowest free ones, together where there is room.";
+
+/// Arguments of `drystone gantt`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
+pub(crate) struct GanttArgs {
+    /// The policy; `drystone policies` lists all.
+    #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]
+    pub(crate) policy: PolicySpec,
+
+    /// Log in Standard Workload Format, plain or compressed with gzip or zstd; - is the standard input. Without it a
+    /// synthetic workload of 10,000 jobs.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) workload: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+
+    /// Draw only what ran from FROM up to UNTIL, in seconds of the log; either may be left out. The whole log is simulated.
+    #[arg(long, value_name = "FROM..UNTIL", help_heading = "Chart", allow_hyphen_values = true)]
+    pub(crate) window: Option<String>,
+
+    /// What colours tell.
+    #[arg(long, value_name = "WHAT", default_value = "user", help_heading = "Chart", value_parser = words(&Colour::ALL, Colour::id))]
+    pub(crate) colour: Colour,
+
+    /// Number of a job in the log (field 1) whose reservations are drawn, too: submit, planned starts (the shadow time, where
+    /// it is the first of its queue) and start.
+    #[arg(long, short, value_name = "ID", help_heading = "Chart", allow_hyphen_values = true)]
+    pub(crate) job: Option<i64>,
+
+    /// The chart; its ending says how: .html to zoom and hover, .svg and .png for papers, .json for the data.
+    #[arg(long, short, value_name = "FILE", default_value = "gantt.html", help_heading = "Output")]
+    pub(crate) output: PathBuf,
+
+    /// Width and height of .svg; .png has twice as many pixels each way.
+    #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1200x600", help_heading = "Output",
+          value_parser = pixels)]
+    pub(crate) pixels: (u32, u32),
+
+    /// Priorities and quotas of users, groups, queues and jobs, for policies that know them (slack).
+    #[arg(long, value_name = "FILE.toml", help_heading = "Policy")]
+    pub(crate) priorities: Option<PathBuf>,
+
+    /// What suspending a job costs on this machine, for policies that suspend (ss, tss, is).
+    #[arg(long, value_name = "FILE.toml", help_heading = "Policy")]
+    pub(crate) platform: Option<PathBuf>,
+
+    /// Seed of the synthetic workload where no log is given.
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Workload")]
+    pub(crate) seed: u64,
+
+    /// Say nothing on the standard error but errors.
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) quiet: bool,
+}
+
+/// `1200x600`.
+fn pixels(text: &str) -> Result<(u32, u32), String> {
+    let sizes = text.split_once(['x', '×']).and_then(|(w, h)| Some((w.trim().parse().ok()?, h.trim().parse().ok()?)));
+    sizes
+        .filter(|&(w, h): &(u32, u32)| (200..=8_000).contains(&w) && (150..=8_000).contains(&h))
+        .ok_or_else(|| "expected WIDTHxHEIGHT from 200x150 to 8000x8000, e.g. 1200x600".to_string())
+}

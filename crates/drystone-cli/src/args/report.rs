@@ -1,0 +1,31 @@
+//! `drystone report`.
+
+use crate::exit::CODES;
+use clap::Args;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  drystone compare --workload LOG.swf.gz --details --format json > results.json
+  drystone report results.json --output results.html
+  drystone run --policy easy --details --format json | drystone report - > easy.html
+
+A comparison can also write its page at once: drystone compare --report results.html";
+
+/// Arguments of `drystone report`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
+pub(crate) struct ReportArgs {
+    /// What `drystone compare --format json` or `drystone run --format json` wrote; - is the standard input. With --details
+    /// they write what all plots need.
+    #[arg(value_name = "RESULTS")]
+    pub(crate) results: PathBuf,
+
+    /// The page, one HTML file that needs no network.
+    #[arg(long, short, value_name = "FILE.html", default_value = "-")]
+    pub(crate) output: PathBuf,
+
+    /// Say nothing on the standard error but errors.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}

@@ -1,0 +1,90 @@
+//! `drystone gantt`: a schedule, drawn.
+
+use super::explain::find;
+use super::run::in_study;
+use crate::args::GanttArgs;
+use crate::exit::{DONE, Failure, Outcome};
+use crate::input::{self, Input};
+use crate::output::file::Output;
+use crate::output::{self, message};
+use crate::simulate::scheduler;
+use drystone::engine::explain::Biography;
+use drystone::engine::{Platform, Replay, Segments, Simulation};
+use drystone::model::JobId;
+use drystone_report::{Gantt, Mark};
+use std::path::Path;
+
+/// How a chart is written.
+#[derive(Clone, Copy)]
+enum Form {
+    Html,
+    Svg,
+    Png,
+    Json,
+}
+
+impl Form {
+    fn of(path: &Path) -> Result<Form, Failure> {
+        match path.extension().and_then(|e| e.to_str()) {
+            Some("html" | "htm") => Ok(Form::Html),
+            Some("svg") => Ok(Form::Svg),
+            Some("png") => Ok(Form::Png),
+            Some("json") => Ok(Form::Json),
+            _ => Err(Failure::usage(format_args!(
+                "{}: the ending says how to draw the chart; expected .html, .svg, .png or .json",
+                path.display()
+            ))),
+        }
+    }
+}
+
+pub(crate) fn gantt(args: &GanttArgs) -> Outcome {
+    message::be_quiet(args.quiet);
+    let form = Form::of(&args.output)?;
+    let window = match &args.window {
+        Some(text) => input::limits("--window", text)?,
+        None => (None, None),
+    };
+    if let (Some(from), Some(until)) = window
+        && from >= until
+    {
+        return Err(Failure::usage(format_args!("--window {from}..{until}: it ends before it begins")));
+    }
+    let out = Output::create(&args.output)?;
+    let Input { workload, .. } = Input::read(args.workload.as_deref(), &args.log, args.seed, false)?;
+    let spec = in_study(&args.policy, args.log.study)?;
+    let id = args.job.map(|job| find(&workload, job)).transpose()?;
+    let mut priorities = None;
+    if let Some(file) = &args.priorities {
+        let (read, _) = input::priorities(file, &workload)?;
+        input::takes(&spec, &read, &workload)?;
+        priorities = Some(read);
+    }
+    let platform = args.platform.as_deref().map(input::platform).transpose()?;
+    let platform = platform.map_or_else(Platform::default, |(platform, _)| platform);
+    let mut segments = Segments::default();
+    let mut story = Biography::new(id.unwrap_or(JobId(u32::MAX)), workload.machine().procs);
+    let scheduler = scheduler(&spec, priorities.as_ref(), &workload);
+    Simulation::new(workload.machine(), scheduler, Replay::new(&workload))
+        .on(&platform)
+        .run(&mut (&mut segments, &mut story))
+        .map_err(|e| Failure::simulation(spec.text(), &e))?;
+    let mark = id.map(|id| Mark::of(&workload, id, &story));
+    let gantt = Gantt::new(&workload, spec.text(), &segments.list, window, mark);
+    if gantt.jobs() == 0 {
+        message::note("nothing ran in this window");
+    }
+    let (width, height) = args.pixels;
+    let bytes = match form {
+        Form::Html => gantt.page(args.colour).into_bytes(),
+        Form::Json => output::json(&gantt)?,
+        Form::Svg => gantt.draw(args.colour, width, height).map_err(Failure::usage)?.file().into_bytes(),
+        Form::Png => {
+            let drawing = gantt.draw(args.colour, width, height).map_err(Failure::usage)?;
+            drawing.png(2.0).map_err(Failure::usage)?
+        }
+    };
+    out.write_whole(&bytes)?;
+    message::note(&format!("{} jobs drawn in {}", output::number::count(gantt.jobs() as u64), args.output.display()));
+    Ok(DONE)
+}

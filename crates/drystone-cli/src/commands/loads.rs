@@ -1,0 +1,46 @@
+//! How policies fare as the load rises: the same jobs, arriving faster.
+
+use super::compare::simulate_all;
+use crate::args::CompareArgs;
+use crate::exit::Failure;
+use crate::simulate::Given;
+use drystone::log::transform::{Factor, scale_load};
+use drystone::metrics::Report;
+use drystone::model::Workload;
+use drystone::policy::PolicySpec;
+use drystone_report::LoadPoint;
+use std::slice;
+
+/// Simulates every policy at every load factor; `known` are the reports at factor 1.
+pub(super) fn load_points(
+    args: &CompareArgs,
+    workload: &Workload,
+    specs: &[PolicySpec],
+    given: Given<'_>,
+    known: &[&Report],
+) -> Result<Vec<LoadPoint>, Failure> {
+    let mut factors: Vec<Factor> = args.loads.clone();
+    factors.sort_by(|a, b| a.as_f64().total_cmp(&b.as_f64()));
+    factors.dedup();
+    let mut points = Vec::new();
+    for factor in factors {
+        let mut add = |spec: &PolicySpec, load: Option<f64>, report: &Report| {
+            points.push(LoadPoint {
+                factor: factor.as_f64(),
+                load,
+                policy: spec.text().to_string(),
+                wait: report.measures.wait.mean,
+                bounded_slowdown: report.measures.bounded_slowdown.mean,
+                utilisation: report.machine.utilisation,
+            });
+        };
+        if factor.as_f64() == 1.0 {
+            specs.iter().zip(known).for_each(|(spec, report)| add(spec, workload.load(), report));
+            continue;
+        }
+        let scaled = scale_load(workload.clone(), factor).map_err(Failure::usage)?;
+        let simulated = simulate_all(args, &scaled, slice::from_ref(&scaled), specs, given, false)?;
+        specs.iter().zip(&simulated).for_each(|(spec, s)| add(spec, scaled.load(), &s.measured.report));
+    }
+    Ok(points)
+}

@@ -1,0 +1,33 @@
+//! `drystone report`: results that were written before, as a page.
+
+use crate::args::ReportArgs;
+use crate::exit::{DONE, Failure, Outcome};
+use crate::output::file::Output;
+use crate::output::message;
+use drystone_report::{Results, page};
+use std::io::Read;
+use std::path::Path;
+
+pub(crate) fn report(args: &ReportArgs) -> Outcome {
+    message::be_quiet(args.quiet);
+    // What cannot be written is said before the work is done.
+    let out = Output::create(&args.output)?;
+    let name =
+        if args.results == Path::new("-") { "standard input".to_string() } else { args.results.display().to_string() };
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        if args.results == Path::new("-") {
+            std::io::stdin().lock().read_to_end(&mut bytes)?;
+        } else {
+            bytes = std::fs::read(&args.results)?;
+        }
+        Ok(bytes)
+    };
+    let bytes = read().map_err(|e| Failure::usage(format_args!("{name}: {e}")))?;
+    let results = Results::read(&bytes).map_err(|e| Failure::usage(format_args!("{name}: {e}")))?;
+    if results.policies.iter().all(|p| p.details.is_none()) {
+        message::note("the results hold no distributions and series; `--details` makes the simulation write them");
+    }
+    out.write_whole(page(&results).as_bytes())?;
+    Ok(DONE)
+}

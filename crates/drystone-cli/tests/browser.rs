@@ -1,0 +1,14 @@
+//! Pages as people see them: in a real Chromium.
+//!
+//! Without a Chromium these tests say so and pass; with `DRYSTONE_BROWSER_REQUIRED` set, as in `.ci/run`, they fail. `CHROME`
+//! names one that is not found by itself. `DRYSTONE_SCREENSHOTS` names a directory for pictures to look at.
+
+#[path = "browser/charts.rs"]
+mod charts;
+#[path = "browser/chromium.rs"]
+mod chromium;
+#[path = "cli/common.rs"]
+#[allow(dead_code, reason = "shared with the tests of the command line")]
+mod common;
+#[path = "browser/pages.rs"]
+mod pages;

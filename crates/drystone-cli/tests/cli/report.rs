@@ -1,0 +1,131 @@
+//! Pages, plots and charts as files. What they look like is seen in a browser, in `tests/browser`.
+
+use super::common::Folder;
+use std::fs;
+
+const TWO: [&str; 7] = ["--slice", "..400000", "--policy", "easy", "--policy", "fcfs", "--quiet"];
+
+fn compare(more: &[&str]) -> Vec<&'static str> {
+    let more: Vec<&'static str> = more.iter().map(|text| &*Box::leak((*text).to_string().into_boxed_str())).collect();
+    ["compare"].into_iter().chain(TWO).chain(more).collect()
+}
+
+/// A page made at once and one made later of the JSON are the same bytes, and few.
+#[test]
+fn a_page_can_be_made_later() {
+    let folder = Folder::new();
+    let json = folder.run(&compare(&["--report", "at-once.html", "--format", "json"])).ok();
+    folder.write("results.json", &json);
+    folder.run(&["report", "results.json", "--output", "later.html"]).ok();
+    let page = folder.read("at-once.html");
+    assert!(page == folder.read("later.html"), "the pages differ");
+    assert!(page.len() < 1_500_000, "{} bytes", page.len());
+    let piped = folder.run(&["report", "results.json"]).ok();
+    assert!(page == piped, "the page on the standard output differs");
+    // Nothing in it names another place to load something from.
+    let own = page.replace("http://www.w3.org/", "").replace("http://www.apache.org/licenses/", "");
+    for way in ["src=\"http", "href=\"http", "url(http", "@import"] {
+        assert!(!own.contains(way), "{way}");
+    }
+}
+
+/// What is no result gets an error that says what was expected.
+#[test]
+fn what_is_no_result_is_refused() {
+    let folder = Folder::new();
+    folder.write("text.json", "hello");
+    folder.write("other.json", "{\"schema\": \"drystone/predict/1\"}");
+    folder.write("half.json", "{\"schema\": \"drystone/compare/1\"}");
+    folder.write("list.json", "[1]");
+    for (file, says) in [
+        ("text.json", "not JSON"),
+        ("other.json", "drystone/predict/1"),
+        ("half.json", "damaged"),
+        ("list.json", "absent"),
+        ("missing.json", "missing.json"),
+    ] {
+        let error = folder.run(&["report", file, "--output", "out.html"]).fails(2);
+        assert!(error.contains(says) && error.contains(file), "{error}");
+        assert!(!folder.path("out.html").exists());
+    }
+    let error = folder.run(&["predict", "--report", "out.html"]).fails(2);
+    assert!(error.contains("only `compare` and `run` make pages"), "{error}");
+    let error = folder.run(&compare(&["--brief", "--format", "json"])).fails(2);
+    assert!(error.contains("--brief"), "{error}");
+}
+
+/// Every plot as SVG and PNG.
+#[test]
+fn plots_are_files() {
+    let folder = Folder::new();
+    folder.run(&compare(&["--plots", "made/plots", "--loads", "0.9,1"])).ok();
+    let mut names: Vec<String> = fs::read_dir(folder.path("made/plots"))
+        .expect("a folder")
+        .map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    for wanted in ["change-wait", "cdf-wait", "heat-slowdown", "load-wait", "pareto", "users", "utilisation"] {
+        for ending in ["svg", "png"] {
+            assert!(names.contains(&format!("{wanted}.{ending}")), "{wanted}.{ending} is not among {names:?}");
+        }
+    }
+    for name in &names {
+        let bytes = fs::read(folder.path("made/plots").join(name)).expect("readable");
+        if name.ends_with(".png") {
+            assert_eq!(&bytes[..8], b"\x89PNG\r\n\x1a\n", "{name}");
+            assert_eq!(&bytes[16..20], &(2 * 820_u32).to_be_bytes(), "{name}");
+        } else {
+            let text = String::from_utf8(bytes).expect("text");
+            assert!(text.starts_with("<svg") && text.contains("<title>") && text.contains("<path"), "{name}");
+            assert!(!text.contains("NaN"), "{name}");
+        }
+    }
+}
+
+/// The verdict in twenty lines, with sparklines.
+#[test]
+fn briefly_is_twenty_lines() {
+    let folder = Folder::new();
+    let out = folder.run(&["compare", "--slice", "..1500000", "--brief", "--quiet"]).ok();
+    assert!(out.lines().count() <= 20, "{out}");
+    assert!(out.contains("By mean wait") && out.contains('█') && out.contains("more policies"), "{out}");
+    assert!(out.lines().any(|l| l.starts_with("easy ")), "{out}");
+}
+
+/// Charts in every form; what is refused.
+#[test]
+fn schedules_are_drawn() {
+    let folder = Folder::new();
+    let draw = |policy: &str, output: &str| {
+        let args = ["gantt", "--policy", policy, "--window", "0..300000", "--output", output, "--quiet"];
+        folder.run(&args)
+    };
+    for policy in ["easy", "ss"] {
+        draw(policy, "chart.svg").ok();
+        let svg = folder.read("chart.svg");
+        assert!(svg.starts_with("<svg") && svg.matches("<path").count() > 100 && !svg.contains("NaN"), "{policy}");
+        draw(policy, "chart.json").ok();
+        let data: serde_json::Value = serde_json::from_str(&folder.read("chart.json")).expect("JSON");
+        assert_eq!((&data["schema"], &data["packed"]), (&"drystone/gantt/1".into(), &(policy == "easy").into()));
+        let bars: Vec<i64> =
+            data["bars"].as_array().expect("bars").iter().map(|v| v.as_i64().expect("whole")).collect();
+        // No two bars share a processor at a time, and none is outside the machine.
+        let mut bars: Vec<&[i64]> = bars.chunks(5).collect();
+        bars.sort_by_key(|b| b[1]);
+        for (at, a) in bars.iter().enumerate() {
+            assert!(a[1] < a[2] && 0 <= a[3] && a[3] < a[4] && a[4] <= data["procs"].as_i64().expect("procs"), "{a:?}");
+            for b in bars[at + 1..].iter().take_while(|b| b[1] < a[2]) {
+                assert!(a[4] <= b[3] || b[4] <= a[3], "{policy}: {a:?} and {b:?} overlap");
+            }
+        }
+        let suspended = data["gaps"].as_array().expect("gaps").len();
+        assert_eq!(suspended > 0, policy == "ss", "{policy}");
+    }
+    draw("easy", "chart.png").ok();
+    assert_eq!(&fs::read(folder.path("chart.png")).expect("made")[..4], b"\x89PNG");
+    assert!(draw("easy", "chart.gif").fails(2).contains(".html, .svg, .png or .json"));
+    let error = folder.run(&["gantt", "--policy", "easy", "--window", "9..3", "--quiet"]).fails(2);
+    assert!(error.contains("ends before it begins"), "{error}");
+    let error = folder.run(&["gantt", "--policy", "easy", "--job", "99999999", "--quiet"]).fails(2);
+    assert!(error.contains("no job 99999999"), "{error}");
+}

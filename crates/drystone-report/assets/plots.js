@@ -1,0 +1,579 @@
+// Plots of a comparison as options for Apache ECharts. Pure: data in, options out; run by a browser and by Rust alike.
+'use strict';
+
+// Text as it can stand in a tooltip's HTML. What would not be seen is shown as a replacement character.
+function escapeHtml(text) {
+  return String(text)
+    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g, '\ufffd')
+    .replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;').replace(/'/g, '&#39;');
+}
+
+// Text as it can stand in a plot: on one line and not too long.
+function shortText(text, most) {
+  const clean = Array.from(String(text).slice(0, 4 * most)
+    .replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g, '\ufffd'));
+  return clean.length > most || String(text).length > 4 * most ? clean.slice(0, most - 1).join('') + '…' : clean.join('');
+}
+
+// 12345.6 as 12,345.6.
+function numberText(value, decimals) {
+  if (value === null || value === undefined || !isFinite(value)) return '–';
+  const parts = Math.abs(value).toFixed(decimals).split('.');
+  parts[0] = parts[0].replace(/\B(?=(\d{3})+(?!\d))/g, ',');
+  const text = parts.join('.');
+  return (value < 0 && /[1-9]/.test(text) ? '−' : '') + text;
+}
+
+// Seconds in the unit that suits them.
+function durationText(seconds) {
+  if (seconds === null || seconds === undefined) return '–';
+  const s = Math.abs(seconds);
+  const short = (v, unit) => numberText(v, Math.abs(v) < 10 && v !== Math.round(v) ? 1 : 0) + ' ' + unit;
+  if (s < 120) return short(seconds, 's');
+  if (s < 7200) return short(seconds / 60, 'min');
+  if (s < 172800) return short(seconds / 3600, 'h');
+  return short(seconds / 86400, 'days');
+}
+
+function percentText(share, decimals) {
+  return share === null || share === undefined ? '–' : numberText(share * 100, decimals) + ' %';
+}
+
+function signedPercent(share) {
+  if (share === null || share === undefined) return '–';
+  return (share > 0 ? '+' : '') + numberText(share * 100, 1) + ' %';
+}
+
+// A tick of an axis: no more digits than it needs.
+function tickText(value) {
+  if (value !== 0 && Math.abs(value) < 0.01) return String(Number(value.toPrecision(1)));
+  const text = numberText(value, 2);
+  return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+}
+
+// Of at most three digits: for values that may be of any size.
+function figureText(value) {
+  if (value === null || value === undefined) return '–';
+  return numberText(value, Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2);
+}
+
+const LOOKS = {
+  light: {
+    ink: '#1b1f24', soft: '#57606a', line: '#d0d7de', paper: '#ffffff', better: '#0072b2', worse: '#c2410c', unsure: '#8a929b',
+    hues: ['#0072b2', '#d55e00', '#009e73', '#aa4499', '#b8860b', '#56b4e9', '#882255', '#6b7280'],
+    low: '#0072b2', middle: '#f3f4f6', high: '#c2410c', none: '#ffffff'
+  },
+  dark: {
+    ink: '#e6edf3', soft: '#9aa5b1', line: '#3a424c', paper: '#14181d', better: '#5ab4f0', worse: '#ff9359', unsure: '#8a929b',
+    hues: ['#5ab4f0', '#ff9359', '#3ccfa0', '#d98fd0', '#e6c229', '#8fd3ff', '#f27aa5', '#aab2bd'],
+    low: '#3b9ae0', middle: '#22282f', high: '#f07c3c', none: '#14181d'
+  }
+};
+const FONT = 'system-ui, "Liberation Sans", Arial, Helvetica, sans-serif';
+const DASHES = ['solid', 'dashed', 'dotted'];
+const LENGTHS = ['up to 100 s', 'up to 1,000 s', 'up to 10,000 s', 'more than 10,000 s'];
+
+// A comparison in the form in which all plots want it.
+function readResults(data) {
+  const single = data.schema === 'drystone/run/1';
+  const results = single ? [data] : data.results;
+  const baseline = single ? data.policy.text : data.baseline;
+  const policies = results.map((result, index) => ({
+    index, name: result.policy.text, report: result.report, details: result.details || null,
+    clairvoyant: result.policy.clairvoyant, baseline: result.policy.text === baseline
+  }));
+  let hue = 0;
+  for (const policy of policies) {
+    policy.hue = policy.baseline ? -1 : hue++;
+    policy.changes = ((data.comparison || {policies: []}).policies.find(p => p.name === policy.name) || {changes: []}).changes;
+  }
+  return {policies, baseline: policies.find(p => p.baseline) || null, workload: data.workload, loads: data.loads || [],
+    comparison: data.comparison || null};
+}
+
+// Those that are shown before anybody chooses: the baseline and the best by mean bounded slowdown, five in all.
+function chooseSome(results) {
+  const mean = p => { const m = p.report.measures.bounded_slowdown.mean; return m === null ? Infinity : m; };
+  const rest = results.policies.filter(p => !p.baseline && !p.clairvoyant).sort((a, b) => mean(a) - mean(b) || a.index - b.index);
+  return results.policies.filter(p => p.baseline).concat(rest.slice(0, 4)).map(p => p.index);
+}
+
+// The colour and dash of a policy: the same in every plot.
+function lookOf(policy, look) {
+  if (policy.hue < 0) return {color: look.ink, type: 'solid', width: 2.6};
+  const n = look.hues.length;
+  return {color: look.hues[policy.hue % n], type: DASHES[Math.floor(policy.hue / n) % DASHES.length], width: 1.8};
+}
+
+// What every plot shares. `view` has `look`, `narrow`, `still` (for files) and `chosen`.
+function frame(view, extra) {
+  const look = view.look;
+  return Object.assign({
+    animation: false, backgroundColor: view.still ? look.paper : 'transparent',
+    textStyle: {fontFamily: view.font || FONT, color: look.ink, fontSize: 12},
+    aria: {enabled: true, label: {description: extra.describes}},
+    grid: {left: 12, right: 22, top: 34, bottom: 34, containLabel: true},
+    tooltip: tip(look, {trigger: 'axis'})
+  }, extra);
+}
+
+function tip(look, extra) {
+  return Object.assign({
+    confine: true, backgroundColor: look.paper, borderColor: look.line, textStyle: {color: look.ink, fontSize: 12},
+    extraCssText: 'max-width:min(28rem,90vw);white-space:normal;overflow-wrap:anywhere;'
+  }, extra);
+}
+
+function axis(view, extra) {
+  const look = view.look;
+  return Object.assign({
+    axisLine: {show: true, onZero: false, lineStyle: {color: look.soft}}, axisTick: {lineStyle: {color: look.soft}},
+    axisLabel: {color: look.soft, hideOverlap: true}, splitLine: {show: true, lineStyle: {color: look.line, opacity: 0.6}},
+    minorSplitLine: {show: false}, nameTextStyle: {color: look.soft}, nameLocation: 'middle', nameGap: 26
+  }, extra, {axisLabel: Object.assign({color: look.soft, hideOverlap: true}, extra.axisLabel || {})});
+}
+
+// An axis upwards: its name stands above it, where there is room for it.
+function upAxis(view, extra) {
+  return axis(view, Object.assign({nameLocation: 'end', nameGap: 12,
+    nameTextStyle: {color: view.look.soft, align: 'left', padding: [0, 0, 0, -30]}}, extra));
+}
+
+// A slider below the plot, in pages only.
+function zoom(view, xs) {
+  if (view.still) return [];
+  const look = view.look;
+  return [
+    {type: 'inside', xAxisIndex: xs || 'all', filterMode: 'none', zoomOnMouseWheel: 'ctrl', moveOnMouseMove: true},
+    {type: 'slider', xAxisIndex: xs || 'all', filterMode: 'none', height: 18, bottom: 6, borderColor: look.line, brushSelect: false,
+      fillerColor: 'rgba(120,130,140,0.18)', textStyle: {color: look.soft}, showDetail: false, showDataShadow: false}
+  ];
+}
+
+function legend(view, policies, extra) {
+  // A page has its own list of policies; a file has not.
+  return view.still
+    ? Object.assign({show: true, type: 'plain', top: 0, textStyle: {color: view.look.ink}, itemWidth: 26, icon: undefined,
+      data: policies.map(p => p.name), formatter: name => shortText(name, 30)}, extra || {})
+    : {show: false};
+}
+
+function line(policy, look, points, extra) {
+  const style = lookOf(policy, look);
+  return Object.assign({
+    name: policy.name, type: 'line', data: points, showSymbol: false, symbolSize: 5, itemStyle: {color: style.color},
+    lineStyle: {color: style.color, type: style.type, width: style.width}, emphasis: {focus: 'series', lineStyle: {width: 3}}
+  }, extra);
+}
+
+function dot(color) { return '<span class="dot" style="background:' + color + '"></span>'; }
+
+// A tooltip over lines: one row per line.
+function rows(head, params, show) {
+  const list = Array.isArray(params) ? params : [params];
+  return escapeHtml(head) + list.map(p =>
+    '<br>' + dot(p.color) + escapeHtml(shortText(p.seriesName, 40)) + ': <b>' + escapeHtml(show(p)) + '</b>').join('');
+}
+
+// Days since the first submit.
+function days(seconds) { return Math.round(seconds / 86400 * 1000) / 1000; }
+
+function shown(results, view, has) {
+  return results.policies.filter(p => view.chosen.includes(p.index) && (!has || has(p)));
+}
+
+// The points of a cumulative distribution, where a logarithmic axis begins at `least`.
+function cdf(quantiles, least) {
+  return quantiles.points.map(([share, value]) => [Math.max(value, least), share, value]);
+}
+
+function distribution(results, view, spec) {
+  const policies = shown(results, view, p => p.details && p.details[spec.key] && p.details[spec.key].count > 0);
+  if (!policies.length) return null;
+  const look = view.look;
+  const series = policies.map(p => line(p, look, cdf(p.details[spec.key], spec.least), {dimensions: ['x', 'share', 'value']}));
+  return {
+    id: spec.id, title: spec.title, note: spec.note, height: 340,
+    option: frame(view, {
+      describes: spec.title + ', for ' + policies.map(p => shortText(p.name, 30)).join(', '), series,
+      legend: legend(view, policies),
+      grid: {left: 12, right: 26, top: view.still ? 34 + 22 * Math.ceil(policies.length / 4) : 34, bottom: view.still ? 34 : 58, containLabel: true},
+      xAxis: axis(view, {type: 'log', name: spec.axis, axisLabel: {formatter: spec.label === figureText ? tickText : spec.label}, min: spec.least}),
+      yAxis: upAxis(view, {type: 'value', name: 'share of jobs', min: 0, max: 1, axisLabel: {formatter: v => percentText(v, 0)}}),
+      // Across the lines at one share: what as many jobs do not exceed under each policy.
+      tooltip: tip(look, {trigger: 'axis', axisPointer: {axis: 'y', snap: false},
+        formatter: ps => ps.length ? rows(percentText(ps[0].data[1], ps[0].data[1] > 0.99 ? 2 : 1) + ' of jobs: at most', ps, p => spec.label(p.data[2])) : ''}),
+      dataZoom: zoom(view)
+    })
+  };
+}
+
+// Changes against the baseline with their intervals.
+function changesPlot(results, view, metric, id, title) {
+  const policies = shown(results, view, p => !p.baseline && p.changes.some(c => same(c.metric, metric) && c.relative !== null));
+  if (!policies.length) return null;
+  const look = view.look;
+  const of = p => p.changes.find(c => same(c.metric, metric));
+  const color = c => c.verdict === 'better' ? look.better : c.verdict === 'worse' ? look.worse : look.unsure;
+  const word = c => ({better: 'clearly better', worse: 'clearly worse', unclear: 'unclear: may be noise'})[c.verdict] || 'no interval';
+  const ordered = policies.slice().sort((a, b) => of(b).relative - of(a).relative);
+  const data = ordered.map((p, i) => {
+    const c = of(p), [low, high] = c.interval || [c.relative, c.relative];
+    return {value: [c.relative, i, low, high], name: p.name, itemStyle: {color: color(c)}, word: word(c), has: !!c.interval};
+  });
+  const wide = view.narrow ? 14 : 22;
+  return {
+    id, title, height: Math.max(150, 74 + 24 * ordered.length),
+    note: 'Dots: change of the mean against ' + shortText(results.baseline ? results.baseline.name : '', 40) + '; bars: its interval, where there is one. Left is better. Grey: may be noise.',
+    option: frame(view, {
+      describes: title + ': ' + data.map(d => shortText(d.name, 30) + ' ' + signedPercent(d.value[0]) + ' ' + d.word).join(', '),
+      grid: {left: 20, right: 34, top: 14, bottom: 34, containLabel: true},
+      xAxis: axis(view, {type: 'value', scale: false, name: 'change', axisLabel: {formatter: v => signedPercent(v).replace('.0', '')}}),
+      yAxis: axis(view, {type: 'category', data: ordered.map(p => p.name), axisLabel: {formatter: n => shortText(n, wide), color: look.ink},
+        splitLine: {show: false}, axisTick: {show: false}}),
+      tooltip: tip(look, {trigger: 'item', formatter: p => escapeHtml(shortText(p.data.name, 60)) + '<br>' + dot(p.color) + '<b>' +
+        escapeHtml(signedPercent(p.data.value[0])) + '</b>' + (p.data.has ? ' (' + escapeHtml(signedPercent(p.data.value[2]) + ' to ' + signedPercent(p.data.value[3])) + ')' : '') + '<br>' + escapeHtml(p.data.word)}),
+      series: [
+        {type: 'custom', silent: true, z: 1, data: data.map(d => ({value: d.value, itemStyle: d.itemStyle})), encode: {x: [0, 2, 3], y: 1},
+          renderItem: (params, api) => {
+            const low = api.coord([api.value(2), api.value(1)]), high = api.coord([api.value(3), api.value(1)]);
+            const style = {stroke: api.visual('color'), lineWidth: 2, fill: 'none'};
+            const bar = (x1, y1, x2, y2) => ({type: 'line', shape: {x1, y1, x2, y2}, style});
+            return {type: 'group', children: [bar(low[0], low[1], high[0], high[1]), bar(low[0], low[1] - 5, low[0], low[1] + 5), bar(high[0], high[1] - 5, high[0], high[1] + 5)]};
+          }},
+        {type: 'scatter', z: 3, symbolSize: 10, data, encode: {x: 0, y: 1},
+          markLine: {silent: true, symbol: 'none', label: {show: false}, lineStyle: {color: look.ink, type: 'solid', width: 1}, data: [{xAxis: 0}]}}
+      ]
+    })
+  };
+}
+
+function same(a, b) { return JSON.stringify(a) === JSON.stringify(b); }
+
+// Every policy as a point; the line joins those that none beats in both.
+function paretoPlot(results, view) {
+  const x = p => p.report.measures.bounded_slowdown.mean, y = p => p.report.measures.wait.max;
+  const policies = results.policies.filter(p => x(p) !== null && y(p) !== null);
+  if (policies.length < 2) return null;
+  const look = view.look;
+  const least = (of) => Math.max(1e-9, Math.min(...policies.map(of).filter(v => v > 0)));
+  const log = policies.every(p => x(p) > 0 && y(p) > 0);
+  const front = policies.filter(p => !policies.some(q => q !== p && x(q) <= x(p) && y(q) <= y(p) && (x(q) < x(p) || y(q) < y(p))))
+    .sort((a, b) => x(a) - x(b) || y(b) - y(a));
+  const data = policies.map(p => {
+    const chosen = view.chosen.includes(p.index), style = lookOf(p, look);
+    return {name: p.name, value: [x(p), y(p)], symbol: p.baseline ? 'diamond' : p.clairvoyant ? 'emptyCircle' : 'circle', symbolSize: p.baseline ? 15 : 11,
+      itemStyle: {color: style.color, opacity: chosen ? 1 : 0.35, borderColor: style.color},
+      label: {show: chosen, formatter: () => shortText(p.name, view.narrow ? 12 : 24), position: 'right', color: look.ink}};
+  });
+  return {
+    id: 'pareto', title: 'Mean bounded slowdown and longest wait of every policy', height: 380,
+    note: 'Left and down is better. The line joins policies that no other beats in both. Diamond: the baseline; hollow: knows run times, a bound only.',
+    option: frame(view, {
+      describes: 'Mean bounded slowdown against longest wait; not beaten in both: ' + front.map(p => shortText(p.name, 30)).join(', '),
+      grid: {left: 12, right: view.narrow ? 60 : 110, top: 36, bottom: 34, containLabel: true},
+      xAxis: axis(view, {type: log ? 'log' : 'value', name: 'mean bounded slowdown', axisLabel: {formatter: tickText}, min: log ? nice(least(x), -1) : undefined, max: log ? nice(Math.max(...policies.map(x)), 1) : undefined, scale: true}),
+      yAxis: upAxis(view, {type: log ? 'log' : 'value', name: 'longest wait', axisLabel: {formatter: durationText}, min: log ? nice(least(y), -1) : undefined, max: log ? nice(Math.max(...policies.map(y)), 1) : undefined, scale: true}),
+      tooltip: tip(look, {trigger: 'item', formatter: p => escapeHtml(shortText(p.name, 60)) + '<br>mean bounded slowdown <b>' + figureText(p.value[0]) + '</b><br>longest wait <b>' + escapeHtml(durationText(p.value[1])) + '</b>'}),
+      series: [
+        {type: 'line', name: 'front', silent: true, showSymbol: false, step: false, data: front.map(p => [x(p), y(p)]), lineStyle: {color: look.soft, type: 'dashed', width: 1}, z: 1, tooltip: {show: false}},
+        {type: 'scatter', name: 'policies', data, z: 3, labelLayout: {hideOverlap: true}, emphasis: {label: {show: true}}}
+      ]
+    })
+  };
+}
+
+// A round number not above (or not below) a value.
+function nice(value, direction) {
+  const power = Math.pow(10, Math.floor(Math.log10(value)));
+  const steps = [1, 2, 5, 10].map(s => s * power);
+  return direction < 0 ? steps.filter(s => s <= value * 1.0000001).pop() : steps.find(s => s >= value);
+}
+
+const RUNS = ['≤10 min', '≤1 h', '≤4 h', '≤8 h', '>8 h'];
+const SIZES = ['1', '2–8', '9–32', '33–64', '>64'];
+
+// Small multiples: run time across, width up, colour the change against the baseline.
+function heatPlot(results, view, key, id, title) {
+  const base = results.baseline;
+  const policies = shown(results, view, p => !p.baseline && p.details && p.details.classes.length);
+  if (!base || !base.details || !base.details.classes.length || !policies.length) return null;
+  const look = view.look, columns = Math.min(policies.length, view.narrow ? 1 : policies.length === 4 ? 2 : 3), lines = Math.ceil(policies.length / columns);
+  const cell = 250, head = 26, grids = [], xs = [], ys = [], series = [], titles = [];
+  const most = 1.5;
+  policies.forEach((p, i) => {
+    const row = Math.floor(i / columns), column = i % columns;
+    const width = 100 / columns;
+    grids.push({left: (column * width + (column ? 1 : 0) + (view.narrow ? 14 : 6)) + '%', width: (width - (view.narrow ? 18 : 8)) + '%', top: row * cell + head + 6, height: cell - head - 50});
+    titles.push({text: shortText(p.name, view.narrow ? 34 : 30), left: (column * width + width / 2 + 1) + '%', top: row * cell, textAlign: 'center', textStyle: {fontSize: 12, fontWeight: 'bold', color: look.ink, fontFamily: view.font || FONT}});
+    xs.push(axis(view, {type: 'category', gridIndex: i, data: RUNS, splitLine: {show: false}, axisLabel: {fontSize: 10, interval: 0, hideOverlap: false}, axisTick: {show: false}}));
+    ys.push(axis(view, {type: 'category', gridIndex: i, data: SIZES, splitLine: {show: false}, axisLabel: {fontSize: 10, interval: 0, hideOverlap: false}, axisTick: {show: false}}));
+    const data = p.details.classes.map(c => {
+      const before = base.details.classes.find(b => b.key === c.key);
+      const old = before ? before[key] : null;
+      const change = old === null || c[key] === null || old === undefined ? null : old === c[key] ? 0 : old > 0 ? c[key] / old - 1 : null;
+      return {value: [Math.floor(c.key / 5), c.key % 5, change === null ? '-' : Math.max(-most, Math.min(most, Math.log2(Math.max(1e-9, 1 + change))))],
+        cell: c, before: old, change, label: {color: change !== null && Math.abs(Math.log2(Math.max(1e-9, 1 + change))) > 0.75 ? '#ffffff' : look.ink}};
+    });
+    series.push({type: 'heatmap', name: p.name, xAxisIndex: i, yAxisIndex: i, data, itemStyle: {borderColor: look.paper, borderWidth: 2},
+      label: {show: true, fontSize: 10, formatter: q => q.data.change === null ? '' : q.data.change > 9.99 ? '×' + figureText(1 + q.data.change) : (q.data.change > 0 ? '+' : '') + numberText(q.data.change * 100, 0)}});
+  });
+  const show = key === 'wait' ? durationText : figureText;
+  return {
+    id, title, height: lines * cell + 40,
+    note: 'Change in per cent against ' + shortText(base.name, 40) + '; run time across, processors up. Blue is better, orange worse; empty: no such job, or no value to compare with.',
+    option: frame(view, {
+      describes: title + ', for ' + policies.map(p => shortText(p.name, 30)).join(', ') + '; the table by run time × processors has the numbers',
+      title: titles, grid: grids, xAxis: xs, yAxis: ys, series,
+      visualMap: {type: 'continuous', min: -most, max: most, dimension: 2, calculable: false, show: true, orient: 'horizontal', left: 'center', bottom: 0, itemWidth: 12, itemHeight: 160,
+        text: ['worse', 'better'], textStyle: {color: look.soft}, inRange: {color: [look.low, look.middle, look.high]}},
+      tooltip: tip(look, {trigger: 'item', formatter: p => escapeHtml(shortText(p.seriesName, 40)) + '<br>' + escapeHtml(p.data.cell.name) + ' processors, ' + numberText(p.data.cell.jobs, 0) + ' jobs<br>' +
+        escapeHtml(show(p.data.cell[key])) + ' against ' + escapeHtml(show(p.data.before)) + ': <b>' + escapeHtml(signedPercent(p.data.change)) + '</b>'})
+    })
+  };
+}
+
+// A level of the machine over time.
+function timePlot(results, view, key, id, title, label, extra) {
+  const policies = shown(results, view, p => p.details && p.details.timeline);
+  if (!policies.length) return null;
+  const look = view.look, origin = Math.min(...policies.map(p => p.details.timeline.start));
+  const series = policies.map(p => {
+    const t = p.details.timeline, scale = extra && extra.scale ? extra.scale : 1;
+    const points = t[key].map((v, i) => [days(t.start - origin + i * t.width), v * scale]);
+    if (points.length) points.push([days(t.start - origin + t[key].length * t.width), points[points.length - 1][1]]);
+    return line(p, look, points, {step: 'end', lineStyle: Object.assign({}, {color: lookOf(p, look).color, type: lookOf(p, look).type, width: p.baseline ? 1.8 : 1.3})});
+  });
+  const width = policies.map(p => durationText(p.details.timeline.width)).sort().pop();
+  return {
+    id, title, height: 280, group: 'time',
+    note: 'Time-weighted means over ' + width + ' each.' + (extra && extra.note ? ' ' + extra.note : ''),
+    option: frame(view, {
+      describes: title + ', for ' + policies.map(p => shortText(p.name, 30)).join(', '), series, legend: legend(view, policies),
+      grid: {left: 12, right: 26, top: view.still ? 34 + 22 * Math.ceil(policies.length / 4) : 34, bottom: view.still ? 34 : 58, containLabel: true},
+      xAxis: axis(view, {type: 'value', name: 'days since the first submit', min: 0, max: 'dataMax', axisLabel: {formatter: tickText}}),
+      yAxis: upAxis(view, Object.assign({type: 'value', name: extra && extra.axis || '', min: 0, axisLabel: {formatter: label}}, extra && extra.top ? {max: extra.top} : {})),
+      tooltip: tip(look, {trigger: 'axis', formatter: ps => ps.length ? rows('day ' + numberText(ps[0].value[0], 2), ps, p => label(p.value[1])) : ''}),
+      dataZoom: zoom(view)
+    })
+  };
+}
+
+// The mean slowdown of each class of run times, week by week.
+function weeklyPlot(results, view) {
+  const policies = shown(results, view, p => p.details && p.details.weekly.jobs[0].length);
+  if (!policies.length) return null;
+  const look = view.look, columns = view.narrow ? 1 : 2, cell = 200, grids = [], xs = [], ys = [], series = [], titles = [];
+  for (let k = 0; k < 4; k++) {
+    const row = Math.floor(k / columns), column = k % columns, width = 100 / columns;
+    grids.push({left: column * width + (view.narrow ? 12 : 6) + '%', width: width - (view.narrow ? 16 : 8) + '%', top: row * cell + 30 + (view.still ? 26 : 0), height: cell - 66});
+    titles.push({text: 'run time ' + LENGTHS[k], left: column * width + (view.narrow ? 12 : 6) + '%', top: row * cell + 4 + (view.still ? 26 : 0), textStyle: {fontSize: 12, fontWeight: 'normal', color: look.soft, fontFamily: view.font || FONT}});
+    xs.push(axis(view, {type: 'value', gridIndex: k, min: 0, max: 'dataMax', name: row === 4 / columns - 1 ? 'week' : '', minInterval: 1}));
+    ys.push(axis(view, {type: 'log', gridIndex: k, min: 1, axisLabel: {formatter: tickText}}));
+    for (const p of policies) {
+      const points = p.details.weekly.slowdown[k].map((s, week) => [week, s]).filter(w => w[1] !== null);
+      series.push(line(p, look, points, {xAxisIndex: k, yAxisIndex: k, showSymbol: points.length < 3, lineStyle: {color: lookOf(p, look).color, type: lookOf(p, look).type, width: 1.4}}));
+    }
+  }
+  return {
+    id: 'class-slowdown', title: 'Mean slowdown by run time, week by week', height: cell * 4 / columns + 20 + (view.still ? 26 : 0),
+    note: 'By week of submit; slowdown is 1 + wait / run time, on logarithmic axes. All jobs, trimmed or not.',
+    option: frame(view, {
+      describes: 'Mean weekly slowdown of four classes of run times', title: titles, grid: grids, xAxis: xs, yAxis: ys, series, legend: legend(view, policies),
+      tooltip: tip(look, {trigger: 'axis', formatter: ps => ps.length ? rows('week ' + (ps[0].value[0] + 1), ps, p => figureText(p.value[1])) : ''})
+    })
+  };
+}
+
+// R against the baseline per 1,000 submissions.
+function ratioPlot(results, view) {
+  const policies = shown(results, view, p => !p.baseline && p.details && p.details.ratios && p.details.ratios.batches.length);
+  if (!policies.length) return null;
+  const look = view.look;
+  const series = policies.map(p => line(p, look, p.details.ratios.batches.map((r, i) => [i + 1, r === null ? '-' : r]), {showSymbol: p.details.ratios.batches.length < 40}));
+  series[0].markLine = {silent: true, symbol: 'none', label: {show: false}, lineStyle: {color: look.ink, type: 'solid', width: 1}, data: [{yAxis: 0}]};
+  return {
+    id: 'ratio', title: 'Slowdown ratio R against the baseline, per 1,000 submissions', height: 300,
+    note: 'R = (s − t) / min(s, t) of the mean slowdowns s under ' + shortText(results.baseline.name, 40) + ' and t under the policy: above 0 the policy is better; +1 is twice as good, −1 twice as bad.',
+    option: frame(view, {
+      describes: 'Slowdown ratio per 1,000 submissions: ' + policies.map(p => shortText(p.name, 30) + ' overall ' + figureText(p.details.ratios.overall)).join(', '), series, legend: legend(view, policies),
+      grid: {left: 12, right: 26, top: view.still ? 34 + 22 * Math.ceil(policies.length / 4) : 34, bottom: view.still ? 34 : 58, containLabel: true},
+      xAxis: axis(view, {type: 'value', name: 'thousands of submissions', min: 0, max: 'dataMax', minInterval: 1}),
+      yAxis: upAxis(view, {type: 'value', name: 'R'}),
+      tooltip: tip(look, {trigger: 'axis', formatter: ps => ps.length ? rows('submissions up to ' + numberText(ps[0].value[0] * 1000, 0), ps, p => figureText(p.value[1])) : ''}),
+      dataZoom: zoom(view)
+    })
+  };
+}
+
+// How accurate predictions were.
+function accuracyPlot(results, view) {
+  const total = p => p.details.accuracy.counts.reduce((a, b) => a + b, 0);
+  const policies = shown(results, view, p => p.details && p.details.accuracy.counts.length && total(p) > 0);
+  if (!policies.length) return null;
+  const look = view.look;
+  const series = policies.map(p => {
+    const bars = p.details.accuracy, all = total(p);
+    const points = bars.counts.map((c, i) => [bars.start + i * bars.width, c / all]);
+    points.push([1, points[points.length - 1][1]]);
+    return line(p, look, points, {step: 'end'});
+  });
+  return {
+    id: 'accuracy', title: 'Accuracy of predictions', height: 300,
+    note: 'Shares of jobs in twentieths of accuracy: the smaller of prediction and run time divided by the larger, over the life of the job; 1 is perfect.',
+    option: frame(view, {
+      describes: 'Accuracy of predictions: ' + policies.map(p => shortText(p.name, 30) + ' mean ' + percentText((p.report.predictability || {accuracy: {mean: null}}).accuracy.mean, 1)).join(', '), series, legend: legend(view, policies),
+      grid: {left: 12, right: 26, top: view.still ? 34 + 22 * Math.ceil(policies.length / 4) : 34, bottom: 34, containLabel: true},
+      xAxis: axis(view, {type: 'value', name: 'accuracy', min: 0, max: 1}),
+      yAxis: upAxis(view, {type: 'value', name: 'share of jobs', min: 0, axisLabel: {formatter: v => percentText(v, 0)}}),
+      tooltip: tip(look, {trigger: 'axis', formatter: ps => ps.length ? rows('accuracy from ' + numberText(ps[0].value[0], 2), ps, p => percentText(p.value[1], 1)) : ''})
+    })
+  };
+}
+
+// Who wins and who loses: a dot per user and policy.
+function usersPlot(results, view) {
+  const base = results.baseline;
+  const policies = shown(results, view, p => !p.baseline && p.details && p.details.users.length);
+  if (!base || !base.details || !policies.length) return null;
+  const look = view.look, before = new Map(base.details.users.map(u => [u.key, u]));
+  const most = Math.max(...base.details.users.map(u => u.jobs), 1);
+  const data = [];
+  policies.forEach((p, row) => {
+    for (const user of p.details.users) {
+      const old = before.get(user.key);
+      if (!old || !(old.bounded_slowdown > 0) || user.bounded_slowdown === null) continue;
+      const ratio = user.bounded_slowdown / old.bounded_slowdown;
+      // Spread in a fixed way, so that dots do not hide each other.
+      const spread = ((Math.abs(user.key) * 7919) % 101) / 101 - 0.5;
+      data.push({name: user.name, value: [ratio, row + spread * 0.62, user.jobs], policy: p.name, old: old.bounded_slowdown, now: user.bounded_slowdown,
+        symbolSize: 4 + 12 * Math.sqrt(user.jobs / most), itemStyle: {color: ratio < 0.98 ? look.better : ratio > 1.02 ? look.worse : look.unsure, opacity: 0.65}});
+    }
+  });
+  if (!data.length) return null;
+  const better = policies.map(p => data.filter(d => d.policy === p.name && d.value[0] < 0.98).length);
+  const worse = policies.map(p => data.filter(d => d.policy === p.name && d.value[0] > 1.02).length);
+  const low = Math.min(...data.map(d => d.value[0])), high = Math.max(...data.map(d => d.value[0]));
+  return {
+    id: 'users', title: 'Users who win and users who lose', height: Math.max(180, 80 + 62 * policies.length),
+    note: 'A dot per user: their mean bounded slowdown divided by that under ' + shortText(base.name, 40) + '. Left of 1 they are better off. Large dots: many jobs.' +
+      (base.details.user_count > base.details.users.length ? ' The ' + base.details.users.length + ' users with most jobs of ' + base.details.user_count + '.' : ''),
+    option: frame(view, {
+      describes: 'Users better and worse off: ' + policies.map((p, i) => shortText(p.name, 30) + ' ' + better[i] + ' better, ' + worse[i] + ' worse').join('; '),
+      grid: {left: 30, right: 34, top: 14, bottom: 48},
+      xAxis: axis(view, {type: 'log', name: 'mean bounded slowdown ÷ that under the baseline', axisLabel: {formatter: v => '×' + tickText(v)}, min: Math.min(0.5, nice(low, -1)), max: Math.max(2, nice(high, 1))}),
+      yAxis: axis(view, {type: 'value', min: -0.5, max: policies.length - 0.5, interval: 1, inverse: true, splitLine: {show: false}, axisTick: {show: false},
+        axisLabel: {show: false}, axisLine: {show: false}}),
+      tooltip: tip(look, {trigger: 'item', formatter: p => p.data.policy === undefined ? '' : escapeHtml(shortText(p.data.name, 60)) + ', ' + numberText(p.data.value[2], 0) + ' jobs<br>' + escapeHtml(shortText(p.data.policy, 40)) + ': <b>×' + figureText(p.data.value[0]) + '</b> (' + figureText(p.data.now) + ' against ' + figureText(p.data.old) + ')'}),
+      series: [
+        {type: 'scatter', data, z: 2, markLine: {silent: true, symbol: 'none', label: {show: false}, lineStyle: {color: look.ink, type: 'solid', width: 1}, data: [{xAxis: 1}]}},
+        {type: 'scatter', silent: true, symbol: 'rect', symbolSize: 1, itemStyle: {color: 'transparent'}, clip: false, z: 4, data: policies.map((p, i) => ({value: [Math.min(0.5, nice(low, -1)), i - 0.4],
+          label: {show: true, position: 'right', color: look.ink, fontWeight: 'bold', formatter: () => shortText(p.name, view.narrow ? 16 : 30) + ': ' + better[i] + ' better, ' + worse[i] + ' worse'}}))}
+      ]
+    })
+  };
+}
+
+// Partitions and other quantities inside a policy.
+function gaugePlots(results, view) {
+  const plots = [];
+  for (const p of shown(results, view, q => q.details && q.details.gauges.length)) {
+    const look = view.look, parts = p.details.gauges.filter(g => g.name.startsWith('partition '));
+    const end = p.details.timeline ? p.details.timeline.start + p.details.timeline.width * p.details.timeline.utilisation.length : Math.max(...p.details.gauges.flatMap(g => g.points.map(q => q[0])));
+    const start = p.details.timeline ? p.details.timeline.start : 0;
+    if (parts.length) {
+      // All change points, so that areas can be stacked.
+      const times = [...new Set(parts.flatMap(g => g.points.map(q => q[0])))].sort((a, b) => a - b);
+      times.push(Math.max(end, times[times.length - 1] + 1));
+      const series = parts.map((g, i) => {
+        let at = 0, value = 0;
+        const points = times.map(t => {
+          while (at < g.points.length && g.points[at][0] <= t) value = g.points[at++][1];
+          return [days(t - start), value];
+        });
+        const color = look.hues[i % look.hues.length];
+        return {name: g.name, type: 'line', stack: 'all', step: 'end', data: points, showSymbol: false, lineStyle: {width: 0.8, color}, itemStyle: {color}, areaStyle: {opacity: 0.55, color}};
+      });
+      plots.push({
+        id: 'partitions-' + p.index, title: 'Partitions over time: ' + shortText(p.name, 60), height: 300, group: 'time',
+        note: 'Processors that belong to each partition; their borders move.' + (parts.some(g => g.changes > g.points.length) ? ' Thinned out: not every move is drawn.' : ''),
+        option: frame(view, {
+          describes: 'Processors of each partition over time', series, legend: {show: true, top: 0, textStyle: {color: look.ink}},
+          grid: {left: 12, right: 26, top: 50, bottom: view.still ? 34 : 58, containLabel: true},
+          xAxis: axis(view, {type: 'value', name: 'days since the first submit', min: 0, max: 'dataMax', axisLabel: {formatter: tickText}}),
+          yAxis: upAxis(view, {type: 'value', name: 'processors', min: 0}),
+          tooltip: tip(look, {trigger: 'axis', formatter: ps => ps.length ? rows('day ' + numberText(ps[0].value[0], 2), ps, q => numberText(q.value[1], 0)) : ''}),
+          dataZoom: zoom(view)
+        })
+      });
+    }
+  }
+  return plots;
+}
+
+// How many nodes searches placed.
+function searchPlot(results, view) {
+  const policies = shown(results, view, p => p.details && p.details.search);
+  if (!policies.length) return null;
+  const look = view.look, most = Math.max(...policies.map(p => p.details.search.by_nodes.length));
+  const names = Array.from({length: most}, (_, i) => i === 0 ? '≤1' : numberText(2 ** i, 0) + '–' + numberText(2 ** (i + 1) - 1, 0));
+  return {
+    id: 'search', title: 'Searches by the number of nodes they placed', height: 300,
+    note: policies.map(p => shortText(p.name, 40) + ': ' + numberText(p.details.search.effort.searches, 0) + ' searches, ' + percentText(p.details.search.effort.exhausted / p.details.search.effort.searches, 1) + ' exhausted their tree').join('; ') + '.',
+    option: frame(view, {
+      describes: 'Searches by nodes placed', legend: legend(view, policies),
+      xAxis: axis(view, {type: 'category', data: names, name: 'nodes', splitLine: {show: false}}),
+      yAxis: upAxis(view, {type: 'value', name: 'searches'}),
+      tooltip: tip(look, {trigger: 'axis', formatter: ps => ps.length ? rows(ps[0].name + ' nodes', ps, q => numberText(q.value, 0)) : ''}),
+      series: policies.map(p => ({name: p.name, type: 'bar', data: names.map((_, i) => p.details.search.by_nodes[i] || 0), itemStyle: {color: lookOf(p, look).color}}))
+    })
+  };
+}
+
+// How policies fare as the load rises.
+function loadPlot(results, view, key, id, title, label) {
+  const policies = shown(results, view, p => results.loads.some(l => l.policy === p.name && l[key] !== null && l.load !== null));
+  if (!policies.length) return null;
+  const look = view.look;
+  const series = policies.map(p => line(p, look, results.loads.filter(l => l.policy === p.name && l[key] !== null && l.load !== null).map(l => [l.load, l[key], l.factor]).sort((a, b) => a[0] - b[0]), {showSymbol: true}));
+  return {
+    id, title, height: 300, note: 'Interarrival times divided by each load factor; every policy simulated again at each.',
+    option: frame(view, {
+      describes: title, series, legend: legend(view, policies),
+      grid: {left: 12, right: 26, top: view.still ? 34 + 22 * Math.ceil(policies.length / 4) : 34, bottom: 34, containLabel: true},
+      xAxis: axis(view, {type: 'value', name: 'offered load', scale: true, axisLabel: {formatter: v => percentText(v, 0)}}),
+      yAxis: upAxis(view, {type: 'value', name: label === durationText ? 'mean wait' : 'mean bounded slowdown', min: 0, axisLabel: {formatter: label === figureText ? tickText : label}}),
+      tooltip: tip(look, {trigger: 'axis', formatter: ps => ps.length ? rows('offered load ' + percentText(ps[0].value[0], 1), ps, p => label(p.value[1])) : ''})
+    })
+  };
+}
+
+// Every plot that these results have something for.
+function reportPlots(results, view) {
+  const procs = results.workload && results.workload.procs || 1;
+  return [
+    changesPlot(results, view, {mean: 'wait'}, 'change-wait', 'Mean wait: change against the baseline'),
+    changesPlot(results, view, {mean: 'bounded_slowdown'}, 'change-slowdown', 'Mean bounded slowdown: change against the baseline'),
+    paretoPlot(results, view),
+    distribution(results, view, {key: 'wait', id: 'cdf-wait', title: 'Distribution of waits', axis: 'wait', least: 1, label: durationText,
+      note: 'Share of jobs that waited no longer. The axis is logarithmic and begins at 1 s: shorter waits are drawn there.'}),
+    distribution(results, view, {key: 'bounded_slowdown', id: 'cdf-slowdown', title: 'Distribution of bounded slowdowns', axis: 'bounded slowdown', least: 1, label: figureText,
+      note: 'Share of jobs with no larger bounded slowdown, on a logarithmic axis.'}),
+    heatPlot(results, view, 'wait', 'heat-wait', 'Mean wait by run time and width'),
+    heatPlot(results, view, 'bounded_slowdown', 'heat-slowdown', 'Mean bounded slowdown by run time and width'),
+    usersPlot(results, view),
+    timePlot(results, view, 'utilisation', 'utilisation', 'Utilisation over time', v => percentText(v, 0), {axis: 'processors in use', top: 1}),
+    timePlot(results, view, 'waiting_jobs', 'queue', 'Queue length over time', tickText, {axis: 'waiting jobs'}),
+    timePlot(results, view, 'waiting_procs', 'backlog', 'Backlog over time', v => tickText(v) + ' ×', {axis: 'machines that waiting jobs could fill', scale: 1 / procs,
+      note: 'Processors that waiting jobs ask for, divided by those of the machine.'}),
+    weeklyPlot(results, view),
+    ratioPlot(results, view),
+    accuracyPlot(results, view),
+    distribution(results, view, {key: 'reservation_error', id: 'reservation', title: 'Error of reservations', axis: '|start − start first reserved|', least: 1, label: durationText,
+      note: 'Over jobs that waited and had a reservation; errors below 1 s are drawn at 1 s.'}),
+    ...gaugePlots(results, view),
+    searchPlot(results, view),
+    loadPlot(results, view, 'wait', 'load-wait', 'Mean wait as the load rises', durationText),
+    loadPlot(results, view, 'bounded_slowdown', 'load-slowdown', 'Mean bounded slowdown as the load rises', figureText)
+  ].filter(plot => plot !== null);
+}

@@ -1,0 +1,28 @@
+// Draws plots into SVG text where there is no browser.
+'use strict';
+
+const STILL_FONT = "'Liberation Sans', Arial, Helvetica, sans-serif";
+const TOGETHER = 9;
+
+function still(plot, width) {
+  const chart = echarts.init(null, null, {renderer: 'svg', ssr: true, width, height: plot.height});
+  chart.setOption(plot.option);
+  const svg = chart.renderToSVGString();
+  chart.dispose();
+  return {id: plot.id, title: plot.title, note: plot.note || '', svg};
+}
+
+function drawReport(json, width) {
+  const results = readResults(JSON.parse(json));
+  const all = results.policies.map(p => p.index);
+  const chosen = all.length > TOGETHER ? chooseSome(results) : all;
+  const view = {look: LOOKS.light, narrow: false, still: true, font: STILL_FONT, chosen};
+  return JSON.stringify(reportPlots(results, view).map(plot => still(plot, width)));
+}
+
+function drawGantt(json, width) {
+  const {gantt, colour, height} = JSON.parse(json);
+  const view = {look: LOOKS.light, still: true, font: STILL_FONT, colour, from: gantt.from, until: Math.max(gantt.until, gantt.from + 1), width: width - 80, height: height - 110};
+  const title = gantt.policy + ' on ' + gantt.workload;
+  return JSON.stringify([still({id: 'gantt', title, height, option: ganttOption(gantt, view)}, width)]);
+}

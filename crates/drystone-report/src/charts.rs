@@ -1,0 +1,118 @@
+//! Plots without a browser: the same that pages show, as SVG and PNG.
+
+use crate::assets;
+use crate::html::escape;
+use crate::results::Results;
+use resvg::{tiny_skia, usvg};
+use rquickjs::{CatchResultExt, Context, Function, Runtime};
+use serde::Deserialize;
+use std::sync::Arc;
+
+/// What makes plots of results.
+pub(crate) const SCRIPT: &str = include_str!("../assets/plots.js");
+/// What draws them where there is no browser.
+const STILL: &str = include_str!("../assets/still.js");
+/// Liberation Sans, as wide as Arial and Helvetica; SIL Open Font License, see `assets/fonts`.
+const FONT: &[u8] = include_bytes!("../assets/fonts/LiberationSans-Regular.ttf");
+
+/// More policies than this are not drawn together unless their number is given.
+pub const MOST_TOGETHER: usize = 9;
+/// Stack of the thread that runs JavaScript.
+const STACK: usize = 32 << 20;
+
+/// A plot as a file has it.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+pub struct Drawing {
+    /// Name of a file, without its ending.
+    pub id: String,
+    /// What it shows.
+    pub title: String,
+    /// How to read it.
+    #[serde(default)]
+    pub note: String,
+    /// The drawing.
+    pub svg: String,
+}
+
+/// Why nothing was drawn.
+#[derive(Debug, thiserror::Error)]
+pub enum DrawError {
+    /// The JavaScript of the plots failed: a mistake in it, not in the results.
+    #[error("cannot draw the plots: {0}")]
+    Script(String),
+    /// The drawing is no SVG that can be made an image of.
+    #[error("cannot make an image of {id}: {problem}")]
+    Image {
+        /// Which plot.
+        id: String,
+        /// Why.
+        problem: String,
+    },
+    /// No thread could be started.
+    #[error("cannot draw: {0}")]
+    Thread(std::io::Error),
+}
+
+/// Draws every plot that these results have something for, `width` units wide, in light colours. With more than
+/// [`MOST_TOGETHER`] policies only the baseline and the best are drawn, as in a page before anybody chooses.
+///
+/// Cost: about 0.2 s for the start and 20 ms a plot.
+///
+/// # Errors
+/// Mistakes in the JavaScript of the plots.
+pub fn draw(results: &Results, width: u32) -> Result<Vec<Drawing>, DrawError> {
+    run("drawReport", results.data.to_string(), width)
+}
+
+/// Calls one of the functions that draw.
+pub(crate) fn run(function: &'static str, data: String, width: u32) -> Result<Vec<Drawing>, DrawError> {
+    let work = move || -> Result<Vec<Drawing>, DrawError> {
+        let engine = |e: rquickjs::Error| DrawError::Script(e.to_string());
+        let runtime = Runtime::new().map_err(engine)?;
+        runtime.set_max_stack_size(STACK / 2);
+        let context = Context::full(&runtime).map_err(engine)?;
+        let drawn: String = context.with(|ctx| {
+            let failed = |e: rquickjs::CaughtError<'_>| DrawError::Script(e.to_string());
+            // Nothing is animated, so that nothing waits.
+            ctx.eval::<(), _>("var setTimeout = function () { return 0; }, clearTimeout = function () {};")
+                .catch(&ctx)
+                .map_err(failed)?;
+            for script in [assets::ECHARTS, SCRIPT, assets::GANTT_JS, STILL] {
+                ctx.eval::<(), _>(script).catch(&ctx).map_err(failed)?;
+            }
+            let draw: Function<'_> = ctx.globals().get(function).catch(&ctx).map_err(failed)?;
+            draw.call((data, width)).catch(&ctx).map_err(failed)
+        })?;
+        serde_json::from_str(&drawn).map_err(|e| DrawError::Script(e.to_string()))
+    };
+    let thread = std::thread::Builder::new().stack_size(STACK).spawn(work).map_err(DrawError::Thread)?;
+    thread.join().unwrap_or_else(|_| Err(DrawError::Script("it panicked".to_string())))
+}
+
+impl Drawing {
+    /// The drawing with its title, as a file.
+    #[must_use]
+    pub fn file(&self) -> String {
+        let title = format!("<title>{}</title>", escape(&self.title));
+        match self.svg.find('>') {
+            Some(at) => format!("{}{title}{}\n", &self.svg[..=at], &self.svg[at + 1..]),
+            None => self.svg.clone(),
+        }
+    }
+
+    /// The drawing as PNG, every unit `scale` pixels wide.
+    ///
+    /// # Errors
+    /// A drawing that is no SVG, or too large.
+    pub fn png(&self, scale: f32) -> Result<Vec<u8>, DrawError> {
+        let failed = |problem: String| DrawError::Image { id: self.id.clone(), problem };
+        let mut options = usvg::Options { font_family: "Liberation Sans".to_string(), ..usvg::Options::default() };
+        Arc::make_mut(&mut options.fontdb).load_font_data(FONT.to_vec());
+        let tree = usvg::Tree::from_str(&self.svg, &options).map_err(|e| failed(e.to_string()))?;
+        let size = tree.size().to_int_size().scale_by(scale).ok_or_else(|| failed("it has no size".to_string()))?;
+        let mut pixels = tiny_skia::Pixmap::new(size.width(), size.height())
+            .ok_or_else(|| failed(format!("{} × {} pixels are too many", size.width(), size.height())))?;
+        resvg::render(&tree, tiny_skia::Transform::from_scale(scale, scale), &mut pixels.as_mut());
+        pixels.encode_png().map_err(|e| failed(e.to_string()))
+    }
+}

@@ -1,0 +1,402 @@
+//! What plots need beyond a report: distributions, series, classes, users. Small, whatever the length of the log.
+
+use crate::timeline::{Timeline, TimelineMeter, round};
+use drystone::engine::{Levels, Note, Notes, Observer};
+use drystone::metrics::{
+    BATCH, Categorised, Category, ClassWeek, Distribution, JobRow, SearchEffort, SlowdownRatios, Summary, measures,
+    slowdown_ratios, weekly,
+};
+use drystone::model::{Procs, Time};
+use drystone::policy::Gauge;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Most users that are told apart: those with most jobs.
+pub const MOST_USERS: usize = 200;
+/// Most points of a step function over time.
+const MOST_STEPS: usize = 600;
+
+/// What plots show of one policy, beyond its report.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Details {
+    /// Distribution of waits over the jobs that count, in seconds.
+    pub wait: Quantiles,
+    /// Distribution of bounded slowdowns over the jobs that count.
+    pub bounded_slowdown: Quantiles,
+    /// Distribution of |start − start first reserved|, in seconds, over jobs that waited and had a reservation.
+    pub reservation_error: Quantiles,
+    /// Jobs that count by the accuracy of their predictions.
+    pub accuracy: Bars,
+    /// Jobs that count by run time × width, in the 25 classes of `chiang`.
+    pub classes: Vec<Cell>,
+    /// The users with most jobs that count.
+    pub users: Vec<Cell>,
+    /// Users that there are.
+    pub user_count: usize,
+    /// The machine over time; absent where months were simulated apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeline: Option<Timeline>,
+    /// Four classes of run times, week by week.
+    pub weekly: Weekly,
+    /// The slowdown ratio R against the baseline, per class and per 1,000 submissions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratios: Option<SlowdownRatios>,
+    /// Quantities inside the policy over time, such as the sizes of its partitions.
+    pub gauges: Vec<Steps>,
+    /// What its searches did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search: Option<Search>,
+}
+
+/// A distribution as points of its cumulative distribution function.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Quantiles {
+    /// Number of values.
+    pub count: u64,
+    /// (share of all values, the smallest value not exceeded by so many), ascending; values by nearest rank.
+    pub points: Vec<(f64, f64)>,
+}
+
+impl Quantiles {
+    /// Of some values; negative and undefined ones are left out. Every half percent, and finer where it gets rare. O(n log n).
+    #[must_use]
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Quantiles {
+        // Numbers that are not negative are ordered like their bits, which are faster to compare. Plus 0: one zero.
+        let defined = values.into_iter().filter(|v| (0.0..f64::INFINITY).contains(v));
+        let mut values: Vec<u64> = defined.map(|v| (v + 0.0).to_bits()).collect();
+        values.sort_unstable();
+        let count = values.len() as u64;
+        // In 1/100,000, so that every rank is exact.
+        let shares = (0..=198_u64)
+            .map(|i| i * 500)
+            .chain((1..10).map(|i| 99_000 + i * 100))
+            .chain((1..10).map(|i| 99_900 + i * 10))
+            .chain([100_000]);
+        let mut points: Vec<(f64, f64)> = Vec::new();
+        for share in shares {
+            let rank = (u128::from(share) * u128::from(count)).div_ceil(100_000).max(1) as usize - 1;
+            let Some(value) = values.get(rank).map(|&bits| f64::from_bits(bits)) else { break };
+            let point = (share as f64 / 1e5, value);
+            // Of a run of equal values the first and the last say everything.
+            match points.as_slice() {
+                [.., (_, a), (_, b)] if *a == value && *b == value => {
+                    let last = points.len() - 1;
+                    points[last] = point;
+                }
+                _ => points.push(point),
+            }
+        }
+        Quantiles { count, points }
+    }
+
+    /// The value that this share of all values does not exceed; `None` without values. Exact for the shares that
+    /// [`Quantiles::of`] looks at.
+    #[must_use]
+    pub fn at(&self, share: f64) -> Option<f64> {
+        // Between two points with the same value the value is the same.
+        let next = self.points.iter().find(|p| p.0 >= share)?;
+        Some(next.1)
+    }
+}
+
+/// Counts of values in ranges of equal width.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Bars {
+    /// Where the first range begins.
+    pub start: f64,
+    /// Width of a range.
+    pub width: f64,
+    /// Values in each.
+    pub counts: Vec<u64>,
+}
+
+/// Some jobs together: a class, or a user.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Cell {
+    /// Number of the class or of the user.
+    pub key: i64,
+    /// What people call it.
+    pub name: String,
+    /// Jobs that count.
+    pub jobs: u64,
+    /// Their mean wait, in seconds.
+    pub wait: Option<f64>,
+    /// Their mean bounded slowdown.
+    pub bounded_slowdown: Option<f64>,
+}
+
+impl Cell {
+    fn of(category: &Category) -> Cell {
+        let Category { key, name, measures } = category;
+        Cell {
+            key: *key,
+            name: name.clone(),
+            jobs: measures.wait.count,
+            wait: measures.wait.mean,
+            bounded_slowdown: measures.bounded_slowdown.mean,
+        }
+    }
+}
+
+/// Four classes of run times (up to 100, 1,000, 10,000 s, more), week by week of submits. A list per class, an entry per week;
+/// means are rounded to four decimals.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Weekly {
+    /// Jobs submitted.
+    pub jobs: [Vec<u64>; 4],
+    /// Their mean wait, in seconds.
+    pub wait: [Vec<Option<f64>>; 4],
+    /// Their mean slowdown.
+    pub slowdown: [Vec<Option<f64>>; 4],
+}
+
+impl Weekly {
+    fn of(all: &[ClassWeek]) -> Weekly {
+        let mut weekly = Weekly::default();
+        for week in all {
+            weekly.jobs[week.class].push(week.jobs);
+            weekly.wait[week.class].push(week.wait.map(round));
+            weekly.slowdown[week.class].push(week.slowdown.map(round));
+        }
+        weekly
+    }
+}
+
+/// A quantity inside a policy over time: from each point on it has that value.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Steps {
+    /// The quantity, e.g. `partition 1`.
+    pub name: String,
+    /// (since when, value). Where there are many, looked at every so many changes of any of the policy's quantities.
+    pub points: Vec<(Time, i64)>,
+    /// Changes there were, points or not.
+    pub changes: u64,
+}
+
+/// What the searches of a policy did.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Search {
+    /// All together.
+    pub effort: SearchEffort,
+    /// Nodes placed per search.
+    pub nodes: Summary,
+    /// Paths followed per search.
+    pub paths: Summary,
+    /// Searches by nodes placed: the i-th count is of those with 2^i to 2^(i+1) − 1 nodes (the first also of none).
+    pub by_nodes: Vec<u64>,
+}
+
+/// Watches one simulation for what [`Details`] need beyond rows and categories.
+#[derive(Clone, Debug)]
+pub struct Watcher {
+    on: bool,
+    timeline: TimelineMeter,
+    notes: Notes,
+}
+
+impl Watcher {
+    /// For a machine of so many processors.
+    #[must_use]
+    pub fn new(procs: Procs) -> Watcher {
+        Watcher { on: true, timeline: TimelineMeter::new(procs), notes: Notes::default() }
+    }
+
+    /// One that sees nothing, for where details were not asked for.
+    #[must_use]
+    pub fn idle() -> Watcher {
+        Watcher { on: false, ..Watcher::new(1) }
+    }
+}
+
+impl Observer for Watcher {
+    const ENDS: bool = false;
+
+    #[inline]
+    fn noted(&mut self, now: Time, gauge: Gauge, value: i64) {
+        if self.on {
+            self.notes.noted(now, gauge, value);
+        }
+    }
+
+    #[inline]
+    fn settled(&mut self, now: Time, levels: Levels) {
+        if self.on {
+            self.timeline.settled(now, levels);
+        }
+    }
+}
+
+/// What [`Details`] are made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Material<'a> {
+    /// Every job.
+    pub rows: &'a [JobRow],
+    /// Every job under the baseline, where this is not the baseline.
+    pub baseline: Option<&'a [JobRow]>,
+    /// Classes of `chiang`.
+    pub classes: Option<&'a Categorised>,
+    /// By user.
+    pub users: Option<&'a Categorised>,
+}
+
+impl Details {
+    /// From a simulation's rows and categories and what was watched; `watched` is absent where months were simulated apart.
+    /// O(n log n) for n jobs.
+    #[must_use]
+    pub fn of(material: Material<'_>, watched: Option<Watcher>) -> Details {
+        let Material { rows, baseline, classes, users } = material;
+        let counted = || rows.iter().filter(|r| r.counted);
+        let late = |r: &JobRow| {
+            let reserved = r.first_reservation.filter(|_| r.start > r.submit)?;
+            Some((r.start.0 as f64 - reserved.0 as f64).abs())
+        };
+        let cells = |categorised: Option<&Categorised>| -> Vec<Cell> {
+            categorised.map_or_else(Vec::new, |c| c.categories.iter().map(Cell::of).collect())
+        };
+        let mut users = cells(users);
+        let user_count = users.len();
+        users.sort_by_key(|u| (std::cmp::Reverse(u.jobs), u.key));
+        users.truncate(MOST_USERS);
+        let (timeline, notes) = watched.map(|w| (w.timeline.finish(), w.notes)).unwrap_or_default();
+        Details {
+            wait: Quantiles::of(counted().map(|r| r.wait().as_f64())),
+            bounded_slowdown: Quantiles::of(counted().map(|r| measures::bounded_slowdown(r.wait(), r.ran))),
+            reservation_error: Quantiles::of(counted().filter_map(late)),
+            accuracy: accuracy(counted().filter_map(|r| r.accuracy)),
+            classes: cells(classes),
+            users,
+            user_count,
+            timeline,
+            weekly: Weekly::of(&weekly(rows)),
+            ratios: baseline.and_then(|base| slowdown_ratios(base, rows, BATCH).ok()),
+            gauges: gauges(&notes.list),
+            search: Search::of(&notes),
+        }
+    }
+}
+
+/// Twenty ranges from 0 to 1.
+fn accuracy(values: impl Iterator<Item = f64>) -> Bars {
+    let mut counts = vec![0; 20];
+    for value in values {
+        counts[((value * 20.0) as usize).min(19)] += 1;
+    }
+    Bars { start: 0.0, width: 0.05, counts }
+}
+
+/// What a policy says of its partitions, borders and delay. What its searches say is summed up instead.
+fn gauges(notes: &[Note]) -> Vec<Steps> {
+    let mut all: BTreeMap<Gauge, Vec<(Time, i64)>> = BTreeMap::new();
+    for note in notes {
+        let told = matches!(note.gauge, Gauge::Partition(_) | Gauge::Queues | Gauge::Border(_) | Gauge::Delay);
+        if told {
+            let points = all.entry(note.gauge).or_default();
+            if points.last().is_none_or(|&(_, value)| value != note.value) {
+                points.push((note.at, note.value));
+            }
+        }
+    }
+    // All at the same times, so that partitions add up to the machine wherever one looks.
+    let mut times: Vec<Time> = all.values().flatten().map(|point| point.0).collect();
+    times.sort_unstable();
+    times.dedup();
+    let kept: Vec<Time> = times.iter().copied().step_by(times.len().div_ceil(MOST_STEPS).max(1)).collect();
+    let thin = |(gauge, points): (Gauge, Vec<(Time, i64)>)| {
+        let mut thinned: Vec<(Time, i64)> = Vec::new();
+        for &at in &kept {
+            let known = points.partition_point(|point| point.0 <= at);
+            let value = known.checked_sub(1).map(|last| points[last].1);
+            if let Some(value) = value.filter(|&v| thinned.last().is_none_or(|last| last.1 != v)) {
+                thinned.push((at, value));
+            }
+        }
+        Steps { name: gauge.to_string(), changes: points.len() as u64, points: thinned }
+    };
+    all.into_iter().map(thin).collect()
+}
+
+impl Search {
+    fn of(notes: &Notes) -> Option<Search> {
+        let effort = SearchEffort::of(notes)?;
+        let (mut nodes, mut paths) = (Distribution::new(true), Distribution::new(true));
+        let mut by_nodes: Vec<u64> = Vec::new();
+        for note in &notes.list {
+            match note.gauge {
+                Gauge::Nodes => {
+                    nodes.push(note.value as f64);
+                    let at = note.value.max(1).ilog2() as usize;
+                    if by_nodes.len() <= at {
+                        by_nodes.resize(at + 1, 0);
+                    }
+                    by_nodes[at] += 1;
+                }
+                Gauge::Paths => paths.push(note.value as f64),
+                _ => {}
+            }
+        }
+        Some(Search { effort, nodes: nodes.finish(), paths: paths.finish(), by_nodes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_nearest_ranks() {
+        let q = Quantiles::of((1..=1_000).map(f64::from).rev());
+        assert_eq!(q.count, 1_000);
+        let at = |share: f64| q.points.iter().find(|p| p.0 == share).map(|p| p.1);
+        assert_eq!(
+            (at(0.0), at(0.5), at(0.95), at(0.999), at(1.0)),
+            (Some(1.0), Some(500.0), Some(950.0), Some(999.0), Some(1_000.0))
+        );
+        assert!(q.points.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1));
+    }
+
+    #[test]
+    fn equal_values_are_told_once() {
+        assert_eq!(Quantiles::of(vec![0.0; 50]).points, [(0.0, 0.0), (1.0, 0.0)]);
+        assert_eq!(Quantiles::of(vec![7.0]).points, [(0.0, 7.0), (1.0, 7.0)]);
+        assert_eq!(Quantiles::of(Vec::new()), Quantiles::default());
+    }
+
+    #[test]
+    fn accuracies_fall_into_twentieths() {
+        let bars = accuracy([0.0, 0.049, 0.05, 0.5, 1.0].into_iter());
+        assert_eq!((bars.counts[0], bars.counts[1], bars.counts[10], bars.counts[19]), (2, 1, 1, 1));
+    }
+
+    #[test]
+    fn gauges_are_step_functions_without_repetition() {
+        let note = |at, gauge, value| Note { at: Time(at), gauge, value };
+        let notes = [
+            note(0, Gauge::Partition(1), 4),
+            note(0, Gauge::Partition(2), 6),
+            note(5, Gauge::Partition(1), 4),
+            note(9, Gauge::Partition(1), 5),
+        ];
+        let found = gauges(&notes);
+        assert_eq!(found.len(), 2);
+        assert_eq!(found[0].points, [(Time(0), 4), (Time(9), 5)]);
+        assert_eq!(found[0].name, "partition 1");
+    }
+
+    /// However many changes, few are told, and partitions still add up.
+    #[test]
+    fn thinned_partitions_add_up() {
+        let mut notes = Vec::new();
+        for i in 0..5_000 {
+            let one = i * 37 % 11;
+            notes.push(Note { at: Time(i), gauge: Gauge::Partition(1), value: one });
+            notes.push(Note { at: Time(i), gauge: Gauge::Partition(2), value: 10 - one });
+        }
+        let found = gauges(&notes);
+        assert!(found.iter().all(|g| g.points.len() <= MOST_STEPS && g.points.len() > 300 && g.changes == 5_000));
+        let at = |g: &Steps, t: Time| g.points.iter().rev().find(|p| p.0 <= t).map(|p| p.1);
+        for t in (0..5_000).map(Time) {
+            assert_eq!(at(&found[0], t).zip(at(&found[1], t)).map(|(a, b)| a + b), Some(10), "{t}");
+        }
+    }
+}

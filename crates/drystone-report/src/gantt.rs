@@ -1,0 +1,381 @@
+//! A schedule as a Gantt chart: processors up, time across.
+
+use crate::charts::{DrawError, Drawing, run};
+use crate::html::escape;
+use crate::number::{count, duration};
+use crate::page::shell;
+use crate::{assets, charts};
+use drystone::engine::Segment;
+use drystone::engine::explain::{Biography, Chapter};
+use drystone::model::{JobId, ProcSet, Procs, Time, Workload};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// The schema of the data in a page.
+pub const GANTT: &str = "drystone/gantt/1";
+
+/// A schedule in a window of time, ready to be drawn.
+///
+/// Its lists are flat, so that 100,000 jobs make a page of a few megabytes.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Gantt {
+    schema: &'static str,
+    /// What people call the workload.
+    pub workload: String,
+    /// The policy as it can be given again.
+    pub policy: String,
+    /// Processors of the machine.
+    pub procs: Procs,
+    /// The window.
+    pub from: Time,
+    /// Its end.
+    pub until: Time,
+    /// Whether rows are only packed: the policy counts processors and names none.
+    pub packed: bool,
+    /// Jobs in the window.
+    jobs: Jobs,
+    /// Rectangles, five numbers each: index of the job, start, end, lowest row, row above the highest; negative index − 1 where
+    /// the job was suspended at the end.
+    bars: Vec<i64>,
+    /// Times in which jobs were suspended, five numbers each, as above; at the rows that they ran on before.
+    gaps: Vec<i64>,
+    /// The job that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mark: Option<Mark>,
+}
+
+/// What is known of each job, in parallel lists.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+struct Jobs {
+    number: Vec<i64>,
+    user: Vec<i32>,
+    /// Class of run time, 0 to 3.
+    class: Vec<u8>,
+    submit: Vec<Time>,
+    start: Vec<Time>,
+    procs: Vec<Procs>,
+    estimate: Vec<i64>,
+    run: Vec<i64>,
+}
+
+/// The promises to one job.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Mark {
+    /// The log's number of the job.
+    pub number: i64,
+    /// Processors it needs.
+    pub procs: Procs,
+    /// When it was submitted.
+    pub submit: Time,
+    /// When it started.
+    pub start: Option<Time>,
+    /// The run time asked for, in seconds.
+    pub estimate: i64,
+    /// (announced when, planned start): where processors were reserved for it. For the first of a queue under EASY this is
+    /// the shadow time.
+    pub reserved: Vec<(Time, Time)>,
+}
+
+impl Mark {
+    /// From a job's story.
+    #[must_use]
+    pub fn of(workload: &Workload, id: JobId, story: &Biography) -> Mark {
+        let job = workload.job(id);
+        let planned = |(at, chapter): &(Time, Chapter)| match chapter {
+            Chapter::Promised { start, .. } => Some((*at, *start)),
+            Chapter::Moved { moved, .. } => Some((*at, moved.to)),
+            _ => None,
+        };
+        Mark {
+            number: workload.truth()[id.index()].number,
+            procs: job.procs,
+            submit: job.submit,
+            start: story.start(),
+            estimate: job.estimate.0,
+            reserved: story.chapters().iter().filter_map(planned).collect(),
+        }
+    }
+}
+
+impl Gantt {
+    /// The part of a schedule between two times. Where segments have no processors, rows are packed: every segment gets the
+    /// lowest free rows, together where that is possible.
+    ///
+    /// Cost: O(n log n) for n segments, with few free ranges at a time.
+    #[must_use]
+    pub fn new(
+        workload: &Workload,
+        policy: &str,
+        segments: &[Segment],
+        window: (Option<Time>, Option<Time>),
+        mark: Option<Mark>,
+    ) -> Gantt {
+        let mut order: Vec<&Segment> = segments.iter().filter(|s| s.end > s.start).collect();
+        order.sort_by_key(|s| (s.start, s.job));
+        let packed = order.iter().any(|s| s.on.is_none());
+        let places = if packed { pack(&order, workload.machine().procs) } else { Vec::new() };
+        let first = order.first().map_or(Time::ZERO, |s| s.start);
+        let last = order.iter().map(|s| s.end).max().unwrap_or(Time::ZERO);
+        let from = window.0.unwrap_or(first);
+        let until = window.1.unwrap_or(last).max(from);
+        let mut gantt = Gantt {
+            schema: GANTT,
+            workload: workload.provenance.name.clone(),
+            policy: policy.to_string(),
+            procs: workload.machine().procs,
+            from,
+            until,
+            packed,
+            jobs: Jobs::default(),
+            bars: Vec::new(),
+            gaps: Vec::new(),
+            mark,
+        };
+        let starts = first_starts(&order);
+        let mut index: BTreeMap<JobId, i64> = BTreeMap::new();
+        let mut left: BTreeMap<JobId, (Time, &ProcSet)> = BTreeMap::new();
+        for (at, segment) in order.iter().enumerate() {
+            let Some(on) = segment.on.as_ref().or_else(|| places.get(at)) else { continue };
+            let gap = left.remove(&segment.job);
+            if segment.suspended {
+                left.insert(segment.job, (segment.end, on));
+            }
+            let inside = |start: Time, end: Time| start < until && end > from;
+            let was_away = gap.filter(|(since, _)| inside(*since, segment.start));
+            let is_here = inside(segment.start, segment.end);
+            if was_away.is_none() && !is_here {
+                continue;
+            }
+            let next = index.len() as i64;
+            let job = *index.entry(segment.job).or_insert(next);
+            if job == next {
+                gantt.jobs.push(workload, segment.job, starts.get(&segment.job).copied().unwrap_or(segment.start));
+            }
+            if let Some((since, rows)) = was_away {
+                push(&mut gantt.gaps, job, since, segment.start, rows);
+            }
+            if is_here {
+                push(&mut gantt.bars, if segment.suspended { -job - 1 } else { job }, segment.start, segment.end, on);
+            }
+        }
+        gantt
+    }
+
+    /// Number of jobs in the window.
+    #[must_use]
+    pub fn jobs(&self) -> usize {
+        self.jobs.number.len()
+    }
+
+    /// As data.
+    #[must_use]
+    pub fn data(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    /// As one HTML file: to be zoomed, moved, hovered, coloured. Needs no network.
+    #[must_use]
+    pub fn page(&self, colour: Colour) -> String {
+        let mut data = self.data();
+        data["colour"] = Value::from(colour.id());
+        let title = format!("{} on {} – Drystone", self.policy, self.workload);
+        let rows = if self.packed {
+            "rows are packed: this policy counts processors and names none"
+        } else {
+            "rows are processors"
+        };
+        let mut main = format!(
+            "<header><div><h1>{} on {}</h1><p class=\"facts\">{} jobs on {} processors over {}; {rows}</p></div><button \
+             type=\"button\" id=\"theme\" hidden>Theme: automatic</button></header>\n<main>\n<noscript><p class=\"note\">The \
+             chart needs JavaScript.</p></noscript>\n<div id=\"tools\" class=\"tools\" hidden><label>Colour by <select \
+             id=\"colour\"><option value=\"user\">user</option><option value=\"class\">run time</option><option \
+             value=\"wait\">wait</option></select></label><button type=\"button\" id=\"whole\">Whole window</button><span \
+             id=\"detail\" class=\"note\" role=\"status\"></span></div>\n<figure><div class=\"plot\" id=\"gantt\" \
+             tabindex=\"0\"></div></figure>\n<p class=\"note\">Drag to move, Ctrl and wheel or pinch to zoom; arrow keys move, + \
+             and − zoom. Where jobs are narrower than the screen can show, shades tell how busy processors were and colours whose most of it was. A dark edge \
+             on the right: suspended then; a thin line leads to where the job went on.</p>\n",
+            escape(&self.policy),
+            escape(&self.workload),
+            count(self.jobs() as u64),
+            count(u64::from(self.procs)),
+            duration((self.until - self.from).as_f64()),
+        );
+        if let Some(mark) = &self.mark {
+            main.push_str(&mark.table());
+        }
+        main.push_str("</main>\n");
+        shell(&title, &main, &data, &[assets::ECHARTS, charts::SCRIPT, assets::GANTT_JS, assets::GANTT_PAGE_JS])
+    }
+
+    /// As a drawing.
+    ///
+    /// # Errors
+    /// Mistakes in the JavaScript of the chart.
+    pub fn draw(&self, colour: Colour, width: u32, height: u32) -> Result<Drawing, DrawError> {
+        let data = json!({ "gantt": self.data(), "colour": colour.id(), "height": height });
+        let mut all = run("drawGantt", data.to_string(), width)?;
+        all.pop().ok_or_else(|| DrawError::Script("nothing was drawn".to_string()))
+    }
+}
+
+impl Mark {
+    fn table(&self) -> String {
+        use crate::table::{Cell, Table};
+        let mut table =
+            Table::new("mark", format!("Reservations of job {}", self.number), ["announced at", "planned start", "in"]);
+        for (at, start) in &self.reserved {
+            let away = (*start - *at).as_f64();
+            table.row(vec![
+                Cell::name(&at.to_string()),
+                Cell::number(Some(start.0 as f64), |_| start.to_string()),
+                Cell::number(Some(away), duration),
+            ]);
+        }
+        let mut out = String::new();
+        if !table.is_empty() {
+            table.html(&mut out);
+        }
+        out
+    }
+}
+
+impl Jobs {
+    fn push(&mut self, workload: &Workload, id: JobId, start: Time) {
+        let (job, truth) = (workload.job(id), &workload.truth()[id.index()]);
+        self.number.push(truth.number);
+        self.user.push(job.user);
+        self.class.push([100, 1_000, 10_000].iter().filter(|&&border| truth.run.0 > border).count() as u8);
+        self.submit.push(job.submit);
+        self.start.push(start);
+        self.procs.push(job.procs);
+        self.estimate.push(job.estimate.0);
+        self.run.push(truth.run.0);
+    }
+}
+
+/// What colours tell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Colour {
+    /// Users with most work apart, others together.
+    #[default]
+    User,
+    /// Four classes of run times.
+    Class,
+    /// How long jobs waited before their first start.
+    Wait,
+}
+
+impl Colour {
+    /// All of them.
+    pub const ALL: [Colour; 3] = [Colour::User, Colour::Class, Colour::Wait];
+
+    /// The word for it.
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        match self {
+            Colour::User => "user",
+            Colour::Class => "class",
+            Colour::Wait => "wait",
+        }
+    }
+}
+
+fn first_starts(order: &[&Segment]) -> BTreeMap<JobId, Time> {
+    let mut starts = BTreeMap::new();
+    for segment in order {
+        starts.entry(segment.job).or_insert(segment.start);
+    }
+    starts
+}
+
+fn push(list: &mut Vec<i64>, job: i64, start: Time, end: Time, rows: &ProcSet) {
+    for range in rows.ranges() {
+        list.extend([job, start.0, end.0, i64::from(range.start), i64::from(range.end)]);
+    }
+}
+
+/// The lowest free rows for each segment, in order of their starts; together where there is room.
+fn pack(order: &[&Segment], procs: Procs) -> Vec<ProcSet> {
+    let mut free = ProcSet::range(0..procs);
+    let mut ends: BTreeMap<(Time, usize), ()> = BTreeMap::new();
+    let mut places: Vec<ProcSet> = Vec::with_capacity(order.len());
+    for (at, segment) in order.iter().enumerate() {
+        while let Some(((_, done), ())) = ends.first_key_value().filter(|((end, _), ())| *end <= segment.start) {
+            free = free.union(&places[*done]);
+            ends.pop_first();
+        }
+        let whole = free.ranges().iter().find(|r| r.end - r.start >= segment.procs);
+        let place = match whole {
+            Some(range) => ProcSet::range(range.start..range.start + segment.procs),
+            None => free.lowest(segment.procs),
+        };
+        free = free.difference(&place);
+        ends.insert((segment.end, at), ());
+        places.push(place);
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drystone::model::{Job, Machine, Provenance, Span, Status, Truth};
+
+    fn workload(jobs: &[(i64, Procs, i64)]) -> Workload {
+        let truth = jobs
+            .iter()
+            .enumerate()
+            .map(|(i, j)| Truth { run: Span(j.2), number: i as i64 + 1, status: Status::Unknown })
+            .collect();
+        let jobs = jobs.iter().map(|j| Job::new(Time(j.0), j.1, Span(j.2))).collect();
+        Workload::new(Machine { procs: 4 }, jobs, truth, Provenance::default()).expect("sound")
+    }
+
+    fn segment(job: u32, start: i64, end: i64, procs: Procs, on: Option<ProcSet>, suspended: bool) -> Segment {
+        Segment {
+            job: JobId(job),
+            number: i64::from(job) + 1,
+            start: Time(start),
+            end: Time(end),
+            procs,
+            on,
+            suspended,
+        }
+    }
+
+    /// Rows 0–1 and 2 are taken; when 0–1 come free, a job of two gets them, though row 3 is free as well; one of three
+    /// then has to be split.
+    #[test]
+    fn rows_are_packed_lowest_first_and_together() {
+        let workload = workload(&[(0, 2, 10), (0, 1, 30), (10, 2, 10), (20, 3, 5)]);
+        let segments = [
+            segment(0, 0, 10, 2, None, false),
+            segment(1, 0, 30, 1, None, false),
+            segment(2, 10, 20, 2, None, false),
+            segment(3, 20, 25, 3, None, false),
+        ];
+        let gantt = Gantt::new(&workload, "easy", &segments, (None, None), None);
+        assert!(gantt.packed);
+        let rows: Vec<&[i64]> = gantt.bars.chunks(5).collect();
+        assert_eq!(rows, [[0, 0, 10, 0, 2], [1, 0, 30, 2, 3], [2, 10, 20, 0, 2], [3, 20, 25, 0, 2], [3, 20, 25, 3, 4]]);
+    }
+
+    /// A job that is suspended between 5 and 20: two bars and a gap; a window shows what is in it.
+    #[test]
+    fn suspensions_are_gaps() {
+        let workload = workload(&[(0, 2, 10), (5, 2, 15)]);
+        let on = || Some(ProcSet::range(1..3));
+        let segments =
+            [segment(1, 5, 20, 2, on(), false), segment(0, 0, 5, 2, on(), true), segment(0, 20, 25, 2, on(), false)];
+        let gantt = Gantt::new(&workload, "ss", &segments, (None, None), None);
+        assert!(!gantt.packed);
+        assert_eq!(gantt.gaps, [0, 5, 20, 1, 3]);
+        assert_eq!(gantt.bars, [-1, 0, 5, 1, 3, 1, 5, 20, 1, 3, 0, 20, 25, 1, 3]);
+        let later = Gantt::new(&workload, "ss", &segments, (Some(Time(21)), None), None);
+        assert_eq!((later.jobs(), later.bars.as_slice()), (1, [0, 20, 25, 1, 3].as_slice()));
+        assert_eq!(later.jobs.start, [Time(0)]);
+        let nothing = Gantt::new(&workload, "ss", &[], (None, None), None);
+        assert_eq!((nothing.jobs(), nothing.from, nothing.until), (0, Time(0), Time(0)));
+    }
+}

@@ -1,0 +1,60 @@
+//! Text that becomes HTML, and data that becomes part of it, whatever they hold.
+
+use std::fmt::Write;
+
+/// Characters that show nothing or change how others are shown: controls, and those that turn the direction of writing.
+fn unseen(c: char) -> bool {
+    (c.is_control() && c != '\n' && c != '\t')
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// Text as it can stand in an element or a quoted attribute. What would not be seen is shown as `�`.
+#[must_use]
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c if unseen(c) => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// JSON as it can stand in a script element: nothing in it ends the element or begins another, and no line end is one
+/// only to some. It is still the same JSON.
+#[must_use]
+pub fn embed(json: &str) -> String {
+    let mut out = String::with_capacity(json.len() + json.len() / 64);
+    for c in json.chars() {
+        match c {
+            // Outside of strings JSON has none of these, and inside they may be written so.
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_gets_out_of_its_place() {
+        assert_eq!(escape("<b a=\"x\" b='y'>&"), "&lt;b a=&quot;x&quot; b=&#39;y&#39;&gt;&amp;");
+        assert_eq!(escape("a\u{0}b\u{1b}[31mc\u{202e}d"), "a\u{fffd}b\u{fffd}[31mc\u{fffd}d");
+        let json = serde_json::json!({ "</script><!--": "\u{2028}&\u{0}\"" }).to_string();
+        let embedded = embed(&json);
+        assert!(!embedded.contains(['<', '>', '&', '\u{2028}']));
+        let again: serde_json::Value = serde_json::from_str(&embedded).expect("still JSON");
+        assert_eq!(again.to_string(), json);
+    }
+}

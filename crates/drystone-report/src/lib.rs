@@ -1,0 +1,24 @@
+//! Comparisons and schedules of policies as pages and plots.
+//!
+//! The data come first: [`Results`] are what `drystone compare --format json` writes, [`page`](page()) shows them and holds them.
+//! The plots are written once, in JavaScript for Apache ECharts (`assets/plots.js`), and drawn by a browser in a page or by
+//! [`charts`] into files.
+
+mod assets;
+pub mod charts;
+mod details;
+mod gantt;
+pub mod html;
+pub mod number;
+mod page;
+mod results;
+mod spark;
+mod table;
+mod timeline;
+
+pub use details::{Bars, Cell, Details, MOST_USERS, Material, Quantiles, Search, Steps, Watcher, Weekly};
+pub use gantt::{Colour, GANTT, Gantt, Mark};
+pub use page::page;
+pub use results::{COMPARE, LoadPoint, Policy, PolicyResult, RUN, Results, ResultsError};
+pub use spark::{highest, sparkline};
+pub use timeline::{MOST_BINS, Timeline, TimelineMeter};

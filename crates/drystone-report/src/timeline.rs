@@ -1,0 +1,179 @@
+//! The state of the machine over time, in a bounded number of bins.
+
+use drystone::engine::{Levels, Observer};
+use drystone::model::{Procs, Span, Time};
+use serde::{Deserialize, Serialize};
+
+/// Most bins of a [`Timeline`]. When there would be more, two become one.
+pub const MOST_BINS: usize = 512;
+
+/// Time-weighted means of what the machine and its queue did, bin by bin. Values are rounded to four decimals.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Timeline {
+    /// Where the first bin begins: the first submit.
+    pub start: Time,
+    /// Width of every bin, in seconds; the last may be cut short by the end of the last job.
+    pub width: Span,
+    /// Mean share of processors in use.
+    pub utilisation: Vec<f64>,
+    /// Mean number of waiting jobs.
+    pub waiting_jobs: Vec<f64>,
+    /// Mean number of processors that waiting jobs ask for: the backlog.
+    pub waiting_procs: Vec<f64>,
+}
+
+/// Sums of one bin, in units × seconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Bin {
+    seconds: i64,
+    used: i128,
+    jobs: i128,
+    procs: i128,
+}
+
+impl Bin {
+    fn and(self, other: Bin) -> Bin {
+        Bin {
+            seconds: self.seconds + other.seconds,
+            used: self.used + other.used,
+            jobs: self.jobs + other.jobs,
+            procs: self.procs + other.procs,
+        }
+    }
+}
+
+/// Watches a simulation and makes its [`Timeline`]. Cost: O(1) an instant; memory does not grow.
+#[derive(Clone, Debug)]
+pub struct TimelineMeter {
+    procs: Procs,
+    start: Option<Time>,
+    width: i64,
+    bins: Vec<Bin>,
+    since: Time,
+    levels: Option<Levels>,
+}
+
+impl TimelineMeter {
+    /// For a machine of so many processors.
+    #[must_use]
+    pub fn new(procs: Procs) -> TimelineMeter {
+        TimelineMeter {
+            procs,
+            start: None,
+            width: 60,
+            bins: Vec::with_capacity(MOST_BINS + 1),
+            since: Time::ZERO,
+            levels: None,
+        }
+    }
+
+    /// What was seen; `None` where nothing was, or all of it at one instant.
+    #[must_use]
+    pub fn finish(self) -> Option<Timeline> {
+        let start = self.start?;
+        let bins: Vec<Bin> = self.bins.into_iter().filter(|b| b.seconds > 0).collect();
+        let mean = |of: fn(&Bin) -> i128, per: f64| -> Vec<f64> {
+            bins.iter().map(|b| round(of(b) as f64 / b.seconds as f64 / per)).collect()
+        };
+        (!bins.is_empty()).then(|| Timeline {
+            start,
+            width: Span(self.width),
+            utilisation: mean(|b| b.used, f64::from(self.procs)),
+            waiting_jobs: mean(|b| b.jobs, 1.0),
+            waiting_procs: mean(|b| b.procs, 1.0),
+        })
+    }
+
+    /// Lets the present levels hold until `now`.
+    fn pass(&mut self, now: Time) {
+        let (Some(start), Some(levels)) = (self.start, self.levels) else { return };
+        let (mut from, until) = ((self.since - start).0, (now - start).0);
+        while until > self.width.saturating_mul(MOST_BINS as i64) {
+            self.bins = self.bins.chunks(2).map(|two| two.iter().fold(Bin::default(), |sum, b| sum.and(*b))).collect();
+            self.width = self.width.saturating_mul(2);
+        }
+        let used = i128::from(self.procs.saturating_sub(levels.free));
+        while from < until {
+            let at = (from / self.width) as usize;
+            let edge = until.min((at as i64 + 1) * self.width);
+            if self.bins.len() <= at {
+                self.bins.resize(at + 1, Bin::default());
+            }
+            let seconds = i128::from(edge - from);
+            self.bins[at] = self.bins[at].and(Bin {
+                seconds: edge - from,
+                used: used * seconds,
+                jobs: i128::from(levels.waiting) * seconds,
+                procs: i128::from(levels.waiting_procs) * seconds,
+            });
+            from = edge;
+        }
+    }
+}
+
+/// Four decimals are more than a plot shows, and a quarter of the bytes.
+pub(crate) fn round(value: f64) -> f64 {
+    (value * 1e4).round() / 1e4
+}
+
+impl Observer for TimelineMeter {
+    const ENDS: bool = false;
+
+    fn settled(&mut self, now: Time, levels: Levels) {
+        self.start.get_or_insert(now);
+        self.pass(now);
+        (self.since, self.levels) = (now, Some(levels));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn levels(free: Procs, waiting: u32, waiting_procs: u64) -> Levels {
+        Levels { free, waiting, waiting_procs, running: 0, suspended: 0 }
+    }
+
+    /// Ten processors: 4 used for 60 s, then 10 used for 30 s with two jobs asking for 7, then 5 used for 90 s.
+    #[test]
+    fn bins_are_time_weighted_means() {
+        let mut meter = TimelineMeter::new(10);
+        meter.settled(Time(1_000), levels(6, 0, 0));
+        meter.settled(Time(1_060), levels(0, 2, 7));
+        meter.settled(Time(1_090), levels(5, 0, 0));
+        meter.settled(Time(1_180), levels(10, 0, 0));
+        let timeline = meter.finish().expect("something was seen");
+        assert_eq!((timeline.start, timeline.width), (Time(1_000), Span(60)));
+        assert_eq!(timeline.utilisation, [0.4, 0.75, 0.5]);
+        assert_eq!(timeline.waiting_jobs, [0.0, 1.0, 0.0]);
+        assert_eq!(timeline.waiting_procs, [0.0, 3.5, 0.0]);
+    }
+
+    /// However long it takes, there are few bins, and nothing gets lost in merging them.
+    #[test]
+    fn merging_loses_nothing() {
+        let mut meter = TimelineMeter::new(10);
+        let mut integral = 0;
+        let mut last: Option<(i64, u32)> = None;
+        for i in 0..5_000_i64 {
+            let (at, free) = (i * i, (i % 11) as u32);
+            if let Some((before, free)) = last {
+                integral += (at - before) * i64::from(10 - free);
+            }
+            meter.settled(Time(at), levels(free, 0, 0));
+            last = Some((at, free));
+        }
+        let used: i128 = meter.bins.iter().map(|b| b.used).sum();
+        assert_eq!(used, i128::from(integral));
+        let bins = meter.finish().expect("something was seen").utilisation.len();
+        assert!(bins > MOST_BINS / 2 - 1 && bins <= MOST_BINS, "{bins}");
+    }
+
+    #[test]
+    fn nothing_is_seen_of_nothing() {
+        assert_eq!(TimelineMeter::new(1).finish(), None);
+        let mut meter = TimelineMeter::new(1);
+        meter.settled(Time(5), levels(1, 0, 0));
+        assert_eq!(meter.finish(), None);
+    }
+}
