@@ -28,10 +28,9 @@ pub(super) fn references(
         }
     }
     let value = |(measure, rule): (&Measure, &Rule)| {
-        let starts = starts[usize::from(measure.favoured_by_lxf())].iter().flatten();
-        let mut by_place: Vec<i64> = starts.copied().collect();
-        by_place.resize(table.len(), 0);
-        let terms = table.rows.iter().zip(&table.places).map(|(row, &place)| rule.term(row, by_place[place as usize]));
+        let starts = starts[usize::from(measure.favoured_by_lxf())].as_deref().unwrap_or_default();
+        let start = |place: u32| starts.get(place as usize).copied().unwrap_or(0);
+        let terms = table.rows.iter().zip(&table.places).map(|(row, &place)| rule.term(row, start(place)));
         if rule.adds() { terms.fold(0, i64::saturating_add) } else { terms.max().unwrap_or(0) }
     };
     Some(objective.measures.iter().zip(&table.rules).map(value).collect())
