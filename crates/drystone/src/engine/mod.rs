@@ -1,5 +1,6 @@
 //! The simulation engine: a scheduler at work, and the simulated machine that drives it.
 
+mod changes;
 pub mod explain;
 mod notes;
 mod observer;

@@ -1,7 +1,9 @@
 //! A scheduler at work: policy, predictions and the table of jobs, driven by events from outside.
 
+use super::changes::Changes;
 use super::stopwatch::WallClock;
 use crate::model::{Job, JobId, Machine, ProcSet, Procs, Span, Time};
+use crate::parts::by_user::ByUser;
 use crate::parts::predict::{Correction, Expired, Forecast, Propagation};
 use crate::policy::{
     Action, Actions, Entry, Event, Pass, Phase, Placement, Policy, SnapshotError, Stopwatch, Table, View, Why,
@@ -30,6 +32,10 @@ pub struct Session {
     clairvoyant: bool,
     corrects: bool,
     propagation: Propagation,
+    /// Whether the driver sets alarms: see [`Session::leave_alarms`].
+    alarms_left: bool,
+    /// Running jobs whose predicted end has changed, for such a driver to set their alarms.
+    unarmed: Vec<JobId>,
     actions: Actions,
     /// When the policy wants to be woken, asked once after each decision.
     wake: Option<Time>,
@@ -59,10 +65,10 @@ struct State {
     named: BTreeMap<JobId, ProcSet>,
     /// Processors held by running jobs among them.
     named_busy: ProcSet,
-    /// The later predictions of jobs whose prediction changed, from when on: what accuracy over a life needs.
-    changes: BTreeMap<JobId, Vec<(Time, Span)>>,
+    /// The later predictions of jobs whose prediction changed.
+    changes: Changes,
     /// Jobs that wait or run, by user; kept only where history changes predictions already made.
-    of_user: BTreeMap<i32, Vec<JobId>>,
+    of_user: ByUser<Vec<JobId>>,
 }
 
 /// A policy asked for something impossible: a bug of the policy, never of the input.
@@ -103,14 +109,16 @@ impl Session {
             alarms: BinaryHeap::new(),
             named: BTreeMap::new(),
             named_busy: ProcSet::new(),
-            changes: BTreeMap::new(),
-            of_user: BTreeMap::new(),
+            changes: Changes::default(),
+            of_user: ByUser::default(),
         };
         Session {
             scheduler,
             clairvoyant,
             corrects,
             propagation,
+            alarms_left: false,
+            unarmed: Vec::new(),
             actions: Actions::default(),
             wake: None,
             woken: false,
@@ -202,10 +210,40 @@ impl Session {
         self.s.table.entries.get(id)
     }
 
-    /// The predictions of a job that changed while it was here: from when on, and to what.
+    /// Hands over the predictions of a job that changed while it was here: from when on, and to what.
     #[inline]
-    pub(crate) fn take_changes(&mut self, id: JobId) -> Option<Vec<(Time, Span)>> {
-        if self.s.changes.is_empty() { None } else { self.s.changes.remove(&id) }
+    pub(crate) fn take_changes(&mut self, id: JobId, into: &mut Vec<(Time, Span)>) {
+        into.clear();
+        let entry = &mut self.s.table.entries[id];
+        let last = std::mem::replace(&mut entry.changes, Changes::NONE);
+        if last != Changes::NONE {
+            self.s.changes.take(last, into);
+        }
+    }
+
+    /// Leaves it to the driver to [`Session::arm`] jobs that start or go on, and those in [`Session::next_unarmed`]. A driver
+    /// that knows when a job will end need not set an alarm that would find it gone.
+    pub(crate) fn leave_alarms(&mut self) {
+        self.alarms_left = self.corrects;
+    }
+
+    /// Whether the driver sets alarms.
+    #[inline]
+    pub(crate) fn alarms_left(&self) -> bool {
+        self.alarms_left
+    }
+
+    /// A running job whose predicted end has changed since its alarm was set.
+    #[inline]
+    pub(crate) fn next_unarmed(&mut self) -> Option<JobId> {
+        self.unarmed.pop()
+    }
+
+    /// Sets the alarm of a running job: its prediction is corrected if it still runs then.
+    #[inline]
+    pub(crate) fn arm(&mut self, id: JobId) {
+        let end = self.s.table.entries[id].predicted_end();
+        self.s.alarms.push(Reverse((end, id)));
     }
 
     /// A job arrives. `oracle` is its true run time where the session is [`Session::clairvoyant`].
@@ -231,11 +269,12 @@ impl Session {
             phase: Phase::Waiting,
             learned: foreseen.learned,
             as_head: false,
+            changes: Changes::NONE,
         });
         self.s.waiting += 1;
         self.s.waiting_procs += u64::from(job.procs);
         if self.propagation > Propagation::None {
-            self.s.of_user.entry(job.user).or_default().push(id);
+            self.s.of_user.of(job.user).push(id);
         }
         self.observe(Event::Arrived(id));
         id
@@ -267,7 +306,7 @@ impl Session {
     /// than it has run already.
     fn propagate(&mut self, ended: JobId) {
         let user = self.s.table.jobs[ended].user;
-        let Some(mut jobs) = self.s.of_user.remove(&user) else { return };
+        let mut jobs = std::mem::take(self.s.of_user.of(user));
         jobs.retain(|&id| self.s.table.entries.get(id).is_some_and(|e| e.phase != Phase::Done));
         for &id in &jobs {
             let entry = &self.s.table.entries[id];
@@ -285,9 +324,7 @@ impl Session {
                 self.repredict(id, new);
             }
         }
-        if !jobs.is_empty() {
-            self.s.of_user.insert(user, jobs);
-        }
+        *self.s.of_user.of(user) = jobs;
     }
 
     /// A waiting or suspended job is withdrawn. Returns whether there was such a job.
@@ -479,7 +516,10 @@ impl Session {
     pub(crate) fn forget_done(&mut self) -> Option<JobId> {
         let first = self.s.table.oldest;
         let mut oldest = first;
-        while self.s.table.entries.get(oldest).is_some_and(|e| e.phase == Phase::Done) {
+        while let Some(entry) = self.s.table.entries.get(oldest).filter(|e| e.phase == Phase::Done) {
+            if entry.changes != Changes::NONE {
+                self.s.changes.drop(entry.changes);
+            }
             oldest.0 += 1;
         }
         if oldest == first {
@@ -507,9 +547,13 @@ impl Session {
         let old = std::mem::replace(&mut entry.prediction, new);
         // Without a correction an alarm would change nothing, and go off for ever.
         if self.corrects && entry.phase == Phase::Running {
-            self.s.alarms.push(Reverse((entry.predicted_end(), id)));
+            if self.alarms_left {
+                self.unarmed.push(id);
+            } else {
+                self.s.alarms.push(Reverse((entry.predicted_end(), id)));
+            }
         }
-        self.s.changes.entry(id).or_default().push((now, new));
+        self.s.changes.push(&mut entry.changes, now, new);
         self.observe(Event::Repredicted { job: id, old });
     }
 
@@ -640,7 +684,7 @@ impl Session {
     fn run(&mut self, job: JobId, procs: Procs, predicted_end: Time) {
         self.s.free -= i64::from(procs);
         self.s.running += 1;
-        if self.corrects {
+        if self.corrects && !self.alarms_left {
             self.s.alarms.push(Reverse((predicted_end, job)));
         }
     }

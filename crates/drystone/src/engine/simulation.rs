@@ -19,6 +19,8 @@ pub struct Simulation<S> {
     session: Session,
     /// What suspension costs.
     transfer: Option<Transfer>,
+    /// Room for the predictions that one job had.
+    changes: Vec<(Time, Span)>,
     s: State,
 }
 
@@ -113,10 +115,13 @@ impl<S: Source> Simulation<S> {
     pub fn new(machine: Machine, scheduler: Scheduler, source: S) -> Simulation<S> {
         let next_arrival = source.peek().unwrap_or(Time::MAX);
         let starts = (scheduler.pass == Pass::Pyss).then_some(0);
+        let mut session = Session::new(machine, scheduler);
+        session.leave_alarms();
         Simulation {
             source,
-            session: Session::new(machine, scheduler),
+            session,
             transfer: None,
+            changes: Vec::new(),
             s: State {
                 truth: Window::default(),
                 ends: BinaryHeap::new(),
@@ -285,7 +290,7 @@ impl<S: Source> Simulation<S> {
             }
         }
         if deadline <= now {
-            decide |= self.session.expire(now);
+            decide |= self.expire(now);
         }
         if arrival == now {
             while self.s.next_arrival == now {
@@ -301,7 +306,7 @@ impl<S: Source> Simulation<S> {
             return true;
         }
         if self.session.next_alarm().is_some_and(|(time, _)| time <= now) {
-            return self.session.expire_one(now);
+            return self.expire_one(now);
         }
         if arrival == now {
             return self.receive(now, observer);
@@ -315,7 +320,7 @@ impl<S: Source> Simulation<S> {
             if self.s.end_of(&self.session, id) == Some(now) {
                 self.session.drop_alarm();
             } else {
-                self.session.expire_one(now);
+                self.expire_one(now);
             }
             return false;
         }
@@ -329,11 +334,28 @@ impl<S: Source> Simulation<S> {
         self.session.wake(now)
     }
 
+    /// Lets everything happen that is due by `now` without an event from outside. Answers whether a decision is due.
+    fn expire(&mut self, now: Time) -> bool {
+        let mut any = false;
+        while self.session.next_alarm().is_some_and(|(time, _)| time <= now) {
+            any |= self.expire_one(now);
+        }
+        self.session.wake(now) || any
+    }
+
+    #[inline]
+    fn expire_one(&mut self, now: Time) -> bool {
+        let any = self.session.expire_one(now);
+        self.s.rearm(&mut self.session);
+        any
+    }
+
     #[inline]
     fn end_one<O: Observer>(&mut self, now: Time, observer: &mut O) {
         let Some(Reverse(next)) = self.s.ends.pop() else { return };
         let id = next.job();
         self.session.end(now, id);
+        self.s.rearm(&mut self.session);
         debug_assert_eq!(self.session.entry(id).ran, self.s.due(id), "run time received is the run time due");
         if O::ENDS {
             self.report(now, id, observer);
@@ -344,11 +366,10 @@ impl<S: Source> Simulation<S> {
 
     #[inline]
     fn report(&mut self, now: Time, id: JobId, observer: &mut impl Observer) {
-        let changes = self.session.take_changes(id);
+        self.session.take_changes(id, &mut self.changes);
         let overhead = self.s.overhead.get(&id).copied().unwrap_or(Span::ZERO);
         let truth = &self.s.truth[id];
         let (entry, job) = (self.session.entry(id), self.session.job(id));
-        let changes = changes.as_deref().unwrap_or(&[]);
         let outcome = Outcome {
             start: entry.first_start,
             end: now,
@@ -363,7 +384,7 @@ impl<S: Source> Simulation<S> {
             first_prediction: entry.first_prediction,
             learned: entry.learned,
             corrections: u32::from(entry.corrections),
-            accuracy: Some(life_accuracy(job.submit, now, entry.first_prediction, changes, truth.run)),
+            accuracy: Some(life_accuracy(job.submit, now, entry.first_prediction, &self.changes, truth.run)),
         };
         observer.ended(&Ended { id, job, truth, outcome: &outcome });
     }
@@ -399,7 +420,6 @@ impl<S: Source> Simulation<S> {
                     self.s.gone = true;
                     self.s.overhead.remove(&id);
                     observer.cancelled(now, id);
-                    self.session.take_changes(id);
                 } else {
                     self.s.cut(&self.session, now, id);
                 }
@@ -417,7 +437,9 @@ impl<S: Source> Simulation<S> {
         self.session.decide_with(now, |session, action| match action {
             Action::Start { job, why, on } => {
                 s.wait_for_writers(session, now, job);
-                s.push_end(now + s.due(job), job);
+                let end = now + s.due(job);
+                s.push_end(end, job);
+                s.arm(session, job, end);
                 observer.started(now, job, why);
                 if on != Placement::Any
                     && let Some(set) = session.named(job)
@@ -429,6 +451,7 @@ impl<S: Source> Simulation<S> {
                 s.wait_for_writers(session, now, job);
                 if let Some(end) = s.end_of(session, job) {
                     s.push_end(end, job);
+                    s.arm(session, job, end);
                 }
                 observer.resumed(now, job);
                 if let (Action::ResumeOn { .. }, Some(set)) = (action, session.named(job)) {
@@ -447,7 +470,10 @@ impl<S: Source> Simulation<S> {
             }
             Action::Kill(job) => s.cut(session, now, job),
             Action::Reserve { job, start, latest } => observer.reserved(now, job, start, latest),
-            Action::Repredict { job, prediction } => observer.repredicted(now, job, prediction),
+            Action::Repredict { job, prediction } => {
+                s.rearm(session);
+                observer.repredicted(now, job, prediction);
+            }
             Action::Note { gauge, value } => observer.noted(now, gauge, value),
         })?;
         for moved in self.session.actions().moves() {
@@ -465,6 +491,24 @@ impl State {
     fn end_of(&self, session: &Session, id: JobId) -> Option<Time> {
         let entry = session.known(id).filter(|e| e.phase == Phase::Running)?;
         Some(entry.segment + (self.due(id) - entry.ran))
+    }
+
+    /// Sets the alarm of a job that runs until `end`, unless it would find the job gone.
+    #[inline]
+    fn arm(&self, session: &mut Session, id: JobId, end: Time) {
+        if session.alarms_left() && session.entry(id).predicted_end() < end {
+            session.arm(id);
+        }
+    }
+
+    /// Sets the alarms of running jobs whose predictions have changed.
+    #[inline]
+    fn rearm(&self, session: &mut Session) {
+        while let Some(id) = session.next_unarmed() {
+            if let Some(end) = self.end_of(session, id) {
+                self.arm(session, id, end);
+            }
+        }
     }
 
     /// How long a job needs its processors in all.

@@ -1,5 +1,6 @@
 //! Parts that policies are composed of: orders, queues, the running set, the availability profile.
 
+pub(crate) mod by_user;
 mod order;
 pub mod predict;
 mod profile;

@@ -127,6 +127,12 @@ impl RunningSet {
         self.tree.remove(&packed(end.0, id))
     }
 
+    /// Gives a job another predicted end; `false` if it is not there.
+    #[inline]
+    pub fn postpone(&mut self, job: Running, end: Time) -> bool {
+        self.tree.replace(&job.key(), Running { end, ..job }).is_some()
+    }
+
     /// Number of running jobs.
     #[must_use]
     pub fn len(&self) -> usize {

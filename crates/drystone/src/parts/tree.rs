@@ -151,6 +151,26 @@ impl<T: Item> Leaf<T> {
         Some(gone)
     }
 
+    fn replace(&mut self, key: &T::Key, item: T) -> Option<T> {
+        let at = self.position(key);
+        if at == self.len || self.items[at].key() != *key {
+            return None;
+        }
+        let gone = self.items[at];
+        // Where it goes among the others, of which those behind `at` move up by one.
+        let new = item.key();
+        let mut to = at;
+        if new < *key {
+            to = self.items[..at].partition_point(|i| i.key() < new);
+            self.items.copy_within(to..at, to + 1);
+        } else if new != *key {
+            to += self.items[at + 1..self.len].partition_point(|i| i.key() < new);
+            self.items.copy_within(at + 1..to + 1, at);
+        }
+        self.items[to] = item;
+        Some(gone)
+    }
+
     fn summary(&self) -> T::Summary {
         let mut s = T::Summary::default();
         self.items().iter().for_each(|i| i.join(&mut s));
@@ -267,6 +287,18 @@ impl<T: Item> Tree<T> {
             self.height -= 1;
         }
         Some(gone)
+    }
+
+    /// Puts `item` in the place of the item with this key, or where its own key belongs; `None`, and nothing is changed, if
+    /// there is no item with this key. As cheap as half a removal and an insertion while all fit one leaf.
+    #[inline]
+    pub(crate) fn replace(&mut self, key: &T::Key, item: T) -> Option<T> {
+        if self.height > 0 {
+            let gone = self.remove_deep(key)?;
+            self.insert(item);
+            return Some(gone);
+        }
+        self.leaves[self.root as usize].replace(key, item)
     }
 
     /// All items as one sorted array, while they fit one leaf: then searches are plain scans and need no probe.

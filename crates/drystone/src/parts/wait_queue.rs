@@ -257,6 +257,12 @@ impl WaitQueue {
         self.tree.remove(&packed(place.key, place.id))
     }
 
+    /// Puts a job in the place of another, or of its former self; `None`, and nothing is changed, if that is not there.
+    #[inline]
+    pub fn replace(&mut self, place: Place, job: Waiting) -> Option<Waiting> {
+        self.tree.replace(&packed(place.key, place.id), job)
+    }
+
     /// The head of the queue.
     #[inline]
     #[must_use]

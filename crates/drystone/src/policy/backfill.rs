@@ -460,16 +460,21 @@ impl Backfill {
         match view.phase(id) {
             Phase::Running => {
                 let end = view.predicted_end(id);
-                if let Some(running) = self.running.remove(end - (new - old), id) {
-                    self.running.insert(Running { end, ..running });
-                }
+                self.running.postpone(Running { end: end - (new - old), id, procs: job.procs }, end);
             }
             Phase::Waiting => {
                 if let Some(fresh) = self.fresh.iter_mut().find(|f| f.id == id) {
                     *fresh = order.waiting(id, job.submit, job.procs, new);
                 } else {
-                    self.dequeue(&order.waiting(id, job.submit, job.procs, old));
-                    self.enqueue(order.waiting(id, job.submit, job.procs, new));
+                    let (old, new) = (
+                        order.waiting(id, job.submit, job.procs, old),
+                        order.waiting(id, job.submit, job.procs, new),
+                    );
+                    self.queue.replace(old.place(), new);
+                    let (old, new) = (self.candidate(&old).place(), self.candidate(&new));
+                    if let Some(candidates) = &mut self.candidates {
+                        candidates.replace(old, new);
+                    }
                 }
             }
             Phase::Suspended | Phase::Done => {}

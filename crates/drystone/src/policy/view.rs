@@ -42,6 +42,8 @@ pub(crate) struct Entry {
     pub(crate) learned: bool,
     /// Whether it started as the head of its queue.
     pub(crate) as_head: bool,
+    /// The last of its changed predictions: see [`Changes`](crate::engine).
+    pub(crate) changes: u32,
 }
 
 impl Entry {

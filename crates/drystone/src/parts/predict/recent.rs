@@ -2,6 +2,7 @@
 
 use super::{Prediction, Predictor, Propagation};
 use crate::model::{Job, JobId, Span, Time};
+use crate::parts::by_user::ByUser;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -130,14 +131,19 @@ impl RecentOptions {
 /// Predicts from the run times of a user's recent jobs.
 ///
 /// Memory: `size` jobs per user; with an extended window `size` jobs for each of the user's 256 most recently used
-/// estimates. Prediction O(size log size), learning O(size). Jobs whose user the log does not know share one history, as if
-/// they were one user's.
+/// estimates. Jobs whose user the log does not know share one history, as if they were one user's.
+///
+/// Cost: learning O(size); the first prediction from a history that has changed O(size), for a median O(size log size), and
+/// O(1) for others from the same history.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Recent {
     options: RecentOptions,
-    users: BTreeMap<i32, User>,
+    users: ByUser<User>,
     /// Terminations so far.
     clock: u64,
+    /// Room for sorting.
+    #[serde(skip)]
+    sorted: Vec<i64>,
 }
 
 /// Different estimates of one user that an extended window remembers.
@@ -146,12 +152,28 @@ pub(crate) const KINDS: usize = 256;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct User {
     /// The window of all jobs; unused with an extended window.
-    recent: Vec<Past>,
+    recent: History,
     /// The windows of similar jobs by estimate, with the time of their last use; for extended windows only.
-    similar: BTreeMap<Span, (u64, Vec<Past>)>,
+    similar: BTreeMap<Span, (u64, History)>,
     /// Sum of accuracies of the user's estimates, and their number; for relative fallbacks only.
     accuracy: f64,
     jobs: u64,
+}
+
+/// A window of terminated jobs, the newest last.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct History {
+    past: Vec<Past>,
+    /// What it foretells to jobs like the newest, once that was asked for.
+    foretells: Option<Foretold>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+enum Foretold {
+    /// Too few jobs.
+    Nothing,
+    /// The metric of those in the window.
+    Run(Span),
 }
 
 /// A terminated job.
@@ -167,33 +189,7 @@ impl Recent {
     /// A predictor without history.
     #[must_use]
     pub fn new(options: RecentOptions) -> Recent {
-        Recent { options, users: BTreeMap::new(), clock: 0 }
-    }
-
-    fn foresee(&self, job: &Job) -> Prediction {
-        let o = &self.options;
-        let Some(user) = self.users.get(&job.user) else { return Prediction::given(job.estimate) };
-        let window: &[Past] = match o.window {
-            Window::Extended => user.similar.get(&job.estimate).map_or(&[], |(_, w)| w),
-            Window::All | Window::Immediate => &user.recent,
-        };
-        // The newest is last; an immediate window ends where the first dissimilar job stands.
-        let window = match o.window {
-            Window::Immediate => {
-                let similar = window.iter().rev().take_while(|p| p.estimate == job.estimate).count();
-                &window[window.len() - similar..]
-            }
-            Window::All | Window::Extended => window,
-        };
-        if window.is_empty() || (o.full && window.len() < o.size) {
-            return Prediction::given(user.fallback(o.fallback, job.estimate));
-        }
-        let run = summary(window, o.metric);
-        match o.above {
-            Above::Discard if run > job.estimate => Prediction::given(job.estimate),
-            Above::Clip => Prediction::learned(run.min(job.estimate)),
-            Above::Discard | Above::Keep => Prediction::learned(run),
-        }
+        Recent { options, users: ByUser::default(), clock: 0, sorted: Vec::new() }
     }
 }
 
@@ -206,40 +202,93 @@ impl User {
             Fallback::Relative | Fallback::Estimate => estimate,
         }
     }
-}
 
-/// Adds a job to a window in order of rank and forgets the oldest beyond `size`.
-fn remember(window: &mut Vec<Past>, past: Past, size: usize) {
-    let at = window.partition_point(|p| p.rank < past.rank);
-    if window.len() == size {
-        if at == 0 {
-            return;
+    /// What the user's history foretells to a job of this estimate.
+    #[inline]
+    fn foretell(&mut self, o: &RecentOptions, estimate: Span, sorted: &mut Vec<i64>) -> Foretold {
+        match o.window {
+            Window::All => self.recent.foretell(o, sorted),
+            // The leading run of similar jobs is empty unless the newest is similar.
+            Window::Immediate if self.recent.past.last().is_some_and(|p| p.estimate == estimate) => {
+                self.recent.foretell(o, sorted)
+            }
+            Window::Immediate => Foretold::Nothing,
+            Window::Extended => match self.similar.get_mut(&estimate) {
+                Some((_, history)) => history.foretell(o, sorted),
+                None => Foretold::Nothing,
+            },
         }
-        window[..at].rotate_left(1);
-        window[at - 1] = past;
-    } else {
-        window.insert(at, past);
     }
 }
 
-fn summary(window: &[Past], metric: Metric) -> Span {
+impl History {
+    #[inline]
+    fn foretell(&mut self, o: &RecentOptions, sorted: &mut Vec<i64>) -> Foretold {
+        match self.foretells {
+            Some(known) => known,
+            None => self.consider(o, sorted),
+        }
+    }
+
+    fn consider(&mut self, o: &RecentOptions, sorted: &mut Vec<i64>) -> Foretold {
+        let window = match (o.window, self.past.last()) {
+            (Window::Immediate, Some(newest)) => {
+                let similar = self.past.iter().rev().take_while(|p| p.estimate == newest.estimate).count();
+                &self.past[self.past.len() - similar..]
+            }
+            _ => &self.past,
+        };
+        let foretold = if window.is_empty() || (o.full && window.len() < o.size) {
+            Foretold::Nothing
+        } else {
+            Foretold::Run(summary(window, o.metric, sorted))
+        };
+        self.foretells = Some(foretold);
+        foretold
+    }
+
+    /// Adds a job in order of rank and forgets the oldest beyond `size`.
+    #[inline]
+    fn remember(&mut self, past: Past, size: usize) {
+        self.foretells = None;
+        let window = &mut self.past;
+        // From the newest back: most jobs end nearly in the order in which they are recent.
+        let at = window.iter().rposition(|p| p.rank < past.rank).map_or(0, |before| before + 1);
+        if window.len() < size {
+            window.insert(at, past);
+        } else if at > 0 {
+            window.copy_within(1..at, 0);
+            window[at - 1] = past;
+        }
+    }
+}
+
+fn summary(window: &[Past], metric: Metric, sorted: &mut Vec<i64>) -> Span {
     let runs = window.iter().map(|p| p.run.0);
     Span(match metric {
         Metric::Average => runs.sum::<i64>().div_euclid(window.len() as i64),
         Metric::Min => runs.min().unwrap_or(0),
         Metric::Max => runs.max().unwrap_or(0),
         Metric::Median => {
-            let mut runs: Vec<i64> = runs.collect();
-            runs.sort_unstable();
-            let middle = runs.len() / 2;
-            if runs.len() % 2 == 1 { runs[middle] } else { (runs[middle - 1] + runs[middle]).div_euclid(2) }
+            sorted.clear();
+            sorted.extend(runs);
+            sorted.sort_unstable();
+            let middle = sorted.len() / 2;
+            if sorted.len() % 2 == 1 { sorted[middle] } else { (sorted[middle - 1] + sorted[middle]).div_euclid(2) }
         }
     })
 }
 
 impl Predictor for Recent {
     fn predict(&mut self, _: JobId, job: &Job, _: Option<Span>) -> Prediction {
-        self.foresee(job)
+        let o = &self.options;
+        let Some(user) = self.users.get_mut(job.user) else { return Prediction::given(job.estimate) };
+        match (user.foretell(o, job.estimate, &mut self.sorted), o.above) {
+            (Foretold::Nothing, _) => Prediction::given(user.fallback(o.fallback, job.estimate)),
+            (Foretold::Run(run), Above::Discard) if run > job.estimate => Prediction::given(job.estimate),
+            (Foretold::Run(run), Above::Clip) => Prediction::learned(run.min(job.estimate)),
+            (Foretold::Run(run), Above::Discard | Above::Keep) => Prediction::learned(run),
+        }
     }
 
     fn learn(&mut self, id: JobId, job: &Job, ran: Span, _: Time) {
@@ -250,17 +299,17 @@ impl Predictor for Recent {
             Recency::Termination => self.clock,
         };
         let past = Past { rank, estimate: job.estimate, run: ran };
-        let user = self.users.entry(job.user).or_default();
+        let user = self.users.of(job.user);
         if o.window == Window::Extended {
             if user.similar.len() == KINDS && !user.similar.contains_key(&job.estimate) {
                 let oldest = user.similar.iter().min_by_key(|(_, (used, _))| *used).map(|(&estimate, _)| estimate);
                 oldest.map(|estimate| user.similar.remove(&estimate));
             }
-            let (used, window) = user.similar.entry(job.estimate).or_default();
+            let (used, history) = user.similar.entry(job.estimate).or_default();
             *used = self.clock;
-            remember(window, past, o.size);
+            history.remember(past, o.size);
         } else {
-            remember(&mut user.recent, past, o.size);
+            user.recent.remember(past, o.size);
         }
         if o.fallback == Fallback::Relative {
             user.accuracy += if ran < job.estimate { ran.as_f64() / job.estimate.as_f64() } else { 1.0 };
@@ -411,9 +460,9 @@ mod tests {
         for i in 0..10_000u32 {
             p.learn(JobId(i), &job(1, i64::from(i)), Span(1), Time::ZERO);
         }
-        assert_eq!(p.users[&1].similar.len(), KINDS);
+        assert_eq!(p.users.of(1).similar.len(), KINDS);
         let mut p = Recent::new(RecentOptions { size: 30, ..D() });
         (0..10_000).for_each(|i| p.learn(JobId(i), &job(1, 5), Span(1), Time::ZERO));
-        assert_eq!(p.users[&1].recent.len(), 30);
+        assert_eq!(p.users.of(1).recent.past.len(), 30);
     }
 }
