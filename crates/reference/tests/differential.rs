@@ -4,8 +4,8 @@ use drystone::engine::{Replay, Schedule, Simulation};
 use drystone::model::{Job, Machine, Provenance, Span, Status, Time, Truth, Workload};
 use drystone::policy::PolicySpec;
 use drystone_reference::easy::{
-    self, Above, Easy, Extra, Growth, Metric, Order, Overdue, Pass, Predictor, Propagation, Recent, Reservations,
-    Window,
+    self, Above, Easy, Extra, Growth, Learned, Matters, Metric, Order, Overdue, Pass, Predictor, Propagation, Recent,
+    Reservations, Window,
 };
 use drystone_reference::gaussier;
 use drystone_reference::talby::{self, Notice};
@@ -105,6 +105,28 @@ fn words(r: &Recent) -> String {
     )
 }
 
+/// A loss of the learned model, and the same in words.
+fn learned() -> impl Strategy<Value = (String, Learned)> {
+    let matters = prop::sample::select(vec![
+        ("even", Matters::Even),
+        ("area", Matters::Area),
+        ("small", Matters::Small),
+        ("long", Matters::Long),
+        ("wide", Matters::Wide),
+    ]);
+    let pace = prop::sample::select(vec![("5000", "4000000000"), ("100", "0"), ("3", "1000")]);
+    (any::<bool>(), any::<bool>(), prop::sample::select(vec!["1", "0.01", "7"]), matters, pace).prop_map(
+        |(under_squared, over_squared, bias, (name, matters), (rate, l2))| {
+            let branch = |squared| if squared { "squared" } else { "linear" };
+            let (under, over) = (branch(under_squared), branch(over_squared));
+            let number = |text: &str| text.parse().expect("a number");
+            let words = format!("learn(under={under},over={over},bias={bias},weight={name},rate={rate},l2={l2})");
+            let (bias, rate, l2) = (number(bias), number(rate), number(l2));
+            (words, Learned { under_squared, over_squared, bias, matters, rate, l2 })
+        },
+    )
+}
+
 /// The same workload with estimates of at least a second.
 fn with_estimates(w: Workload) -> Workload {
     let (machine, mut jobs, truth, provenance) = w.into_parts();
@@ -200,6 +222,25 @@ proptest! {
         };
         let corrected = correct != "none";
         let definition = Easy { queue, backfill, predictor, doubled, corrected, growth, guarded, ..definition };
+        let jobs = jobs_of(&w);
+        let theirs = easy::run(&definition, &jobs, 16).schedule();
+        assert_same(&policy, &jobs, &simulate(&w, &policy), &theirs);
+    }
+
+    /// The learned model, whose predictions are equal to the bit.
+    #[test]
+    fn predictions_that_are_learned(
+        w in workloads(true, 0), (words, learned) in learned(), doubled in any::<bool>(), correct in any::<bool>(),
+    ) {
+        let name = if doubled { format!("double({words})") } else { words };
+        let policy = format!("easy(backfill=sjf,predict={name},correct={})", if correct { "estimate" } else { "none" });
+        let definition = Easy {
+            backfill: Order::Shortest,
+            predictor: Predictor::Learned(learned),
+            doubled,
+            corrected: correct,
+            ..Easy::default()
+        };
         let jobs = jobs_of(&w);
         let theirs = easy::run(&definition, &jobs, 16).schedule();
         assert_same(&policy, &jobs, &simulate(&w, &policy), &theirs);

@@ -12,6 +12,8 @@ pub(crate) struct Changes {
     nodes: Vec<Node>,
     /// The first unused node.
     unused: u32,
+    /// Nodes in use.
+    used: u32,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -24,7 +26,7 @@ struct Node {
 
 impl Default for Changes {
     fn default() -> Self {
-        Changes { nodes: Vec::new(), unused: Changes::NONE }
+        Changes { nodes: Vec::new(), unused: Changes::NONE, used: 0 }
     }
 }
 
@@ -32,10 +34,17 @@ impl Changes {
     /// No node: the end of a list.
     pub(crate) const NONE: u32 = u32::MAX;
 
+    /// Whether no job has any.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.used == 0
+    }
+
     /// Adds a change to the list that ends at `last`.
     #[inline]
     pub(crate) fn push(&mut self, last: &mut u32, at: Time, prediction: Span) {
         let node = Node { at, prediction, before: *last };
+        self.used += 1;
         if let Some(free) = self.nodes.get_mut(self.unused as usize) {
             *last = self.unused;
             self.unused = free.before;
@@ -46,26 +55,18 @@ impl Changes {
         }
     }
 
-    /// Forgets the list that ends at `last`.
-    pub(crate) fn drop(&mut self, last: u32) {
-        let mut node = last;
-        while let Some(n) = self.nodes.get_mut(node as usize) {
-            let before = std::mem::replace(&mut n.before, self.unused);
-            self.unused = node;
-            node = before;
-        }
-    }
-
     /// Moves the list that ends at `last` behind what `into` holds, the first change first.
     pub(crate) fn take(&mut self, last: u32, into: &mut Vec<(Time, Span)>) {
         let from = into.len();
         let mut node = last;
-        while let Some(n) = self.nodes.get(node as usize) {
+        while let Some(n) = self.nodes.get_mut(node as usize) {
             into.push((n.at, n.prediction));
-            node = n.before;
+            let before = std::mem::replace(&mut n.before, self.unused);
+            self.unused = node;
+            self.used -= 1;
+            node = before;
         }
         into[from..].reverse();
-        self.drop(last);
     }
 }
 
@@ -87,10 +88,12 @@ mod tests {
         let mut c = Changes::NONE;
         (0..3).for_each(|i| changes.push(&mut c, Time(i), Span(30 + i)));
         assert_eq!(changes.nodes.len(), 6, "what was taken is used again");
+        assert!(!changes.is_empty());
         for (list, first) in [(b, 20), (c, 30)] {
             taken.clear();
             changes.take(list, &mut taken);
             assert_eq!(taken, [(Time(0), Span(first)), (Time(1), Span(first + 1)), (Time(2), Span(first + 2))]);
         }
+        assert!(changes.is_empty());
     }
 }

@@ -214,6 +214,9 @@ impl Session {
     #[inline]
     pub(crate) fn take_changes(&mut self, id: JobId, into: &mut Vec<(Time, Span)>) {
         into.clear();
+        if self.s.changes.is_empty() {
+            return;
+        }
         let entry = &mut self.s.table.entries[id];
         let last = std::mem::replace(&mut entry.changes, Changes::NONE);
         if last != Changes::NONE {
@@ -233,7 +236,13 @@ impl Session {
         self.alarms_left
     }
 
-    /// A running job whose predicted end has changed since its alarm was set.
+    /// Whether the predicted end of a running job has changed since its alarm was set.
+    #[inline]
+    pub(crate) fn has_unarmed(&self) -> bool {
+        !self.unarmed.is_empty()
+    }
+
+    /// Such a job.
     #[inline]
     pub(crate) fn next_unarmed(&mut self) -> Option<JobId> {
         self.unarmed.pop()
@@ -516,10 +525,7 @@ impl Session {
     pub(crate) fn forget_done(&mut self) -> Option<JobId> {
         let first = self.s.table.oldest;
         let mut oldest = first;
-        while let Some(entry) = self.s.table.entries.get(oldest).filter(|e| e.phase == Phase::Done) {
-            if entry.changes != Changes::NONE {
-                self.s.changes.drop(entry.changes);
-            }
+        while self.s.table.entries.get(oldest).is_some_and(|e| e.phase == Phase::Done) {
             oldest.0 += 1;
         }
         if oldest == first {

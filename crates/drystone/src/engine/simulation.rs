@@ -355,10 +355,14 @@ impl<S: Source> Simulation<S> {
         let Some(Reverse(next)) = self.s.ends.pop() else { return };
         let id = next.job();
         self.session.end(now, id);
-        self.s.rearm(&mut self.session);
+        if self.session.has_unarmed() {
+            self.s.rearm(&mut self.session);
+        }
         debug_assert_eq!(self.session.entry(id).ran, self.s.due(id), "run time received is the run time due");
         if O::ENDS {
             self.report(now, id, observer);
+        } else {
+            self.session.take_changes(id, &mut self.changes);
         }
         self.s.overhead.remove(&id);
         self.s.gone = true;
@@ -420,6 +424,7 @@ impl<S: Source> Simulation<S> {
                     self.s.gone = true;
                     self.s.overhead.remove(&id);
                     observer.cancelled(now, id);
+                    self.session.take_changes(id, &mut self.changes);
                 } else {
                     self.s.cut(&self.session, now, id);
                 }

@@ -466,10 +466,8 @@ impl Backfill {
                 if let Some(fresh) = self.fresh.iter_mut().find(|f| f.id == id) {
                     *fresh = order.waiting(id, job.submit, job.procs, new);
                 } else {
-                    let (old, new) = (
-                        order.waiting(id, job.submit, job.procs, old),
-                        order.waiting(id, job.submit, job.procs, new),
-                    );
+                    let (old, new) =
+                        (order.waiting(id, job.submit, job.procs, old), order.waiting(id, job.submit, job.procs, new));
                     self.queue.replace(old.place(), new);
                     let (old, new) = (self.candidate(&old).place(), self.candidate(&new));
                     if let Some(candidates) = &mut self.candidates {

@@ -83,7 +83,7 @@ impl World<'_> {
             Class::Termination => {
                 self.free += self.jobs[j].procs;
                 self.running.retain(|&r| r != j);
-                self.history.insert(self.jobs, j);
+                self.history.insert(self.policy.predictor, self.jobs, j, self.now);
                 self.records[j].end = self.now;
                 self.ended.push(j);
                 self.propagate(j);

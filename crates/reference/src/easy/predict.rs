@@ -1,5 +1,6 @@
 //! What the run time of an arriving job is taken to be (rules 9 to 11, and the parameters of section 7).
 
+use super::learn::{Learned, Model};
 use crate::JobIn;
 use std::collections::BTreeMap;
 
@@ -22,6 +23,8 @@ pub enum Predictor {
         /// Jobs needed.
         least: usize,
     },
+    /// A model of all users' jobs.
+    Learned(Learned),
 }
 
 /// The parameters of section 7.
@@ -112,22 +115,27 @@ pub enum Propagation {
 #[derive(Default)]
 pub(super) struct History {
     terminated: BTreeMap<i64, Vec<usize>>,
+    model: Model,
 }
 
 impl History {
     /// Job `index` has terminated.
-    pub(super) fn insert(&mut self, jobs: &[JobIn], index: usize) {
+    pub(super) fn insert(&mut self, predictor: Predictor, jobs: &[JobIn], index: usize, now: i64) {
+        if let Predictor::Learned(learned) = predictor {
+            self.model.learn(&learned, jobs, index, now);
+        }
         self.terminated.entry(jobs[index].user).or_default().push(index);
     }
 
     /// The prediction for an arriving job, not doubled, and whether it comes from the user's history.
-    pub(super) fn predict(&self, predictor: Predictor, jobs: &[JobIn], index: usize) -> (i64, bool) {
+    pub(super) fn predict(&mut self, predictor: Predictor, jobs: &[JobIn], index: usize) -> (i64, bool) {
         let job = &jobs[index];
         let past = self.terminated.get(&job.user).map_or(&[][..], Vec::as_slice);
         match predictor {
             Predictor::Estimate => (job.estimate, false),
             Predictor::Actual => (job.run, false),
             Predictor::Recent(recent) => recent.predict(jobs, past, job),
+            Predictor::Learned(_) => self.model.predict(jobs, index),
             Predictor::Quantile { percent, size, least } => {
                 let mut runs: Vec<i64> = past.iter().rev().take(size).map(|&i| jobs[i].run).collect();
                 if runs.len() < least {

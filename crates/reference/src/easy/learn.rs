@@ -1,0 +1,184 @@
+//! Run times learned online (Gaussier, Glesser, Reis & Trystram 2015): normalised adaptive gradient descent on a linear model
+//! of a job's features and of all products of two of them. Written out from the definition, feature by feature.
+
+use crate::JobIn;
+
+/// The loss and the pace of learning.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Learned {
+    /// Whether predictions that are too short cost the square of the error, not its size.
+    pub under_squared: bool,
+    /// Whether predictions that are too long do.
+    pub over_squared: bool,
+    /// What a prediction that is too long costs in relation to one that is too short.
+    pub bias: f64,
+    /// How much a job matters.
+    pub matters: Matters,
+    /// Learning rate.
+    pub rate: f64,
+    /// Factor of the L2 regularisation.
+    pub l2: f64,
+}
+
+/// How much a job of p processors and r seconds (both at least 1) matters, at least 0.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Matters {
+    /// 1.
+    Even,
+    /// 1 + ln(p·r).
+    Area,
+    /// 11 − ln(p·r).
+    Small,
+    /// 5 + ln(r/p).
+    Long,
+    /// 5 + ln(p/r).
+    Wide,
+}
+
+/// What happened so far, and the model fitted to it.
+#[derive(Default)]
+pub(super) struct Model {
+    /// Jobs that have arrived, and the features each had then.
+    arrived: Vec<(usize, Vec<f64>)>,
+    /// Jobs that have terminated, and when.
+    terminated: Vec<(usize, i64)>,
+    /// Weight, largest size seen, and sum of squared gradients of each term.
+    weight: Vec<f64>,
+    largest: Vec<f64>,
+    gradients: Vec<f64>,
+    /// Sum over examples and terms of (x / largest x so far)².
+    norm: f64,
+}
+
+impl Model {
+    /// The prediction for an arriving job, and whether it is learned.
+    pub(super) fn predict(&mut self, jobs: &[JobIn], index: usize) -> (i64, bool) {
+        let features = self.features(jobs, index);
+        let terms = with_products(&features);
+        self.arrived.push((index, features));
+        if self.terminated.is_empty() {
+            return (jobs[index].estimate, false);
+        }
+        let value = self.value(&terms).abs() as i64;
+        (value.max(1).min(jobs[index].estimate), true)
+    }
+
+    /// Job `index` has terminated.
+    pub(super) fn learn(&mut self, learned: &Learned, jobs: &[JobIn], index: usize, now: i64) {
+        self.terminated.push((index, now));
+        let Some((_, features)) = self.arrived.iter().find(|(i, _)| *i == index) else { return };
+        let x = with_products(features);
+        let n = x.len();
+        self.weight.resize(n, 0.0);
+        self.largest.resize(n, 0.0);
+        self.gradients.resize(n, 0.0);
+        for i in 0..n {
+            if x[i].abs() > self.largest[i] {
+                self.weight[i] *= self.largest[i] / x[i].abs();
+                self.largest[i] = x[i].abs();
+            }
+            if self.largest[i] > 0.0 {
+                self.norm += (x[i] / self.largest[i]) * (x[i] / self.largest[i]);
+            }
+        }
+        let run = jobs[index].run as f64;
+        let error = self.value(&x) - run;
+        let mut slope = if error < 0.0 {
+            if learned.under_squared { 2.0 * error } else { -1.0 }
+        } else if error > 0.0 {
+            learned.bias * if learned.over_squared { 2.0 * error } else { 1.0 }
+        } else {
+            0.0
+        };
+        slope *= learned.matters.weight(jobs[index].procs as f64, run);
+        let pace = learned.rate * (self.terminated.len() as f64 / self.norm).sqrt();
+        for i in 0..n {
+            let gradient = slope * x[i] + learned.l2 * self.weight[i];
+            self.gradients[i] += gradient * gradient;
+            if self.gradients[i] > 0.0 {
+                self.weight[i] -= pace * gradient / (self.largest[i] * self.gradients[i].sqrt());
+            }
+        }
+    }
+
+    fn value(&self, x: &[f64]) -> f64 {
+        let mut sum = -0.0;
+        for (weight, x) in self.weight.iter().zip(x) {
+            sum += weight * x;
+        }
+        sum
+    }
+
+    fn features(&self, jobs: &[JobIn], index: usize) -> Vec<f64> {
+        let job = &jobs[index];
+        let past: Vec<(usize, i64)> = self.terminated.iter().filter(|t| jobs[t.0].user == job.user).copied().collect();
+        let n = past.len();
+        // The run time of the k-th last job to terminate; the estimate where there is none, and at most that.
+        let last = |k: usize| {
+            let run = n.checked_sub(k).map_or(job.estimate, |at| jobs[past[at].0].run);
+            run.min(job.estimate) as f64
+        };
+        let mean_of_last = |k: usize| {
+            let k = k.min(n).max(1);
+            let sum: f64 = (1..=k).map(last).sum();
+            sum / k as f64
+        };
+        let mean = |of: fn(&JobIn) -> i64| {
+            let sum: f64 = past.iter().map(|t| of(&jobs[t.0]) as f64).sum();
+            if n == 0 { 0.0 } else { sum / n as f64 }
+        };
+        let gone = |i: usize| self.terminated.iter().any(|t| t.0 == i);
+        let here: Vec<&JobIn> = self
+            .arrived
+            .iter()
+            .filter(|(i, _)| !gone(*i) && jobs[*i].user == job.user)
+            .map(|(i, _)| &jobs[*i])
+            .collect();
+        let angle = |period: i64| std::f64::consts::TAU * job.submit.rem_euclid(period) as f64 / period as f64;
+        let procs = job.procs as f64;
+        vec![
+            1.0,
+            last(1),
+            last(2),
+            last(3),
+            job.estimate as f64,
+            mean_of_last(2),
+            mean_of_last(3),
+            mean(|j| j.run),
+            past.last().map_or(0.0, |t| (job.submit - t.1) as f64),
+            procs,
+            if n == 0 { 0.0 } else { procs / mean(|j| j.procs) },
+            here.len() as f64,
+            here.iter().map(|j| j.procs).sum::<i64>() as f64,
+            libm::cos(angle(86_400)),
+            libm::sin(angle(86_400)),
+            libm::cos(angle(604_800)),
+            libm::sin(angle(604_800)),
+        ]
+    }
+}
+
+/// The features, and behind them the products of every two but the constant, with themselves, too.
+fn with_products(features: &[f64]) -> Vec<f64> {
+    let mut terms = features.to_vec();
+    for i in 1..features.len() {
+        for j in i..features.len() {
+            terms.push(features[i] * features[j]);
+        }
+    }
+    terms
+}
+
+impl Matters {
+    fn weight(self, procs: f64, run: f64) -> f64 {
+        let (p, r) = (procs.max(1.0), run.max(1.0));
+        let weight = match self {
+            Matters::Even => 1.0,
+            Matters::Area => 1.0 + libm::log(p * r),
+            Matters::Small => 11.0 - libm::log(p * r),
+            Matters::Long => 5.0 + libm::log(r / p),
+            Matters::Wide => 5.0 + libm::log(p / r),
+        };
+        weight.max(0.0)
+    }
+}
