@@ -42,12 +42,19 @@ pub(super) struct Model {
     arrived: Vec<(usize, Vec<f64>)>,
     /// Jobs that have terminated, and when.
     terminated: Vec<(usize, i64)>,
-    /// Weight, largest size seen, and sum of squared gradients of each term.
-    weight: Vec<f64>,
-    largest: Vec<f64>,
-    gradients: Vec<f64>,
+    terms: Vec<Term>,
     /// Sum over examples and terms of (x / largest x so far)².
     norm: f64,
+}
+
+/// What a feature or a product of two is worth.
+#[derive(Clone, Default)]
+struct Term {
+    weight: f64,
+    /// The largest size seen.
+    largest: f64,
+    /// Sum of squared gradients.
+    gradients: f64,
 }
 
 impl Model {
@@ -68,17 +75,14 @@ impl Model {
         self.terminated.push((index, now));
         let Some((_, features)) = self.arrived.iter().find(|(i, _)| *i == index) else { return };
         let x = with_products(features);
-        let n = x.len();
-        self.weight.resize(n, 0.0);
-        self.largest.resize(n, 0.0);
-        self.gradients.resize(n, 0.0);
-        for i in 0..n {
-            if x[i].abs() > self.largest[i] {
-                self.weight[i] *= self.largest[i] / x[i].abs();
-                self.largest[i] = x[i].abs();
+        self.terms.resize(x.len(), Term::default());
+        for (term, x) in self.terms.iter_mut().zip(&x) {
+            if x.abs() > term.largest {
+                term.weight *= term.largest / x.abs();
+                term.largest = x.abs();
             }
-            if self.largest[i] > 0.0 {
-                self.norm += (x[i] / self.largest[i]) * (x[i] / self.largest[i]);
+            if term.largest > 0.0 {
+                self.norm += (x / term.largest) * (x / term.largest);
             }
         }
         let run = jobs[index].run as f64;
@@ -92,19 +96,19 @@ impl Model {
         };
         slope *= learned.matters.weight(jobs[index].procs as f64, run);
         let pace = learned.rate * (self.terminated.len() as f64 / self.norm).sqrt();
-        for i in 0..n {
-            let gradient = slope * x[i] + learned.l2 * self.weight[i];
-            self.gradients[i] += gradient * gradient;
-            if self.gradients[i] > 0.0 {
-                self.weight[i] -= pace * gradient / (self.largest[i] * self.gradients[i].sqrt());
+        for (term, x) in self.terms.iter_mut().zip(&x) {
+            let gradient = slope * x + learned.l2 * term.weight;
+            term.gradients += gradient * gradient;
+            if term.gradients > 0.0 {
+                term.weight -= pace * gradient / (term.largest * term.gradients.sqrt());
             }
         }
     }
 
     fn value(&self, x: &[f64]) -> f64 {
         let mut sum = -0.0;
-        for (weight, x) in self.weight.iter().zip(x) {
-            sum += weight * x;
+        for (term, x) in self.terms.iter().zip(x) {
+            sum += term.weight * x;
         }
         sum
     }
