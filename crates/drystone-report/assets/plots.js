@@ -258,7 +258,9 @@ function paretoPlot(results, view) {
   const look = view.look;
   const least = (of) => Math.max(1e-9, Math.min(...policies.map(of).filter(v => v > 0)));
   const log = policies.every(p => x(p) > 0 && y(p) > 0);
-  const front = policies.filter(p => !policies.some(q => q !== p && x(q) <= x(p) && y(q) <= y(p) && (x(q) < x(p) || y(q) < y(p))))
+  // What knows run times is a bound, not a choice.
+  const real = policies.filter(p => !p.clairvoyant);
+  const front = real.filter(p => !real.some(q => q !== p && x(q) <= x(p) && y(q) <= y(p) && (x(q) < x(p) || y(q) < y(p))))
     .sort((a, b) => x(a) - x(b) || y(b) - y(a));
   const data = policies.map(p => {
     const chosen = view.chosen.includes(p.index), style = lookOf(p, look);
@@ -268,7 +270,7 @@ function paretoPlot(results, view) {
   });
   return {
     id: 'pareto', title: 'Mean bounded slowdown and longest wait of every policy', height: 380,
-    note: 'Left and down is better. The line joins policies that no other beats in both. Diamond: the baseline; hollow: knows run times, a bound only.',
+    note: 'Left and down is better. The line joins policies that no other beats in both. Diamond: the baseline; hollow: knows run times, a bound and no choice.',
     option: frame(view, {
       describes: 'Mean bounded slowdown against longest wait; not beaten in both: ' + front.map(p => shortText(p.name, 30)).join(', '),
       grid: {left: 12, right: view.narrow ? 60 : 110, top: 36, bottom: 34, containLabel: true},
@@ -498,7 +500,7 @@ function gaugePlots(results, view) {
         id: 'partitions-' + p.index, title: 'Partitions over time: ' + shortText(p.name, 60), height: 300, group: 'time',
         note: 'Processors that belong to each partition; their borders move.' + (parts.some(g => g.changes > g.points.length) ? ' Thinned out: not every move is drawn.' : ''),
         option: frame(view, {
-          describes: 'Processors of each partition over time', series, legend: {show: true, top: 0, textStyle: {color: look.ink}},
+          describes: 'Processors of each partition over time', series, legend: {show: true, type: view.still ? 'plain' : 'scroll', top: 0, textStyle: {color: look.ink}},
           grid: {left: 12, right: 26, top: 50, bottom: view.still ? 34 : 58, containLabel: true},
           xAxis: axis(view, {type: 'value', name: 'days since the first submit', min: 0, max: 'dataMax', axisLabel: {formatter: tickText}}),
           yAxis: upAxis(view, {type: 'value', name: 'processors', min: 0}),

@@ -100,7 +100,7 @@ fn verdict(results: &Results, out: &mut String) {
     } else if !results.verdict.is_empty() {
         out.push_str("<ul class=\"verdict\">");
         for sentence in &results.verdict {
-            let _ = write!(out, "<li>{}</li>", escape(sentence));
+            let _ = write!(out, "<li><span class=\"name\">{}</span></li>", escape(sentence));
         }
         out.push_str("</ul>\n");
     } else if results.policies.len() == 1 {

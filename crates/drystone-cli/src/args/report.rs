@@ -8,6 +8,7 @@ const EXAMPLES: &str = "\
 Examples:
   drystone compare --workload LOG.swf.gz --details --format json > results.json
   drystone report results.json --output results.html
+  drystone report results.json --output results.html --plots plots
   drystone run --policy easy --details --format json | drystone report - > easy.html
 
 A comparison can also write its page at once: drystone compare --report results.html";
@@ -24,6 +25,10 @@ pub(crate) struct ReportArgs {
     /// The page, one HTML file that needs no network.
     #[arg(long, short, value_name = "FILE.html", default_value = "-")]
     pub(crate) output: PathBuf,
+
+    /// Also write every plot into this directory, as SVG and PNG. Files of the same names are replaced.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plots: Option<PathBuf>,
 
     /// Say nothing on the standard error but errors.
     #[arg(long, short)]

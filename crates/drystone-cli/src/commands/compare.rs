@@ -119,7 +119,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
         file.write(&result)?;
     }
     if let Some(directory) = &common.plots {
-        plots::write(directory, &result)?;
+        plots::write(directory, &output::results(&result)?)?;
     }
     let on_terminal = form == Form::Table && output::stdout::is_terminal();
     if on_terminal {

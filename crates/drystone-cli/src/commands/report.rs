@@ -3,7 +3,7 @@
 use crate::args::ReportArgs;
 use crate::exit::{DONE, Failure, Outcome};
 use crate::output::file::Output;
-use crate::output::message;
+use crate::output::{message, plots};
 use drystone_report::{Results, page};
 use std::io::Read;
 use std::path::Path;
@@ -12,6 +12,7 @@ pub(crate) fn report(args: &ReportArgs) -> Outcome {
     message::be_quiet(args.quiet);
     // What cannot be written is said before the work is done.
     let out = Output::create(&args.output)?;
+    args.plots.as_deref().map(plots::prepare).transpose()?;
     let name =
         if args.results == Path::new("-") { "standard input".to_string() } else { args.results.display().to_string() };
     let read = || -> std::io::Result<Vec<u8>> {
@@ -29,5 +30,8 @@ pub(crate) fn report(args: &ReportArgs) -> Outcome {
         message::note("the results hold no distributions and series; `--details` makes the simulation write them");
     }
     out.write_whole(page(&results).as_bytes())?;
+    if let Some(directory) = &args.plots {
+        plots::write(directory, &results)?;
+    }
     Ok(DONE)
 }

@@ -143,7 +143,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
         file.write(&result)?;
     }
     if let Some(directory) = &common.plots {
-        plots::write(directory, &result)?;
+        plots::write(directory, &output::results(&result)?)?;
     }
     if on_terminal {
         result.timing = Some(timing);

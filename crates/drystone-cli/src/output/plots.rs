@@ -2,8 +2,8 @@
 
 use super::{file, message};
 use crate::exit::Failure;
+use drystone_report::Results;
 use drystone_report::charts::{MOST_TOGETHER, draw};
-use serde::Serialize;
 use std::fs;
 use std::path::Path;
 
@@ -15,10 +15,9 @@ pub(crate) fn prepare(directory: &Path) -> Result<(), Failure> {
     fs::create_dir_all(directory).map_err(|e| Failure::usage(format_args!("{}: {e}", directory.display())))
 }
 
-/// Writes every plot that a result has something for.
-pub(crate) fn write(directory: &Path, result: &impl Serialize) -> Result<(), Failure> {
-    let results = super::results(result)?;
-    let drawings = draw(&results, WIDTH).map_err(Failure::usage)?;
+/// Writes every plot that results have something for.
+pub(crate) fn write(directory: &Path, results: &Results) -> Result<(), Failure> {
+    let drawings = draw(results, WIDTH).map_err(Failure::usage)?;
     for drawing in &drawings {
         file::write(&directory.join(format!("{}.svg", drawing.id)), drawing.file().as_bytes())?;
         file::write(&directory.join(format!("{}.png", drawing.id)), &drawing.png(2.0).map_err(Failure::usage)?)?;

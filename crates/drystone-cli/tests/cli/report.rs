@@ -58,7 +58,10 @@ fn what_is_no_result_is_refused() {
 #[test]
 fn plots_are_files() {
     let folder = Folder::new();
-    folder.run(&compare(&["--plots", "made/plots", "--loads", "0.9,1"])).ok();
+    let json = folder.run(&compare(&["--plots", "made/plots", "--loads", "0.9,1", "--format", "json"])).ok();
+    // Later the same.
+    folder.write("results.json", json);
+    folder.run(&["report", "results.json", "--output", "out.html", "--plots", "later"]).ok();
     let mut names: Vec<String> = fs::read_dir(folder.path("made/plots"))
         .expect("a folder")
         .map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned())
@@ -71,6 +74,7 @@ fn plots_are_files() {
     }
     for name in &names {
         let bytes = fs::read(folder.path("made/plots").join(name)).expect("readable");
+        assert!(bytes == fs::read(folder.path("later").join(name)).expect("made"), "{name} is another later");
         if name.ends_with(".png") {
             assert_eq!(&bytes[..8], b"\x89PNG\r\n\x1a\n", "{name}");
             assert_eq!(&bytes[16..20], &(2 * 820_u32).to_be_bytes(), "{name}");
