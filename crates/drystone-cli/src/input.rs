@@ -191,6 +191,15 @@ pub(crate) fn takes(spec: &PolicySpec, priorities: &Priorities, workload: &Workl
     taken.map_err(|error| Failure::usage(format_args!("policy {spec}: {error}")))
 }
 
+/// Whether these policies can be simulated on the workload.
+pub(crate) fn fits<'a>(specs: impl IntoIterator<Item = &'a PolicySpec>, workload: &Workload) -> Result<(), Failure> {
+    for spec in specs {
+        let unfit = |error| Failure::usage(format_args!("policy {spec}: {error}"));
+        spec.scheduler().fits(workload).map_err(unfit)?;
+    }
+    Ok(())
+}
+
 /// Which jobs count: as asked for, else as the study has it, else all.
 pub(crate) fn selection(args: &SimulationArgs) -> Selection {
     args.trim.unwrap_or_else(|| args.log.study.map_or(Selection::All, study_selection))

@@ -1,6 +1,6 @@
 //! What can go wrong with a sweep, in words for those who must do something about it.
 
-use drystone::engine::SimulationError;
+use drystone::engine::{SimulationError, Unfit};
 use drystone::generate::GenerateError;
 use drystone::log::LogError;
 use drystone::model::WorkloadError;
@@ -54,6 +54,16 @@ pub enum SweepError {
         name: String,
         /// Why.
         source: WorkloadError,
+    },
+    /// A policy cannot be simulated on a workload.
+    #[error("policy {policy} on {workload}: {source}")]
+    Unfit {
+        /// The policy.
+        policy: String,
+        /// The workload.
+        workload: String,
+        /// Why.
+        source: Unfit,
     },
     /// A simulation fails: a bug of the policy.
     #[error("policy {policy} on {workload}: {source}")]

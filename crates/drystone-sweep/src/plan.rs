@@ -69,7 +69,7 @@ impl Plan {
     /// file; each is read once.
     ///
     /// # Errors
-    /// A log is missing or broken, or a month is not in it.
+    /// A log is missing or broken, a month is not in it, or a policy cannot be simulated on a workload.
     ///
     /// Cost: memory for the workloads, about 150 bytes a job, and about 300 bytes a configuration.
     pub fn of(study: &Study, logs: Option<&Path>) -> Result<Plan, SweepError> {
@@ -116,6 +116,11 @@ impl Plan {
                     configurations.push(Configuration { case: at, name, policy, point, simulation });
                 }
             }
+        }
+        for Simulated { case, policy, .. } in &simulations {
+            let unfit =
+                |source| SweepError::Unfit { policy: policy.to_string(), workload: cases[*case].label(), source };
+            policy.scheduler().fits(&cases[*case].workload).map_err(unfit)?;
         }
         let file = std::path::absolute(&study.file).unwrap_or_else(|_| study.file.clone());
         let mut plan = Plan {

@@ -4,7 +4,7 @@ use crate::cell::{Cell, Verdict};
 use crate::logs::{Library, LogState};
 use crate::measure::{Measured, Seen};
 use crate::study::{RowSpec, Study, Table};
-use drystone::engine::{Replay, Simulation, SimulationError};
+use drystone::engine::{Replay, Simulation, SimulationError, Unfit};
 use drystone::log::clean::{Options, Study as Cleaning};
 use drystone::log::source;
 use drystone::log::swf::Reader;
@@ -71,6 +71,14 @@ pub enum ReproduceError {
         policy: String,
         /// How.
         source: SimulationError,
+    },
+    /// A policy cannot be simulated on a workload.
+    #[error("policy {policy}: {source}")]
+    Unfit {
+        /// Which.
+        policy: String,
+        /// Why.
+        source: Unfit,
     },
     /// A policy that only reading the study should have refused.
     #[error("policy {0}")]
@@ -329,6 +337,8 @@ fn simulate(
     observer: &mut impl drystone::engine::Observer,
 ) -> Result<(), ReproduceError> {
     let spec: PolicySpec = policy.parse()?;
-    let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), Replay::new(workload));
+    let scheduler = spec.scheduler();
+    scheduler.fits(workload).map_err(|source| ReproduceError::Unfit { policy: policy.to_string(), source })?;
+    let mut simulation = Simulation::new(workload.machine(), scheduler, Replay::new(workload));
     simulation.run(observer).map_err(|source| ReproduceError::Policy { policy: policy.to_string(), source })
 }

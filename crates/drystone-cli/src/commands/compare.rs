@@ -67,6 +67,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
     common.plots.as_deref().map(plots::prepare).transpose()?;
     let specs = specs(args)?;
     let input = Input::read(common.workload.as_deref(), &common.log, common.seed, false)?.slice(common)?;
+    input::fits(&specs, &input.workload)?;
     let mut experiment = input::experiment(common, &input.header);
     let baseline = baseline(args, &specs)?;
     let parts = parts(&input.workload, common.each_month)?;

@@ -13,6 +13,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
     message::be_quiet(args.quiet);
     let Input { workload, .. } = Input::read(args.workload.as_deref(), &args.log, args.seed, false)?;
     let spec = in_study(&args.policy, args.log.study)?;
+    input::fits([&spec], &workload)?;
     let id = find(&workload, args.job)?;
     let mut priorities = None;
     if let Some(file) = &args.priorities {

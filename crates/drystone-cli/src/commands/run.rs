@@ -59,6 +59,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     let input = Input::read(common.workload.as_deref(), &common.log, common.seed, records)?.slice(common)?;
     let mut experiment = input::experiment(common, &input.header);
     let spec = in_study(&args.policy, common.log.study)?;
+    input::fits([&spec], &input.workload)?;
     let mut priorities = None;
     if let Some(file) = &common.priorities {
         let (read, meta) = input::priorities(file, &input.workload)?;

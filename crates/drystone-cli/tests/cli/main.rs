@@ -14,4 +14,5 @@ mod reproduce;
 mod run;
 mod suspension;
 mod sweep;
+mod unfit;
 mod workload;

@@ -2,6 +2,7 @@
 
 mod changes;
 pub mod explain;
+mod fitness;
 mod notes;
 mod observer;
 mod platform;
@@ -11,6 +12,7 @@ mod simulation;
 mod source;
 mod stopwatch;
 
+pub use fitness::Unfit;
 pub use notes::{Note, Notes};
 pub use observer::{Levels, Observer, Schedule};
 pub use platform::{Memory, Pays, Platform, PlatformError, Transfer};

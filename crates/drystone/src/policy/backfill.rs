@@ -4,8 +4,9 @@
 //! EASY, and plans with k reservations. "EASY" is not one algorithm: published results differ in how extra processors are
 //! counted, what an overdue job means, and when a pass is made; each choice is a parameter here.
 
-use super::{Actions, Event, Kind, Param, Phase, Policy, Variant, View, Why};
+use super::{Actions, Event, Kind, Param, Phase, Policy, Requirement, Variant, View, Why};
 use crate::model::{JobId, Procs, Span, Time};
+use crate::parts::predict;
 use crate::parts::{Extra, Fit, Order, Place, Profile, Running, RunningSet, WaitQueue, Waiting};
 use serde::{Deserialize, Serialize};
 
@@ -450,6 +451,11 @@ impl Policy for Backfill {
             self.full_pass(view, actions);
         }
     }
+
+    fn requires(&self) -> Requirement {
+        // Whoever is past its prediction counts as having given back its processors: it must have, by the end of the second.
+        if self.choices.overdue == Overdue::Free { Requirement::Punctual } else { Requirement::Nothing }
+    }
 }
 
 impl Backfill {
@@ -603,6 +609,11 @@ pub(crate) static EASY: Kind = Kind {
         };
         if choices.overdue == Overdue::Free && args.text("pass") != "pyss" {
             return Err(args.error("`overdue=free` would start jobs on taken processors; it needs `pass=pyss`".into()));
+        }
+        if choices.overdue == Overdue::Free && args.text("correct") == "none" && predict::learns(args.text("predict")) {
+            let problem = "`overdue=free` counts whoever is past its prediction as gone; predictions from history need a \
+                           `correct` other than none for that";
+            return Err(args.error(problem.into()));
         }
         if choices.reservations > 1 && (choices.overdue != Overdue::Now || choices.extra != Extra::All) {
             return Err(args.error("`extra` and `overdue` have no other values with several reservations".into()));

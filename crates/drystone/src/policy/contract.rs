@@ -248,6 +248,16 @@ pub enum Pass {
     Pyss,
 }
 
+/// What a policy takes for granted about the jobs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Requirement {
+    /// Nothing: it works on every workload.
+    #[default]
+    Nothing,
+    /// No job outlives the prediction in force. Whoever simulates asks [`crate::engine::Scheduler::fits`] first.
+    Punctual,
+}
+
 /// A scheduling policy: a pure state machine that is told what happened and answers with actions.
 ///
 /// It reads no clock (one that searches may look at the driver's stopwatch), does no I/O, and cannot tell a simulated machine from a real one. Implement [`Policy::observe`] to keep
@@ -272,6 +282,11 @@ pub trait Policy: Snapshot {
     /// asks for a decision ([`View::stopwatch`]), and what comes out depends on the speed of the machine.
     fn time_limit(&self) -> Option<Duration> {
         None
+    }
+
+    /// What it takes for granted about the jobs.
+    fn requires(&self) -> Requirement {
+        Requirement::Nothing
     }
 
     /// Gives the policy priorities of users, groups, queues and jobs, before the first event.

@@ -37,6 +37,11 @@ pub fn forecast(text: &str) -> Result<Forecast, SpecError> {
     Ok(Forecast { predictor, factor, correction: automatic(learns) })
 }
 
+/// Whether a predictor learns from history; not if there is no such predictor.
+pub(crate) fn learns(text: &str) -> bool {
+    predictor(text).is_ok_and(|(_, _, learns)| learns)
+}
+
 fn automatic(learns: bool) -> Correction {
     if learns { Correction::Estimate } else { Correction::None }
 }

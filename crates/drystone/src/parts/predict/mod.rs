@@ -7,7 +7,7 @@ mod learner;
 mod quantile;
 mod recent;
 
-pub(crate) use build::canonical;
+pub(crate) use build::{canonical, learns};
 pub use build::{VALUES, build, forecast};
 pub use correction::{Correction, Expired};
 pub use estimate::{Perfect, UserEstimate};

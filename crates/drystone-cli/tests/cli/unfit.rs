@@ -1,0 +1,50 @@
+//! A policy that takes for granted what the log does not keep: wrong usage, said before anything is simulated.
+
+use crate::common::{Folder, line};
+
+/// Job 2 runs for 90 s beyond its estimate.
+fn overrun() -> Folder {
+    let jobs = [line(1, 0, 100, 3, 100), line(2, 10, 150, 4, 60), line(3, 20, 30, 1, 60)];
+    Folder::with("log.swf", format!("; MaxProcs: 4\n{}", jobs.concat()))
+}
+
+#[test]
+fn overruns_where_none_are_allowed_are_wrong_usage() {
+    let folder = overrun();
+    let policy = "easy@gaussier2015";
+    folder.write(
+        "study.toml",
+        format!("[[workload]]\nfile = \"log.swf\"\n[[policy]]\npolicy = \"{policy}\"\n[[policy]]\npolicy = \"easy\"\n"),
+    );
+    for arguments in [
+        vec!["run", "-w", "log.swf", "-p", policy],
+        vec!["compare", "-w", "log.swf", "-p", "easy", "-p", policy],
+        vec!["explain", "-w", "log.swf", "-p", policy, "--job", "1"],
+        vec!["sweep", "study.toml"],
+        vec!["sweep", "study.toml", "--dry-run"],
+    ] {
+        let error = folder.run(&arguments).fails(2);
+        for part in [policy, "1 of 3 jobs outlive theirs", "first job 2,", "60 s and runs for 150 s", "--overrun kill"] {
+            assert!(error.contains(part), "{arguments:?}: no `{part}` in {error}");
+        }
+        assert_eq!(folder.names(), ["log.swf", "study.toml"], "{arguments:?} left something behind");
+    }
+}
+
+#[test]
+fn what_the_message_advises_works() {
+    let folder = overrun();
+    let run = |more: &[&str]| folder.run(&[&["run", "-w", "log.swf", "--format", "json"], more].concat()).json();
+    let policy = "easy@gaussier2015";
+    for more in [["-p", policy, "--overrun", "kill"], ["-p", "easy", "--as", "gaussier2015"]] {
+        assert_eq!(run(&more)["policy"]["parameters"]["overdue"], "free");
+    }
+    // Corrected predictions are never outlived, and nobody runs for three times its estimate.
+    run(&["-p", "easy@gaussier2015(correct=estimate)"]);
+    run(&["-p", "easy++@gaussier2015"]);
+    run(&["-p", "easy@gaussier2015(predict=times(3,estimate))"]);
+    folder.run(&["run", "-w", "log.swf", "-p", "easy@gaussier2015(predict=double(estimate))"]).fails(2);
+    // Learned predictions that nobody corrects may be outlived by anybody: refused wherever such a policy is named.
+    let error = folder.run(&["run", "-w", "log.swf", "-p", "easy@gaussier2015(predict=recent(2),correct=none)"]).fails(2);
+    assert!(error.contains("need a `correct` other than none"), "{error}");
+}

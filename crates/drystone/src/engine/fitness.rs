@@ -1,0 +1,64 @@
+//! Whether a scheduler can work on a workload at all, asked before anything is simulated.
+
+use super::Scheduler;
+use crate::model::{Span, Workload};
+use crate::parts::predict::Correction;
+use crate::policy::Requirement;
+
+/// A workload that a policy cannot be simulated on. Wrong usage, not a bug of the policy.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Unfit {
+    /// Jobs outlive what the policy takes for certain.
+    #[error(
+        "it counts a job as gone when its prediction is over, but {outliving} of {jobs} jobs outlive theirs, first job \
+         {first}, which is predicted to run for {predicted} s and runs for {run} s; run times must be cut at the estimates \
+         (`--overrun kill`; in a study file `overrun = \"kill\"`; studies that use such a policy do it)"
+    )]
+    Outlived {
+        /// How many jobs.
+        outliving: usize,
+        /// Of how many.
+        jobs: usize,
+        /// The log's number of the first.
+        first: i64,
+        /// Its prediction.
+        predicted: Span,
+        /// Its run time.
+        run: Span,
+    },
+}
+
+impl Scheduler {
+    /// Checks that the policy can be simulated on this workload ([`crate::policy::Policy::requires`]).
+    ///
+    /// # Errors
+    /// The workload lacks what the policy requires.
+    ///
+    /// Cost: nothing for a policy without requirements, else O(n).
+    pub fn fits(&self, workload: &Workload) -> Result<(), Unfit> {
+        let forecast = &self.forecast;
+        match self.policy.requires() {
+            Requirement::Nothing => Ok(()),
+            // Predictions that are corrected, or known to be right, are never outlived.
+            Requirement::Punctual
+                if forecast.correction != Correction::None || forecast.predictor.clairvoyant() =>
+            {
+                Ok(())
+            }
+            Requirement::Punctual => {
+                let factor = i64::from(forecast.factor);
+                let predicted = |estimate: Span| Span(estimate.0.saturating_mul(factor));
+                let pairs = workload.jobs().iter().zip(workload.truth());
+                let mut outliving = pairs.filter(|(job, truth)| truth.run > predicted(job.estimate));
+                let Some((job, truth)) = outliving.next() else { return Ok(()) };
+                Err(Unfit::Outlived {
+                    outliving: 1 + outliving.count(),
+                    jobs: workload.len(),
+                    first: truth.number,
+                    predicted: predicted(job.estimate),
+                    run: truth.run,
+                })
+            }
+        }
+    }
+}
