@@ -2,13 +2,11 @@
 
 mod common;
 
-use common::{simulate, spec, starts, workload};
+use common::{spec, starts, workload};
 use drystone::engine::{Replay, Schedule, Scheduler, Simulation, SimulationError};
-use drystone::metrics::PromiseAudit;
 use drystone::model::{Job, JobId, ProcSet, Span, Time, Workload};
 use drystone::parts::predict::{Forecast, Prediction, forecast};
 use drystone::policy::{Action, Actions, Event, Pass, Policy, View, Why, names};
-use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// The picture by which the papers explain backfilling: 4 processors, A runs on 2 until 10, B needs 3 and must wait for it,
@@ -100,6 +98,36 @@ fn predictions_may_change_without_being_corrected() {
     assert_eq!(starts(&w, policy), [0, 0, 50, 60]);
 }
 
+/// Times may lie before the origin, and the shadow of nobody lies at the end of all times.
+#[test]
+fn the_past_of_the_origin_is_a_time_like_any_other() {
+    // Nobody is planned for: job 1 has the machine, job 2 waits for it, and job 3 comes when that is known.
+    let w = workload(2, &[(-9, 2, 5, 5), (-8, 2, 5, 5), (-7, 1, 5, 5)]);
+    for policy in ["greedy", "fcfs", "easy(reserve=0)", "easy", "conservative"] {
+        assert_eq!(starts(&w, policy), [-9, -4, 1], "{policy}");
+    }
+}
+
+/// A plan may be withdrawn by an event that leads to no decision: when the policy wakes next is then what it said before,
+/// also where the state is restored in between.
+#[test]
+fn a_restored_session_wakes_when_it_would_have() {
+    let w = workload(1, &[(0, 1, 100, 50), (1, 1, 100, 10)]);
+    let cancelled = [(Time(2), JobId(1))];
+    let mut simulation =
+        Simulation::new(w.machine(), spec("conservative").scheduler(), Replay::with_cancellations(&w, &cancelled));
+    // Job 2 is planned for 100, and withdrawn when nobody else waits.
+    for _ in 0..3 {
+        simulation.step(&mut ()).expect("runs");
+    }
+    assert_eq!(simulation.now(), Time(2));
+    let source = Replay::with_cancellations(&w, &cancelled);
+    let mut restored = Simulation::new(w.machine(), spec("conservative").scheduler(), source);
+    restored.load(&simulation.save().expect("saves")).expect("loads");
+    assert_eq!(simulation.session().deadline(), Some(Time(100)));
+    assert_eq!(restored.session().deadline(), simulation.session().deadline());
+}
+
 /// The orders, on one processor: all jobs arrive while the first one runs.
 #[test]
 fn orders_by_hand() {
@@ -143,146 +171,6 @@ fn jobs_without_run_time_and_crowds_at_one_instant() {
         }
     }
     assert_eq!(starts(&w, "fcfs"), [5, 5, 5, 15, 16]);
-}
-
-fn random_jobs(max: usize) -> impl Strategy<Value = Workload> {
-    let job = (0i64..400, 1u32..9, 0i64..60, 0i64..60, any::<bool>());
-    (8u32..12, prop::collection::vec(job, 1..max)).prop_map(|(procs, jobs)| {
-        let mut now = 0;
-        let jobs: Vec<_> = jobs
-            .into_iter()
-            .map(|(gap, procs, estimate, run, overrun)| {
-                now += gap / 20;
-                (now, procs, estimate, if overrun { run } else { run.min(estimate) })
-            })
-            .collect();
-        workload(procs, &jobs)
-    })
-}
-
-/// Every policy in the registry, and parameters that take other paths.
-fn policies() -> Vec<String> {
-    let mut all: Vec<String> = names().iter().map(ToString::to_string).collect();
-    all.extend(
-        [
-            "easy@tsafrir2007",
-            "easy++@tsafrir2007",
-            "easy(predict=learn)",
-            "conservative(predict=learn(under=squared))",
-            "easy(predict=recent(3,propagate=running))",
-            "easy(reserve=3)",
-            "easy(order=lxf,backfill=sjf)",
-            "easy(backfill=lxf)",
-            "easy(predict=recent(3,full=no,propagate=running),correct=gradual)",
-            "easy(order=sjf,backfill=sjf,predict=recent(2,propagate=waiting),correct=exponential)",
-            "conservative(predict=recent(2))",
-            "conservative(notice=late)",
-            "conservative(predict=perfect)",
-            "goal(tradeoff(Tw:avgX),version=c,predict=recent(2,propagate=running),nodes=500)",
-            "goal(lexical(maxW>avgX>unused),search=lds-fcfs,diff=strict,nodes=500,pass=event)",
-            "goal(tradeoff(Tw(30):areaW:late(60)),version=b,predict=perfect,nodes=20000,threads=2)",
-            "goal(tradeoff(fair(100):avgX),reuse=branch,local=20,nodes=300)",
-            "goal(lexical(special(user=1)>Tw),reuse=seed,prune=beside,nodes=300)",
-            "goal(plan=estimate,predict=recent(2,propagate=running),nodes=300)",
-            "ss(sf=1,every=7)",
-            "ss(sf=1.5,every=3,predict=recent(2))",
-            "ss(place=priosf,every=5)",
-            "ss(place=avoid,rule=skip,every=5)",
-            "ss(migration=yes,every=5,cap=2)",
-            "ss(sf=auto,relief=3,every=5,place=contiguous)",
-            "tss(sf=1.2,every=5)",
-            "is(slice=5,every=5)",
-        ]
-        .map(String::from),
-    );
-    all
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
-
-    /// A simulation stopped after any event and resumed from its saved state ends as if it had not been stopped.
-    #[test]
-    fn resuming_is_as_if_nothing_happened(w in random_jobs(60), stop in 0usize..100) {
-        for policy in policies() {
-            let spec = spec(&policy);
-            let whole = simulate(&w, &policy);
-            let mut schedule = Schedule::default();
-            let mut first = Simulation::new(w.machine(), spec.scheduler(), Replay::new(&w));
-            for _ in 0..stop {
-                if !first.step(&mut schedule).expect("runs") {
-                    break;
-                }
-            }
-            let saved = first.save().expect("saves");
-            drop(first);
-            let mut second = Simulation::new(w.machine(), spec.scheduler(), Replay::new(&w));
-            second.load(&saved).expect("loads");
-            prop_assert_eq!(&second.save().expect("saves"), &saved, "{}: a state saves as it was loaded", policy);
-            second.run(&mut schedule).expect("runs");
-            prop_assert_eq!(&schedule, &whole, "{}", policy);
-        }
-    }
-
-    /// No policy looks at run times that are not over: other run times of unfinished jobs change nothing before the first
-    /// of their ends, old or new.
-    #[test]
-    fn no_policy_knows_the_future(w in random_jobs(40), noise in prop::collection::vec(0i64..80, 40), at in 0i64..400) {
-        for policy in policies().into_iter().filter(|p| !p.contains("perfect")) {
-            let before = simulate(&w, &policy);
-            let (machine, jobs, mut truth, provenance) = w.clone().into_parts();
-            let mut until = i64::MAX;
-            for (i, t) in truth.iter_mut().enumerate() {
-                let (start, end) = before.spans[i].expect("ends");
-                if end.0 >= at {
-                    let run = t.run.0.max(noise[i % noise.len()]).max(at - start.0);
-                    until = until.min(end.0).min(start.0 + run);
-                    t.run.0 = run;
-                }
-            }
-            let other = Workload::new(machine, jobs, truth, provenance).expect("sound");
-            let after = simulate(&other, &policy);
-            for (a, b) in before.spans.iter().zip(&after.spans) {
-                let (a, b) = (a.expect("ends").0.0, b.expect("ends").0.0);
-                prop_assert!(a == b || (a >= until && b >= until), "{policy}: a start at {a} moved to {b} before {until}");
-            }
-        }
-    }
-
-    /// Where no job outlives its estimate, conservative backfilling starts nobody later than it promised at submission, and
-    /// EASY no head later than its first reservation, whatever the order of backfilling.
-    #[test]
-    fn promises_are_kept(w in random_jobs(80)) {
-        let (machine, jobs, mut truth, provenance) = w.into_parts();
-        truth.iter_mut().zip(&jobs).for_each(|(t, j)| t.run = t.run.min(j.estimate));
-        let w = Workload::new(machine, jobs, truth, provenance).expect("sound");
-        for policy in ["conservative", "easy", "easy(backfill=sjf)", "easy(backfill=lxf)", "easy(backfill=widest)"] {
-            let mut audit = PromiseAudit::default();
-            Simulation::new(w.machine(), spec(policy).scheduler(), Replay::new(&w)).run(&mut audit).expect("runs");
-            prop_assert_eq!(audit.kept().worst, None, "{}", policy);
-        }
-    }
-
-    /// Jobs are withdrawn at random: whoever is left ends, and nobody is lost.
-    #[test]
-    fn cancellations_lose_nobody(w in random_jobs(40), picks in prop::collection::vec((0u32..40, 0i64..600), 0..12)) {
-        let mut cancellations: Vec<(Time, JobId)> =
-            picks.into_iter().filter(|p| (p.0 as usize) < w.len())
-                .map(|(id, after)| (w.jobs()[id as usize].submit + drystone::model::Span(after), JobId(id))).collect();
-        cancellations.sort();
-        for policy in policies() {
-            #[derive(Default)]
-            struct Count { cancelled: usize, ended: usize }
-            impl drystone::engine::Observer for Count {
-                fn cancelled(&mut self, _: Time, _: JobId) { self.cancelled += 1; }
-                fn ended(&mut self, _: &drystone::model::Ended<'_>) { self.ended += 1; }
-            }
-            let mut count = Count::default();
-            let source = Replay::with_cancellations(&w, &cancellations);
-            Simulation::new(w.machine(), spec(&policy).scheduler(), source).run(&mut count).expect("runs");
-            prop_assert_eq!(count.cancelled + count.ended, w.len(), "{}", policy);
-        }
-    }
 }
 
 /// What a policy under test does, in order, at its decisions.

@@ -24,7 +24,8 @@ fn overruns_where_none_are_allowed_are_wrong_usage() {
         vec!["sweep", "study.toml", "--dry-run"],
     ] {
         let error = folder.run(&arguments).fails(2);
-        for part in [policy, "1 of 3 jobs outlive theirs", "first job 2,", "60 s and runs for 150 s", "--overrun kill"] {
+        for part in [policy, "1 of 3 jobs outlive theirs", "first job 2,", "60 s and runs for 150 s", "--overrun kill"]
+        {
             assert!(error.contains(part), "{arguments:?}: no `{part}` in {error}");
         }
         assert_eq!(folder.names(), ["log.swf", "study.toml"], "{arguments:?} left something behind");
@@ -45,6 +46,7 @@ fn what_the_message_advises_works() {
     run(&["-p", "easy@gaussier2015(predict=times(3,estimate))"]);
     folder.run(&["run", "-w", "log.swf", "-p", "easy@gaussier2015(predict=double(estimate))"]).fails(2);
     // Learned predictions that nobody corrects may be outlived by anybody: refused wherever such a policy is named.
-    let error = folder.run(&["run", "-w", "log.swf", "-p", "easy@gaussier2015(predict=recent(2),correct=none)"]).fails(2);
+    let error =
+        folder.run(&["run", "-w", "log.swf", "-p", "easy@gaussier2015(predict=recent(2),correct=none)"]).fails(2);
     assert!(error.contains("need a `correct` other than none"), "{error}");
 }

@@ -40,9 +40,7 @@ impl Scheduler {
         match self.policy.requires() {
             Requirement::Nothing => Ok(()),
             // Predictions that are corrected, or known to be right, are never outlived.
-            Requirement::Punctual
-                if forecast.correction != Correction::None || forecast.predictor.clairvoyant() =>
-            {
+            Requirement::Punctual if forecast.correction != Correction::None || forecast.predictor.clairvoyant() => {
                 Ok(())
             }
             Requirement::Punctual => {

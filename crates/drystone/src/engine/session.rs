@@ -88,6 +88,8 @@ struct Saved {
     state: State,
     policy: Vec<u8>,
     predictor: Vec<u8>,
+    /// Not asked again: since its last decision the policy may have been told of something that leads to none.
+    wake: Option<Time>,
 }
 
 impl Session {
@@ -502,6 +504,7 @@ impl Session {
             state: self.s.clone(),
             policy: self.scheduler.policy.save()?,
             predictor: self.scheduler.forecast.predictor.save()?,
+            wake: self.wake,
         };
         Ok(postcard::to_stdvec(&saved)?)
     }
@@ -516,7 +519,7 @@ impl Session {
         self.scheduler.forecast.predictor.load(&saved.predictor)?;
         self.s = saved.state;
         self.actions.clear();
-        self.wake = self.scheduler.policy.next_wake();
+        self.wake = saved.wake;
         Ok(())
     }
 

@@ -195,10 +195,9 @@ impl Backfill {
             self.enqueue_fresh();
             return true;
         }
-        let mut fit = Fit { free: view.free(), window: blocked.shadow - now, extra: blocked.extra };
-        if blocked.shadow == Time::MAX {
-            fit.window = Span::MAX;
-        }
+        // The present may lie before the origin: nothing is taken from the end of all times.
+        let window = if blocked.shadow == Time::MAX { Span::MAX } else { blocked.shadow - now };
+        let mut fit = Fit { free: view.free(), window, extra: blocked.extra };
         if let [job] = self.fresh[..]
             && !fit.admits(job.procs, job.prediction)
         {

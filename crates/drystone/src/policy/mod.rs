@@ -14,7 +14,9 @@ mod view;
 
 pub use backfill::{Arrive, Backfill, Choices, Guard, Overdue};
 pub use conservative::Conservative;
-pub use contract::{Action, Actions, Event, Gauge, Moved, Pass, Placement, Policy, Requirement, Snapshot, SnapshotError, Why};
+pub use contract::{
+    Action, Actions, Event, Gauge, Moved, Pass, Placement, Policy, Requirement, Snapshot, SnapshotError, Why,
+};
 pub use goal::Goal;
 pub use multiqueue::{Borders, Control, Delay, MultiQueue, Own, Promising, QueueSettings};
 pub use planned::Notice;

@@ -7,8 +7,8 @@ mod learner;
 mod quantile;
 mod recent;
 
-pub(crate) use build::{canonical, learns};
 pub use build::{VALUES, build, forecast};
+pub(crate) use build::{canonical, learns};
 pub use correction::{Correction, Expired};
 pub use estimate::{Perfect, UserEstimate};
 pub use learner::{Branch, Learner, LearnerOptions, Weight};

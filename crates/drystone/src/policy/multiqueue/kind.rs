@@ -109,14 +109,14 @@ pub(crate) static MULTIQUEUE: Kind = Kind {
 };
 
 fn settings(args: &Args<'_>) -> Result<QueueSettings, SpecError> {
+    // Read whether they count or not: a mistake in a parameter is one, whatever the others say.
+    let queues = match args.text("queues") {
+        "auto" => None,
+        _ => Some(within(args, "queues", 1, 8)?),
+    };
+    let history = within(args, "history", 10, 1_000_000)?;
     let borders = match args.text("bounds") {
-        "auto" => Borders::Auto {
-            queues: match args.text("queues") {
-                "auto" => None,
-                _ => Some(within(args, "queues", 1, 8)?),
-            },
-            history: within(args, "history", 10, 1_000_000)?,
-        },
+        "auto" => Borders::Auto { queues, history },
         _ => Borders::Fixed(list(args, "bounds")?.into_iter().map(Span).collect()),
     };
     let widths: Vec<u32> = list(args, "widths")?;
@@ -141,15 +141,12 @@ fn settings(args: &Args<'_>) -> Result<QueueSettings, SpecError> {
 }
 
 fn delay(args: &Args<'_>) -> Result<Option<Delay>, SpecError> {
-    let control = match args.text("adapt") {
-        "fixed" => Control::Fixed,
-        "paper" => Control::Paper {
-            tolerance: real(args, "tolerance", 0.0)?,
-            first_change: args.choose("first-change", &[("slowdown", true), ("zero", false)])?,
-        },
-        "bounded" => Control::Bounded { ceiling: real(args, "ceiling", 0.0)?, share: real(args, "share", 0.0)? },
-        _ => return Err(args.wrong("adapt")),
+    let paper = Control::Paper {
+        tolerance: real(args, "tolerance", 0.0)?,
+        first_change: args.choose("first-change", &[("slowdown", true), ("zero", false)])?,
     };
+    let bounded = Control::Bounded { ceiling: real(args, "ceiling", 0.0)?, share: real(args, "share", 0.0)? };
+    let control = args.choose("adapt", &[("fixed", Control::Fixed), ("paper", paper), ("bounded", bounded)])?;
     let delay = Delay {
         first: 0.0,
         control,

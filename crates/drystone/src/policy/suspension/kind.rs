@@ -137,8 +137,10 @@ pub(crate) static IS: Kind = Kind {
 };
 
 fn selection(args: &Args<'_>, limit: Limit) -> Result<Selection, SpecError> {
+    // Read whether it counts or not: a mistake in a parameter is one, whatever the others say.
+    let target = decimal(args, "target")?;
     let factor = match args.text("sf") {
-        "auto" => Factor::Auto { target: decimal(args, "target")? },
+        "auto" => Factor::Auto { target },
         _ => Factor::Fixed(from_one(args, "sf")?),
     };
     let relief = match args.text("relief") {

@@ -1,0 +1,158 @@
+//! Policies that are broken on purpose: the harness must find out each of them, and show it on a few jobs.
+
+use super::case::{Case, Limits, YEAR};
+use super::check::check;
+use super::shrink::{Failure, attempt};
+use super::subject::{Guarantee, Subject};
+use drystone::engine::Scheduler;
+use drystone::log::clean::Options;
+use drystone::log::{self, source::Source};
+use drystone::model::JobId;
+use drystone::parts::predict::Forecast;
+use drystone::policy::{Actions, Event, Pass, Policy, View, Why};
+use serde::{Deserialize, Serialize};
+
+/// First come, first served, with one fault.
+#[derive(Serialize, Deserialize)]
+struct Broken {
+    fault: Fault,
+    queue: Vec<JobId>,
+    #[serde(skip)]
+    decisions: u32,
+    ends: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum Fault {
+    /// None: the control.
+    Sound,
+    /// Forgets whoever arrives while three others wait.
+    Forgets,
+    /// Starts whoever is first, whether it fits or not, when two wait.
+    Oversubscribes,
+    /// Promises everybody a start in ten seconds.
+    Promises,
+    /// Lets every second decision go by; how many there were is not saved.
+    Unsaved,
+    /// Overtakes though it says it does not.
+    Overtakes,
+    /// Panics when the third job has ended.
+    Panics,
+}
+
+impl Policy for Broken {
+    fn observe(&mut self, event: Event, _: &View<'_>) {
+        match event {
+            Event::Arrived(_) if self.fault == Fault::Forgets && self.queue.len() == 3 => {}
+            Event::Arrived(id) => self.queue.push(id),
+            Event::Cancelled(id) => self.queue.retain(|&q| q != id),
+            Event::Ended { .. } => self.ends += 1,
+            _ => {}
+        }
+        assert!(self.fault != Fault::Panics || self.ends < 3, "three have ended");
+    }
+
+    fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
+        self.decisions += 1;
+        if self.fault == Fault::Unsaved && self.decisions.is_multiple_of(2) && view.free() < view.machine().procs {
+            return;
+        }
+        let mut free = view.free();
+        let waiting = self.queue.len();
+        let fault = self.fault;
+        let mut blocked = false;
+        self.queue.retain(|&id| {
+            let procs = view.job(id).procs;
+            let oversubscribed = fault == Fault::Oversubscribes && waiting == 2;
+            if (!blocked || fault == Fault::Overtakes) && procs <= free || oversubscribed {
+                free = free.saturating_sub(procs);
+                actions.start(id, Why::Head);
+                return false;
+            }
+            blocked = true;
+            if fault == Fault::Promises {
+                actions.reserve(id, view.now() + drystone::model::Span(10));
+            }
+            true
+        });
+    }
+}
+
+fn subject(fault: Fault, guarantees: &[Guarantee]) -> Subject {
+    let new = move || Scheduler {
+        policy: Box::new(Broken { fault, queue: Vec::new(), decisions: 0, ends: 0 }),
+        forecast: Forecast::default(),
+        pass: Pass::Instant,
+    };
+    Subject {
+        name: "broken".to_string(),
+        make: Box::new(new),
+        guarantees: guarantees.to_vec(),
+        limits: Limits { jobs: 200, run: YEAR },
+        predictor: "estimate".to_string(),
+    }
+}
+
+fn found(subject: &Subject) -> Option<Box<Failure>> {
+    (0..400).find_map(|seed| attempt(subject, seed).err())
+}
+
+#[test]
+fn a_sound_policy_passes() {
+    let sound = subject(Fault::Sound, &[Guarantee::InOrder, Guarantee::Uninterrupted]);
+    assert!(found(&sound).is_none(), "{}", found(&sound).map_or(String::new(), |f| f.report()));
+}
+
+/// Each fault, the word by which it is found out, and the most jobs that it takes to show it.
+#[test]
+fn every_fault_is_found_and_shown_on_few_jobs() {
+    for (fault, guarantees, word, most) in [
+        // One runs, three wait, and the next is forgotten.
+        (Fault::Forgets, vec![], "for ever", 4),
+        (Fault::Oversubscribes, vec![], "cannot start", 3),
+        (Fault::Promises, vec![Guarantee::KeepsPromises], "KeepsPromises", 2),
+        (Fault::Unsaved, vec![], "goes on otherwise", 4),
+        (Fault::Overtakes, vec![Guarantee::InOrder], "InOrder", 3),
+        (Fault::Panics, vec![], "three have ended", 3),
+        (Fault::Sound, vec![Guarantee::WorkConserving], "WorkConserving", 3),
+        (Fault::Sound, vec![Guarantee::SameAs("greedy".into())], "another schedule", 3),
+    ] {
+        let subject = subject(fault, &guarantees);
+        let failure = found(&subject).unwrap_or_else(|| panic!("nobody finds out what should be found by `{word}`"));
+        assert!(failure.problem.contains(word), "{}", failure.report());
+        assert!(failure.case.rows.len() <= most, "more than {most} jobs:{}", failure.report());
+        // The log that is printed is the case.
+        let report = failure.report();
+        assert!(report.contains("--workload failing.swf --policy 'broken'") && report.contains(&failure.case.swf()));
+        let bytes = Box::new(std::io::Cursor::new(failure.case.swf().into_bytes()));
+        let read = log::load_from(Source { bytes, name: "failing.swf".into() }, "failing", &Options::default());
+        let read = read.expect("a good log").workload;
+        let made = failure.case.workload();
+        assert_eq!((read.machine(), read.jobs(), read.truth()), (made.machine(), made.jobs(), made.truth()));
+        assert!(check(&subject, &failure.case).is_err(), "it fails again");
+    }
+}
+
+/// Cases are what they are drawn to be: every hostile kind does come up.
+#[test]
+fn hostile_kinds_come_up() {
+    let mut random = super::case::Random::new(1);
+    let cases: Vec<Case> = (0..2_000).map(|_| Case::random(&mut random, Limits { jobs: 3_000, run: YEAR })).collect();
+    let share = |what: &dyn Fn(&Case) -> bool| cases.iter().filter(|c| what(c)).count();
+    let many = |c: &Case| c.rows.len() >= 10;
+    for (kind, least, found) in [
+        ("all at once", 50, share(&|c| many(c) && c.rows.iter().all(|r| r.submit == c.rows[0].submit))),
+        ("all full width", 50, share(&|c| many(c) && c.procs > 1 && c.rows.iter().all(|r| r.procs == c.procs))),
+        ("no run time", 50, share(&|c| many(c) && c.rows.iter().all(|r| r.run == 0))),
+        ("estimates of a second", 50, share(&|c| many(c) && c.rows.iter().all(|r| r.estimate == 1))),
+        ("estimates of a year", 50, share(&|c| many(c) && c.rows.iter().all(|r| r.estimate == YEAR))),
+        ("exact estimates", 50, share(&|c| many(c) && c.rows.iter().all(|r| r.estimate == r.run))),
+        ("overruns", 200, share(&|c| c.rows.iter().any(|r| r.run > r.estimate))),
+        ("withdrawals", 200, share(&|c| !c.cancel.is_empty())),
+        ("one job", 20, share(&|c| c.rows.len() == 1)),
+        ("a thousand jobs and more", 10, share(&|c| c.rows.len() >= 1_000)),
+        ("one processor", 50, share(&|c| c.procs == 1)),
+    ] {
+        assert!(found >= least, "{kind}: {found} of {} cases", cases.len());
+    }
+}

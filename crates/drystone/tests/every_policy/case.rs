@@ -1,0 +1,166 @@
+//! Cases: a machine, jobs, withdrawals; hostile random ones, and how one is shown to people.
+
+use drystone::log::swf::{Header, Record, Writer};
+use drystone::model::{Job, JobId, Machine, Procs, Provenance, Span, Status, Time, Truth, Workload};
+
+/// SplitMix64: the same numbers everywhere, from any seed.
+#[derive(Clone)]
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number from `from` up to and with `to`.
+    pub(crate) fn range(&mut self, from: i64, to: i64) -> i64 {
+        from + (self.next() % (to - from + 1) as u64) as i64
+    }
+
+    pub(crate) fn chance(&mut self, percent: u64) -> bool {
+        self.next() % 100 < percent
+    }
+
+    pub(crate) fn pick<T: Clone>(&mut self, from: &[T]) -> T {
+        from[(self.next() % from.len() as u64) as usize].clone()
+    }
+}
+
+/// A job: seconds, processors, a user.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Row {
+    pub(crate) submit: i64,
+    pub(crate) procs: Procs,
+    pub(crate) estimate: i64,
+    pub(crate) run: i64,
+    pub(crate) user: i32,
+}
+
+/// What a policy is tried on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Case {
+    pub(crate) procs: Procs,
+    /// In order of arrival.
+    pub(crate) rows: Vec<Row>,
+    /// Which jobs are withdrawn, and how long after their arrival.
+    pub(crate) cancel: Vec<(usize, i64)>,
+    /// After how many steps the state is saved and restored elsewhere.
+    pub(crate) stop: usize,
+}
+
+/// What happens to jobs that outlive their estimates: the settings of an experiment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Overrun {
+    RunOn,
+    Kill,
+    Raise,
+    Exact,
+}
+
+/// How large and how long cases may be for a policy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Limits {
+    pub(crate) jobs: i64,
+    pub(crate) run: i64,
+}
+
+pub(crate) const YEAR: i64 = 365 * 86_400;
+
+impl Case {
+    /// A hostile one: each property of the jobs is drawn from a mix that is itself drawn.
+    pub(crate) fn random(random: &mut Random, limits: Limits) -> Case {
+        let procs = random.pick(&[1u32, 2, 3, 7, 8, 16, 16, 100, 1024]);
+        let jobs = match random.range(0, 99) {
+            0..75 => random.range(1, 25.min(limits.jobs)),
+            75..97 => random.range(1, 120.min(limits.jobs)),
+            _ => random.range(1, limits.jobs),
+        };
+        let (gaps, widths, runs, estimates) =
+            (random.range(0, 4), random.range(0, 4), random.range(0, 4), random.range(0, 5));
+        let overrun = random.pick(&[Overrun::RunOn, Overrun::RunOn, Overrun::Kill, Overrun::Raise, Overrun::Exact]);
+        let users = random.range(1, 4);
+        let mut now = if random.chance(80) { 0 } else { random.range(-1_000, 1_000_000) };
+        let mut rows = Vec::new();
+        for _ in 0..jobs {
+            now += match gaps {
+                0 => 0,
+                1 => random.range(0, 3),
+                2 => random.range(0, 60),
+                3 if random.chance(90) => 0,
+                3 => random.range(0, 2_000),
+                _ => random.pick(&[0, 0, 1, 5, 30]),
+            };
+            let width = match widths {
+                0 => procs,
+                1 => 1,
+                2 => 1 << random.range(0, i64::from(procs.ilog2())),
+                3 if random.chance(80) => random.range(1, i64::from(procs.div_ceil(4))) as Procs,
+                _ => random.range(1, i64::from(procs)) as Procs,
+            };
+            let run = match runs {
+                0 => 0,
+                1 => random.range(1, 40),
+                2 => random.pick(&[0, 0, 1, 1, 2, limits.run]),
+                3 => random.pick(&[10, 10, 20, limits.run.min(600)]),
+                _ => random.range(0, limits.run.min(300)),
+            };
+            let estimate = match estimates {
+                0 => 1,
+                1 => YEAR,
+                2 => run.max(1),
+                3 => random.range(1, 60),
+                4 => run + random.range(0, 3) * run.max(10) / 2,
+                _ => random.pick(&[1, 10, 60, 3_600, YEAR, run, run / 2]),
+            };
+            // An estimate of nothing cannot be said in a log, except of a job that runs for no time.
+            let estimate = estimate.max(1);
+            let (estimate, run) = match overrun {
+                Overrun::RunOn => (estimate, run),
+                Overrun::Kill => (estimate, run.min(estimate)),
+                Overrun::Raise => (estimate.max(run), run),
+                Overrun::Exact => (run, run),
+            };
+            rows.push(Row { submit: now, procs: width, estimate, run, user: random.range(1, users) as i32 });
+        }
+        let withdrawn = if random.chance(30) { random.range(1, 1 + jobs / 3) } else { 0 };
+        let cancel = (0..withdrawn)
+            .map(|_| (random.range(0, jobs - 1) as usize, random.pick(&[0, 0, 1, 10, 100, 1_000])))
+            .collect();
+        Case { procs, rows, cancel, stop: random.range(0, 2 * jobs + 2) as usize }
+    }
+
+    pub(crate) fn workload(&self) -> Workload {
+        let job = |r: &Row| Job { user: r.user, ..Job::new(Time(r.submit), r.procs, Span(r.estimate)) };
+        let truth = |(i, r): (usize, &Row)| Truth { run: Span(r.run), number: i as i64 + 1, status: Status::Completed };
+        let (jobs, truth) = (self.rows.iter().map(job).collect(), self.rows.iter().enumerate().map(truth).collect());
+        Workload::new(Machine { procs: self.procs }, jobs, truth, Provenance::default()).expect("a sound case")
+    }
+
+    /// In the order in which they are handled.
+    pub(crate) fn cancellations(&self) -> Vec<(Time, JobId)> {
+        let at = |&(job, after): &(usize, i64)| (Time(self.rows[job].submit + after), JobId(job as u32));
+        let mut list: Vec<_> = self.cancel.iter().map(at).collect();
+        list.sort();
+        list
+    }
+
+    /// As a log in the Standard Workload Format.
+    pub(crate) fn swf(&self) -> String {
+        let workload = self.workload();
+        let mut header = Header::new();
+        header.set("MaxProcs", &self.procs.to_string());
+        let records: Vec<Record> =
+            workload.jobs().iter().zip(workload.truth()).map(|(job, truth)| Record::of(job, truth)).collect();
+        let mut writer = Writer::new(Vec::new());
+        writer.log(&header, &records).expect("memory takes all");
+        String::from_utf8(writer.into_inner()).expect("text")
+    }
+}

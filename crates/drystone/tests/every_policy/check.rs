@@ -1,0 +1,224 @@
+//! Does a policy hold what every policy must, and what it guarantees itself, on one case?
+
+use super::case::Case;
+use super::subject::{Guarantee, Subject};
+use super::watch::{Fate, Watch};
+use drystone::engine::{Replay, Scheduler, Simulation};
+use drystone::model::Workload;
+use drystone::policy::{Pass, PolicySpec};
+use drystone_reference::{JobIn, checker};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Everything that is wrong, in words; a panic is wrong, too.
+pub(crate) fn check(subject: &Subject, case: &Case) -> Result<(), String> {
+    match catch_unwind(AssertUnwindSafe(|| check_all(subject, case))) {
+        Ok(found) => found,
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().cloned();
+            let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
+            Err(format!("panics: {}", text.unwrap_or_default()))
+        }
+    }
+}
+
+fn check_all(subject: &Subject, case: &Case) -> Result<(), String> {
+    let workload = case.workload();
+    if (subject.make)().fits(&workload).is_err() {
+        return Ok(());
+    }
+    let whole = simulate((subject.make)(), case, &workload)?;
+    invariants(subject, case, &whole)?;
+    for guarantee in &subject.guarantees {
+        kept(guarantee, subject, case, &workload, &whole).map_err(|e| format!("{guarantee:?}: {e}"))?;
+    }
+    resumed(subject, case, &workload, &whole)?;
+    foresight(subject, case, &whole)
+}
+
+pub(crate) fn simulate(scheduler: Scheduler, case: &Case, workload: &Workload) -> Result<Watch, String> {
+    let cancellations = case.cancellations();
+    let mut watch = Watch::new(case.rows.iter().map(|r| r.procs).collect());
+    let source = Replay::with_cancellations(workload, &cancellations);
+    Simulation::new(workload.machine(), scheduler, source).run(&mut watch).map_err(|e| e.to_string())?;
+    Ok(watch)
+}
+
+/// The invariants of every schedule, asked of a checker that shares nothing with the engine.
+fn invariants(subject: &Subject, case: &Case, seen: &Watch) -> Result<(), String> {
+    let mut jobs = Vec::new();
+    let mut place = vec![usize::MAX; case.rows.len()];
+    for (id, row) in case.rows.iter().enumerate() {
+        let fates = seen.fates.get(&(id as u32)).map_or(&[][..], Vec::as_slice);
+        let [fate] = fates else {
+            return Err(format!("job {} has {} ends: {fates:?}", id + 1, fates.len()));
+        };
+        let segments = || seen.segments.iter().filter(|s| s.job == id);
+        let received: i64 = segments().map(|s| s.end - s.start).sum();
+        let by = |at: i64| -> i64 { segments().map(|s| (s.end.min(at) - s.start).max(0)).sum() };
+        let last = segments().map(|s| s.end).max();
+        let withdrawn = || case.cancel.iter().filter(|c| c.0 == id).map(|c| row.submit + c.1);
+        let run = match fate {
+            Fate::Cancelled if segments().next().is_none() => continue,
+            // Withdrawn while suspended, or while it ran: what it had by then is what it was due. (One that is suspended in
+            // the second in which it is withdrawn ends when it would go on.)
+            Fate::Cancelled => received,
+            Fate::Ended { .. } if withdrawn().any(|at| by(at) == received) => received,
+            Fate::Ended { .. } if subject.guarantees.contains(&Guarantee::MayKill) && received >= row.estimate => {
+                received.min(row.run)
+            }
+            Fate::Ended { .. } => row.run,
+        };
+        if let Fate::Ended { at, start, ran, suspensions, overhead } = fate {
+            let first = segments().map(|s| s.start).min();
+            if (Some(*at), Some(*start), *ran + *overhead) != (last, first, received) {
+                return Err(format!("job {}: {fate:?} but it ran {first:?} to {last:?}, {received} s", id + 1));
+            }
+            if segments().count() != *suspensions as usize + 1 {
+                return Err(format!("job {}: {suspensions} suspensions in {} segments", id + 1, segments().count()));
+            }
+        }
+        place[id] = jobs.len();
+        let (submit, procs, estimate, user) = (row.submit, i64::from(row.procs), row.estimate, i64::from(row.user));
+        jobs.push(JobIn { submit, procs, estimate, run, user });
+    }
+    let mut segments = seen.segments.clone();
+    for segment in &mut segments {
+        segment.job = place[segment.job];
+    }
+    let words = |wrong: Vec<checker::Violation>| wrong.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+    checker::check(i64::from(case.procs), &jobs, &segments).map_err(words)
+}
+
+/// Whether no job outlives what was predicted of it at its arrival, and whether none ends before; only asked of predictions
+/// that do not come from history.
+fn punctual(subject: &Subject, case: &Case) -> (bool, bool) {
+    let forecast = (subject.make)().forecast;
+    let factor = i64::from(forecast.factor);
+    let learned = !forecast.predictor.clairvoyant() && !subject.name_has_given_predictions();
+    if learned {
+        return (false, false);
+    }
+    let predicted = |r: &super::case::Row| factor * if forecast.predictor.clairvoyant() { r.run } else { r.estimate };
+    (case.rows.iter().all(|r| r.run <= predicted(r)), case.rows.iter().all(|r| r.run == predicted(r)))
+}
+
+impl Subject {
+    /// Whether it plans with estimates, times a factor or not.
+    fn name_has_given_predictions(&self) -> bool {
+        !["recent", "quantile", "learn"].iter().any(|word| self.predictor.contains(word))
+    }
+}
+
+fn kept(
+    guarantee: &Guarantee,
+    subject: &Subject,
+    case: &Case,
+    workload: &Workload,
+    seen: &Watch,
+) -> Result<(), String> {
+    let fail = |wrong: bool, text: String| if wrong { Err(text) } else { Ok(()) };
+    match guarantee {
+        Guarantee::InOrder => {
+            let started: Vec<u32> = seen.trace.iter().filter(|t| t.1 == "started").map(|t| t.2).collect();
+            fail(!started.is_sorted(), format!("starts in the order {started:?}"))
+        }
+        Guarantee::WorkConserving => fail(
+            seen.idle.is_some(),
+            seen.idle.map_or(String::new(), |(at, id)| format!("at {at} job {} fits and waits", id + 1)),
+        ),
+        Guarantee::KeepsPromises => {
+            let kept = seen.audit.kept();
+            fail(punctual(subject, case).0 && kept.broken > 0, format!("{kept:?}"))
+        }
+        Guarantee::ExactPromises => {
+            if !punctual(subject, case).1 || !case.cancel.is_empty() {
+                return Ok(());
+            }
+            let starts = seen.trace.iter().filter(|t| t.1 == "started");
+            let early = starts.map(|t| (t.2, t.0)).find(|(id, at)| seen.promised.get(id).is_some_and(|p| p != at));
+            fail(early.is_some(), format!("{early:?}, promised {:?}", early.map(|e| seen.promised[&e.0])))
+        }
+        Guarantee::Uninterrupted => {
+            let twice = seen.trace.iter().find(|t| t.1 == "suspended");
+            fail(twice.is_some(), format!("{twice:?}"))
+        }
+        Guarantee::GoesOnInPlace => {
+            checker::check_local_resumption(&seen.segments).map_err(|wrong| format!("{wrong:?}"))
+        }
+        Guarantee::SuspendsAtMost(cap) => {
+            let over = |fate: &Fate| matches!(fate, Fate::Ended { suspensions, .. } if suspensions > cap);
+            let found = seen.fates.iter().find(|(_, fates)| fates.iter().any(over));
+            fail(found.is_some(), format!("{found:?}"))
+        }
+        Guarantee::MayKill => Ok(()),
+        Guarantee::SameAs(text) => {
+            let spec: PolicySpec = text.parse().map_err(|e| format!("{e}"))?;
+            let other = simulate(spec.scheduler(), case, workload)?;
+            // What a search did on its way may differ, what came of it may not.
+            let schedule = |seen: &Watch| seen.segments.clone();
+            fail(schedule(&other) != schedule(seen), format!("another schedule than {text}"))
+        }
+    }
+}
+
+/// Stopped after any step, saved, and loaded by another: everything that follows is the same.
+fn resumed(subject: &Subject, case: &Case, workload: &Workload, whole: &Watch) -> Result<(), String> {
+    let cancellations = case.cancellations();
+    let new = || {
+        let source = Replay::with_cancellations(workload, &cancellations);
+        Simulation::new(workload.machine(), (subject.make)(), source)
+    };
+    let mut watch = Watch::new(case.rows.iter().map(|r| r.procs).collect());
+    let mut first = new();
+    for _ in 0..case.stop {
+        if !first.step(&mut watch).map_err(|e| e.to_string())? {
+            break;
+        }
+    }
+    let saved = first.save().map_err(|e| format!("does not save: {e}"))?;
+    drop(first);
+    let mut second = new();
+    second.load(&saved).map_err(|e| format!("what was saved does not load: {e}"))?;
+    if second.save().map_err(|e| e.to_string())? != saved {
+        return Err(format!("after step {} the state saves otherwise than it was loaded", case.stop));
+    }
+    second.run(&mut watch).map_err(|e| format!("resumed after step {}: {e}", case.stop))?;
+    let different = watch.trace.iter().zip(&whole.trace).find(|(a, b)| a != b);
+    if different.is_some() || watch.trace.len() != whole.trace.len() {
+        return Err(format!("resumed after step {} it goes on otherwise: {different:?}", case.stop));
+    }
+    Ok(())
+}
+
+/// Other run times of jobs that have not ended change nothing before the first of their ends, old or new.
+fn foresight(subject: &Subject, case: &Case, whole: &Watch) -> Result<(), String> {
+    // With `pass=pyss`, as in the simulator of that name, a job is not corrected in the very second in which it ends.
+    let scheduler = (subject.make)();
+    if scheduler.forecast.predictor.clairvoyant() || scheduler.pass == Pass::Pyss || !case.cancel.is_empty() {
+        return Ok(());
+    }
+    // At a time in the middle of the schedule every job still to end runs a little longer; how much differs by job.
+    let last = whole.trace.last().map_or(0, |t| t.0);
+    let first = case.rows.first().map_or(0, |r| r.submit);
+    let at = first + (last - first) * (case.stop as i64 % 7) / 8;
+    let mut other = case.clone();
+    let mut until = i64::MAX;
+    for (id, row) in other.rows.iter_mut().enumerate() {
+        let Some([Fate::Ended { at: end, .. }]) = whole.fates.get(&(id as u32)).map(Vec::as_slice) else { continue };
+        if *end >= at {
+            until = until.min(*end);
+            row.run += 1 + id as i64 * 7 % 90;
+        }
+    }
+    let workload = other.workload();
+    if (subject.make)().fits(&workload).is_err() {
+        return Ok(());
+    }
+    let after = simulate((subject.make)(), &other, &workload)?;
+    let before =
+        |seen: &Watch| seen.trace.iter().filter(|t| t.0 < until && t.1 != "ended").copied().collect::<Vec<_>>();
+    if before(&after) != before(whole) {
+        return Err(format!("what happens before {until} depends on run times that end no sooner"));
+    }
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! Every policy of the registry on hostile random workloads: the invariants of every schedule, asked of an independent
+//! checker; each policy's own guarantees; saving, restoring and going on; no look into the future. A new policy is covered by
+//! being registered; it fails here until `subject.rs` says what it guarantees.
+//!
+//! Numbers drawn differ from run to run, unless PROPTEST_RNG_SEED fixes them; DRYSTONE_CASES sets how many cases are drawn
+//! per policy (default 4), DRYSTONE_POLICY tries one policy alone, DRYSTONE_SHOW prints each case
+//! before it is tried, for what hangs. What fails is shrunk, and printed as a log with the command that shows it.
+
+mod broken;
+mod case;
+mod check;
+mod metamorphic;
+mod shrink;
+mod subject;
+mod watch;
+
+use case::Random;
+use drystone::policy::{KINDS, PolicySpec};
+use std::hash::{BuildHasher, RandomState};
+use subject::Subject;
+
+/// So many failures are shown in full, the others in a line.
+const SHOWN: usize = 3;
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.trim().parse().ok()
+}
+
+fn seed() -> u64 {
+    number("PROPTEST_RNG_SEED").unwrap_or_else(|| RandomState::new().hash_one(0))
+}
+
+fn cases() -> u64 {
+    number("DRYSTONE_CASES").unwrap_or(4)
+}
+
+/// Tries each policy on so many cases; panics with all that was found.
+fn try_all(what: &str, specs: &[PolicySpec], times: u64) {
+    let seed = seed();
+    let mut failures = Vec::new();
+    for (at, spec) in specs.iter().enumerate() {
+        let subject = Subject::of(spec);
+        let mut random = Random::new(seed.wrapping_add(at as u64 * 1_000_003));
+        if let Some(failure) = (0..times).find_map(|_| shrink::attempt(&subject, random.next()).err()) {
+            failures.push(if failures.len() < SHOWN { failure.report() } else { failure.line() });
+        }
+    }
+    println!("{what}: {} policies, {} cases each, seed {seed}", specs.len(), times);
+    assert!(failures.is_empty(), "again with PROPTEST_RNG_SEED={seed} DRYSTONE_CASES={times}\n{}", failures.concat());
+}
+
+/// The policy of DRYSTONE_POLICY, or all names by default: as many cases as one wants.
+#[test]
+fn one_policy_alone() {
+    let specs = match std::env::var("DRYSTONE_POLICY") {
+        Ok(text) => vec![text.parse().unwrap_or_else(|e| panic!("DRYSTONE_POLICY: {e}"))],
+        Err(_) => drystone::policy::names().into_iter().map(|name| name.parse().expect(name)).collect(),
+    };
+    try_all("alone", &specs, cases());
+}
+
+/// All names, all variants, every parameter at every value found for it.
+#[test]
+fn every_policy_holds_what_it_must() {
+    let specs = subject::fixed();
+    for kind in KINDS {
+        let of_kind = specs.iter().filter(|s| s.kind().name == kind.name).count();
+        assert!(of_kind >= 10, "only {of_kind} texts for {}", kind.name);
+    }
+    try_all("fixed", &specs, cases());
+}
+
+/// Several parameters at once, drawn at random.
+#[test]
+fn combinations_of_parameters_hold_what_they_must() {
+    let mut random = Random::new(seed());
+    let mut specs = Vec::new();
+    for kind in KINDS {
+        let parameters = subject::parameters(kind.name);
+        specs.extend((0..30).map(|_| subject::drawn(&mut random, kind.name, &parameters)));
+    }
+    try_all("combined", &specs, cases());
+}

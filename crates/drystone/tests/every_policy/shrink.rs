@@ -1,0 +1,145 @@
+//! From a case that fails to a small one that fails, and what people are told about it.
+
+use super::case::{Case, Random};
+use super::check::check;
+use super::subject::Subject;
+
+/// A case that fails, as small as was found.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) policy: String,
+    pub(crate) case: Case,
+    pub(crate) problem: String,
+}
+
+/// What is asked of a policy on a case.
+type Ask<'a> = &'a dyn Fn(&Subject, &Case) -> Result<(), String>;
+
+/// Tries a policy on a random case.
+pub(crate) fn attempt(subject: &Subject, seed: u64) -> Result<(), Box<Failure>> {
+    attempt_with(subject, seed, &check)
+}
+
+/// Asks something of a policy on a random case.
+pub(crate) fn attempt_with(subject: &Subject, seed: u64, ask: Ask<'_>) -> Result<(), Box<Failure>> {
+    let case = Case::random(&mut Random::new(seed), subject.limits);
+    if std::env::var_os("DRYSTONE_SHOW").is_some() {
+        println!("{}: {case:?}", subject.name);
+    }
+    match ask(subject, &case) {
+        Ok(()) => Ok(()),
+        Err(problem) => Err(Box::new(shrunk(subject, case, problem, ask))),
+    }
+}
+
+/// How many smaller cases are tried.
+const TRIES: usize = 4_000;
+
+/// A smallest case in this sense: no job, withdrawal, processor or second of those tried can go.
+fn shrunk(subject: &Subject, case: Case, problem: String, ask: Ask<'_>) -> Failure {
+    let mut best = Failure { policy: subject.name.clone(), case, problem };
+    let mut tries = 0;
+    'again: while tries < TRIES {
+        let case = best.case.clone();
+        for smaller in smaller(&case) {
+            tries += 1;
+            if let Err(problem) = ask(subject, &smaller) {
+                (best.case, best.problem) = (smaller, problem);
+                continue 'again;
+            }
+            if tries >= TRIES {
+                break;
+            }
+        }
+        break;
+    }
+    best
+}
+
+/// Smaller cases, the much smaller ones first.
+fn smaller(case: &Case) -> impl Iterator<Item = Case> + '_ {
+    let n = case.rows.len();
+    let sizes = std::iter::successors(Some(n / 2), |size| Some(size / 2)).take_while(|&size| size > 0);
+    let pieces = sizes.flat_map(move |size| (0..n).step_by(size).map(move |from| (from, (from + size).min(n))));
+    let without = pieces.filter(move |(from, until)| until - from < n).map(|(from, until)| without(case, from, until));
+    let withdrawals = (0..case.cancel.len()).map(|at| {
+        let mut smaller = case.clone();
+        smaller.cancel.remove(at);
+        smaller
+    });
+    let whole = [
+        // The same a little earlier, a machine just wide enough, one user.
+        changed(case, |c| {
+            let first = c.rows[0].submit;
+            c.rows.iter_mut().for_each(|r| r.submit -= first);
+        }),
+        changed(case, |c| c.procs = c.rows.iter().map(|r| r.procs).max().unwrap_or(1)),
+        changed(case, |c| c.procs -= u32::from(c.rows.iter().all(|r| r.procs < c.procs))),
+        changed(case, |c| c.rows.iter_mut().for_each(|r| r.user = 1)),
+        changed(case, |c| c.stop /= 2),
+        changed(case, |c| c.stop = c.stop.saturating_sub(1)),
+        changed(case, |c| c.stop = 0),
+    ];
+    let rows = (0..n).flat_map(move |at| {
+        let row = case.rows[at];
+        let previous = if at == 0 { row.submit.min(0) } else { case.rows[at - 1].submit };
+        [
+            changed(case, |c| {
+                let gap = c.rows[at].submit - previous;
+                c.rows[at..].iter_mut().for_each(|r| r.submit -= gap);
+            }),
+            changed(case, |c| {
+                let gap = (c.rows[at].submit - previous + 1) / 2;
+                c.rows[at..].iter_mut().for_each(|r| r.submit -= gap);
+            }),
+            changed(case, |c| c.rows[at].procs = 1),
+            changed(case, |c| c.rows[at].procs = row.procs.div_ceil(2)),
+            changed(case, |c| c.rows[at].procs = row.procs.max(2) - 1),
+            changed(case, |c| c.rows[at].run = 0),
+            changed(case, |c| c.rows[at].run = row.run / 2),
+            changed(case, |c| c.rows[at].run = row.run.max(1) - 1),
+            changed(case, |c| c.rows[at].estimate = row.run.max(1)),
+            changed(case, |c| c.rows[at].estimate = (row.estimate / 2).max(1)),
+            changed(case, |c| c.rows[at].estimate = (row.estimate - 1).max(1)),
+        ]
+    });
+    without.chain(withdrawals).chain(whole.into_iter().chain(rows).flatten())
+}
+
+fn changed(case: &Case, change: impl FnOnce(&mut Case)) -> Option<Case> {
+    let mut smaller = case.clone();
+    change(&mut smaller);
+    (smaller != *case).then_some(smaller)
+}
+
+fn without(case: &Case, from: usize, until: usize) -> Case {
+    let mut smaller = case.clone();
+    smaller.rows.drain(from..until);
+    smaller.cancel.retain(|c| !(from..until).contains(&c.0));
+    smaller.cancel.iter_mut().filter(|c| c.0 >= until).for_each(|c| c.0 -= until - from);
+    smaller
+}
+
+impl Failure {
+    /// What is wrong, in a line.
+    pub(crate) fn line(&self) -> String {
+        format!("policy {}: {}\n", self.policy, self.problem)
+    }
+
+    /// What is wrong, the log, and the command that shows it.
+    pub(crate) fn report(&self) -> String {
+        let Failure { policy, case, problem } = self;
+        let mut text =
+            format!("\npolicy {policy}: {problem}\n\nThe smallest log found on which it fails:\n\n{}\n", case.swf());
+        text.push_str(&format!(
+            "Save it as failing.swf and run\n\n    drystone run --workload failing.swf --policy '{policy}' --jobs -\n\n"
+        ));
+        if !case.cancel.is_empty() {
+            let words: Vec<String> =
+                case.cancel.iter().map(|(job, after)| format!("job {} {after} s after its arrival", job + 1)).collect();
+            text.push_str(&format!("Withdrawn, which only the library can do: {}.\n", words.join(", ")));
+        }
+        text.push_str(&format!("Saved and restored after step {}. As data for a test:\n{case:?}\n", case.stop));
+        text
+    }
+}

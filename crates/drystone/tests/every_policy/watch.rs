@@ -1,0 +1,131 @@
+//! Everything that can be seen of a simulation, written down.
+
+use drystone::engine::{Levels, Observer};
+use drystone::metrics::PromiseAudit;
+use drystone::model::{Ended, JobId, ProcSet, Span, Time};
+use drystone::policy::{Gauge, Moved, Why};
+use drystone_reference::checker::Segment;
+use std::collections::BTreeMap;
+
+/// What became of a job.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Fate {
+    Ended { at: i64, start: i64, ran: i64, suspensions: u32, overhead: i64 },
+    Cancelled,
+}
+
+#[derive(Default)]
+pub(crate) struct Watch {
+    /// Every call, in order: two simulations are the same if these are.
+    pub(crate) trace: Vec<(i64, &'static str, u32, i64, i64)>,
+    pub(crate) segments: Vec<Segment>,
+    pub(crate) fates: BTreeMap<u32, Vec<Fate>>,
+    pub(crate) audit: PromiseAudit,
+    /// The first promise to each job that was made one.
+    pub(crate) promised: BTreeMap<u32, i64>,
+    /// The first instant at which a waiting job would have fitted the free processors when all was done.
+    pub(crate) idle: Option<(i64, u32)>,
+    waiting: BTreeMap<u32, u32>,
+    widths: Vec<u32>,
+    running: BTreeMap<u32, (i64, Option<Vec<u32>>)>,
+    last: BTreeMap<u32, Option<Vec<u32>>>,
+}
+
+impl Watch {
+    /// Needs to know how wide jobs are.
+    pub(crate) fn new(widths: Vec<u32>) -> Watch {
+        Watch { widths, ..Watch::default() }
+    }
+
+    fn note(&mut self, now: Time, what: &'static str, id: JobId, a: i64, b: i64) {
+        self.trace.push((now.0, what, id.0, a, b));
+    }
+
+    fn close(&mut self, now: Time, id: JobId) {
+        if let Some((start, processors)) = self.running.remove(&id.0) {
+            self.last.insert(id.0, processors.clone());
+            self.segments.push(Segment { job: id.index(), start, end: now.0, processors });
+        }
+    }
+}
+
+impl Observer for Watch {
+    fn arrived(&mut self, now: Time, id: JobId) {
+        self.note(now, "arrived", id, 0, 0);
+        self.waiting.insert(id.0, self.widths[id.index()]);
+    }
+
+    fn started(&mut self, now: Time, id: JobId, why: Why) {
+        self.note(now, "started", id, why as i64, 0);
+        self.audit.started(now, id, why);
+        self.waiting.remove(&id.0);
+        self.running.insert(id.0, (now.0, None));
+    }
+
+    fn placed(&mut self, now: Time, id: JobId, on: &ProcSet) {
+        let all: Vec<u32> = on.ranges().iter().flat_map(Clone::clone).collect();
+        self.note(now, "placed", id, all.iter().map(|&p| i64::from(p)).sum(), all.len() as i64);
+        if let Some((_, processors)) = self.running.get_mut(&id.0) {
+            *processors = Some(all);
+        }
+    }
+
+    fn suspended(&mut self, now: Time, id: JobId) {
+        self.note(now, "suspended", id, 0, 0);
+        self.close(now, id);
+    }
+
+    fn resumed(&mut self, now: Time, id: JobId) {
+        self.note(now, "resumed", id, 0, 0);
+        let processors = self.last.get(&id.0).cloned().flatten();
+        self.running.insert(id.0, (now.0, processors));
+    }
+
+    fn reserved(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
+        self.note(now, "reserved", id, start.0, latest.0);
+        self.audit.reserved(now, id, start, latest);
+        self.promised.entry(id.0).or_insert(start.0);
+    }
+
+    fn moved(&mut self, now: Time, moved: &Moved) {
+        self.note(now, "moved", moved.job, moved.to.0, moved.price.to_bits() as i64);
+    }
+
+    fn repredicted(&mut self, now: Time, id: JobId, prediction: Span) {
+        self.note(now, "repredicted", id, prediction.0, 0);
+    }
+
+    fn cancelled(&mut self, now: Time, id: JobId) {
+        self.note(now, "cancelled", id, 0, 0);
+        self.audit.cancelled(now, id);
+        self.waiting.remove(&id.0);
+        self.fates.entry(id.0).or_default().push(Fate::Cancelled);
+    }
+
+    fn ended(&mut self, ended: &Ended<'_>) {
+        let outcome = ended.outcome;
+        let accuracy = outcome.accuracy.unwrap_or(-1.0).to_bits() as i64;
+        self.note(outcome.end, "ended", ended.id, i64::from(outcome.corrections), accuracy);
+        self.close(outcome.end, ended.id);
+        self.fates.entry(ended.id.0).or_default().push(Fate::Ended {
+            at: outcome.end.0,
+            start: outcome.start.0,
+            ran: outcome.ran.0,
+            suspensions: outcome.suspensions,
+            overhead: outcome.overhead.0,
+        });
+    }
+
+    fn noted(&mut self, now: Time, _gauge: Gauge, value: i64) {
+        self.note(now, "noted", JobId(0), value, 0);
+    }
+
+    fn settled(&mut self, now: Time, levels: Levels) {
+        self.note(now, "settled", JobId(levels.running), i64::from(levels.free), i64::from(levels.suspended));
+        if self.idle.is_none()
+            && let Some((&id, _)) = self.waiting.iter().find(|&(_, &width)| width <= levels.free)
+        {
+            self.idle = Some((now.0, id));
+        }
+    }
+}
