@@ -2,7 +2,7 @@
 
 #![no_main]
 
-#[path = "../properties.rs"]
+#[path = "../properties/swf.rs"]
 mod properties;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| properties::swf(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| properties::hold(bytes));

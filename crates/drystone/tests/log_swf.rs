@@ -1,6 +1,6 @@
 //! The reader and the writer: what is read is what was written, and what cannot be read is said clearly.
 
-#[path = "../../../fuzz/properties.rs"]
+#[path = "../../../fuzz/properties/swf.rs"]
 mod properties;
 
 use drystone::log::clean::Options;
@@ -388,12 +388,12 @@ proptest! {
         if closed {
             text += end;
         }
-        properties::swf(text.as_bytes());
+        properties::hold(text.as_bytes());
     }
 
     #[test]
     fn every_property_holds_of_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        properties::swf(&bytes);
+        properties::hold(&bytes);
     }
 }
 
@@ -402,7 +402,7 @@ fn every_property_holds_of_the_kept_corpus() {
     let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/swf");
     let mut files = 0;
     for entry in std::fs::read_dir(&corpus).expect("the corpus is kept with the project") {
-        properties::swf(&std::fs::read(entry.expect("an entry").path()).expect("reads"));
+        properties::hold(&std::fs::read(entry.expect("an entry").path()).expect("reads"));
         files += 1;
     }
     assert!(files >= 10, "only {files} files in {}", corpus.display());

@@ -35,7 +35,7 @@ fn read(bytes: impl Read, careful: bool) -> Outcome {
 }
 
 /// Checks every property of the reader on these bytes.
-pub(crate) fn swf(bytes: &[u8]) {
+pub(crate) fn hold(bytes: &[u8]) {
     let strict = read(bytes, false);
     assert_eq!(strict, read(bytes, true), "the quick and the careful way differ");
     assert_eq!(strict, read(Pieces(bytes, 7), false), "the size of reads matters");

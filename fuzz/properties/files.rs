@@ -1,0 +1,46 @@
+//! What must hold of priority files and platform files for any text.
+
+use drystone::engine::Platform;
+use drystone::model::{Job, Machine, Provenance, Span, Status, Time, Truth, Workload};
+use drystone::policy::Priorities;
+
+/// Checks every property of both readers on this text.
+pub(crate) fn hold(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    match Platform::from_toml(text) {
+        Err(error) => assert!(!error.to_string().is_empty(), "an error says nothing"),
+        Ok(platform) => assert_eq!(Platform::from_toml(text), Ok(platform)),
+    }
+    match Priorities::from_toml(text) {
+        Err(error) => assert!(!error.to_string().is_empty(), "an error says nothing"),
+        Ok(priorities) => {
+            let workload = workload();
+            let known = priorities.check(&workload).is_ok();
+            let found = priorities.for_workload(&workload);
+            assert_eq!(found.is_ok(), known, "the check says another thing than what it checks");
+            if let Ok(all) = found {
+                for (at, job) in workload.jobs().iter().enumerate() {
+                    let importance = all.importance(drystone::model::JobId(at as u32), job);
+                    let (user, political) = (importance.user, importance.political);
+                    assert!((0.0..=1.0).contains(&user), "a user's priority of {user}");
+                    // Below all: only where they disturb nobody.
+                    assert!((0.0..=1.0).contains(&political) || political == f64::NEG_INFINITY, "{political}");
+                }
+            }
+        }
+    }
+}
+
+/// Twelve jobs of three users, two groups and two queues, numbered from 1.
+fn workload() -> Workload {
+    let job = |i: i64| {
+        let (user, group, queue) = ((i % 3) as i32 + 1, (i % 2) as i32 + 1, (i / 6) as i32 + 1);
+        Job { user, group, queue, ..Job::new(Time(i), 1, Span(60)) }
+    };
+    let truth = |i: i64| Truth { run: Span(30), number: i + 1, status: Status::Completed };
+    let (jobs, truth) = ((0..12).map(job).collect(), (0..12).map(truth).collect());
+    match Workload::new(Machine { procs: 4 }, jobs, truth, Provenance::default()) {
+        Ok(workload) => workload,
+        Err(error) => panic!("{error}"),
+    }
+}

@@ -1,0 +1,8 @@
+//! Priority files and platform files, on texts that nobody wrote.
+
+#![no_main]
+
+#[path = "../properties/files.rs"]
+mod properties;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| properties::hold(bytes));

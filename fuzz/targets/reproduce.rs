@@ -1,0 +1,8 @@
+//! Study files of published tables, on texts that nobody wrote.
+
+#![no_main]
+
+#[path = "../properties/reproduce.rs"]
+mod properties;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| properties::hold(bytes));

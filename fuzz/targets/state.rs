@@ -1,0 +1,8 @@
+//! Saved states, on bytes that nobody saved.
+
+#![no_main]
+
+#[path = "../properties/state.rs"]
+mod properties;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| properties::hold(bytes));
