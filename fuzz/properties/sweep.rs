@@ -19,11 +19,12 @@ pub(crate) fn hold(bytes: &[u8]) {
             let again = Study::parse(file, text.to_string());
             assert_eq!(again.ok().map(|s| format!("{s:?}")), Some(format!("{study:?}")), "one text, two studies");
         }
-        Err(SweepError::Study { line, column, problem, text: shown, .. }) => {
+        Err(SweepError::Study { line, column, problem, .. }) => {
             assert!(!problem.trim().is_empty(), "an error says nothing");
-            let lines = text.lines().count();
-            assert!(line >= 1 && line <= lines.max(1) + 1, "line {line} of {lines}");
-            assert!(column >= 1 && column <= shown.chars().count() + 2, "column {column} of `{shown}`");
+            let lines: Vec<&str> = text.split('\n').collect();
+            assert!(line >= 1 && line <= lines.len(), "line {line} of {}", lines.len());
+            let long = lines[line - 1].chars().count();
+            assert!(column >= 1 && column <= long + 1, "column {column} of {long}");
         }
         Err(error) => panic!("not an error of a text: {error}"),
     }
