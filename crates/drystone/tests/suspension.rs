@@ -125,6 +125,9 @@ fn impossible_parameters_are_refused() {
         ("ss(every=0)", "every takes"),
         ("ss(cap=0)", "cap takes"),
         ("ss(place=anywhere)", "place takes strict|priosf"),
+        ("ss(place=priosf,migration=yes)", "own no processors"),
+        ("tss(place=prio1,migration=yes)", "own no processors"),
+        ("ss(target=much)", "target takes"),
     ] {
         let error = text.parse::<drystone::policy::PolicySpec>().expect_err(text).to_string();
         assert!(error.contains(part), "{text}: {error}");

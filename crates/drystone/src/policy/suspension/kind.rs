@@ -147,7 +147,7 @@ fn selection(args: &Args<'_>, limit: Limit) -> Result<Selection, SpecError> {
         "none" => None,
         _ => Some(from_one(args, "relief")?),
     };
-    Ok(Selection {
+    let selection = Selection {
         factor,
         limit,
         every: seconds(args, "every")?,
@@ -170,7 +170,14 @@ fn selection(args: &Args<'_>, limit: Limit) -> Result<Selection, SpecError> {
         cap: number(args, "cap")?,
         relief,
         migrate: args.choose("migration", &[("no", false), ("yes", true)])?,
-    })
+    };
+    // Found by random workloads: they are resumed and suspended again at one instant for ever.
+    if selection.migrate && matches!(selection.place, Place::PrioritySf | Place::Priority) {
+        let problem = "with `migration=yes` suspended jobs own no processors, so that `place=priosf` and `place=prio1`, which \
+                       ask for the owner's priority, have no meaning; take another `place`";
+        return Err(args.error(problem.into()));
+    }
+    Ok(selection)
 }
 
 fn limit(args: &Args<'_>) -> Result<Limit, SpecError> {
