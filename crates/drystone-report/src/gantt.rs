@@ -168,6 +168,17 @@ impl Gantt {
         self.jobs.number.len()
     }
 
+    /// Whether anything of the job that was asked for lies in the window: where it ran, its submit, or a planned start.
+    #[must_use]
+    pub fn shows_mark(&self) -> bool {
+        let inside = |time: Time| self.from <= time && time < self.until;
+        self.mark.as_ref().is_some_and(|mark| {
+            self.jobs.number.contains(&mark.number)
+                || inside(mark.submit)
+                || mark.reserved.iter().any(|&(_, planned)| inside(planned))
+        })
+    }
+
     /// As data.
     #[must_use]
     pub fn data(&self) -> Value {

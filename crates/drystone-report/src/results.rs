@@ -81,7 +81,9 @@ pub struct LoadPoint {
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
     /// Not JSON at all.
-    #[error("not JSON: {0}")]
+    #[error(
+        "not JSON, or cut short: {0}; expected what `drystone compare --format json` or `drystone run --format json` writes"
+    )]
     NotJson(serde_json::Error),
     /// JSON of something else.
     #[error(

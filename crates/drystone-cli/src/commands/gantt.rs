@@ -74,6 +74,9 @@ pub(crate) fn gantt(args: &GanttArgs) -> Outcome {
     if gantt.jobs() == 0 {
         message::note("nothing ran in this window");
     }
+    if let Some(number) = args.job.filter(|_| !gantt.shows_mark()) {
+        message::note(&format!("job {number} has no part in this window: nothing of it is drawn"));
+    }
     let (width, height) = args.pixels;
     let bytes = match form {
         Form::Html => gantt.page(args.colour).into_bytes(),

@@ -38,7 +38,7 @@ fn what_is_no_result_is_refused() {
     folder.write("half.json", "{\"schema\": \"drystone/compare/1\"}");
     folder.write("list.json", "[1]");
     for (file, says) in [
-        ("text.json", "not JSON"),
+        ("text.json", "not JSON, or cut short"),
         ("other.json", "drystone/predict/1"),
         ("half.json", "damaged"),
         ("list.json", "absent"),
@@ -94,6 +94,21 @@ fn briefly_is_twenty_lines() {
     assert!(out.lines().count() <= 20, "{out}");
     assert!(out.contains("By mean wait") && out.contains('█') && out.contains("more policies"), "{out}");
     assert!(out.lines().any(|l| l.starts_with("easy ")), "{out}");
+}
+
+/// A job that is asked for but has no part in the window is not passed over in silence.
+#[test]
+fn a_job_outside_the_window_is_said_to_be() {
+    let folder = Folder::new();
+    let said = |job: &str, window: &str| {
+        let args = ["gantt", "--policy", "easy", "--window", window, "--job", job, "--output", "chart.json"];
+        let output = folder.command(&args).output().expect("runs");
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).expect("text").contains("has no part in this window")
+    };
+    assert!(said("5000", "0..1000"));
+    assert!(!said("5000", ".."));
+    assert!(!said("1", "..300000"));
 }
 
 /// Charts in every form; what is refused.
