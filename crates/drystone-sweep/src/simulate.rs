@@ -31,9 +31,13 @@ const STRIDE: u32 = 1 << 10;
 pub fn simulate(plan: &Plan, place: usize, cancel: &AtomicBool) -> Result<Measured, Cancelled> {
     let (simulated, case) = (&plan.simulations[place], plan.case_of(place));
     let (config, queue) = config(&plan.metrics, case.trim);
+    let accuracy = config.predictability;
     let mut watch = Watch { collector: Collector::new(Scope::of(&case.workload), config), queue };
     let scheduler = simulated.policy.scheduler();
     let mut simulation = Simulation::new(case.workload.machine(), scheduler, Replay::new(&case.workload));
+    if !accuracy {
+        simulation = simulation.without_accuracy();
+    }
     let mut steps = 0u32;
     loop {
         if steps == 0 && cancel.load(Ordering::Relaxed) {

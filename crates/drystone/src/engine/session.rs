@@ -4,12 +4,13 @@ use super::changes::Changes;
 use super::stopwatch::WallClock;
 use crate::model::{Job, JobId, Machine, ProcSet, Procs, Span, Time};
 use crate::parts::by_user::ByUser;
-use crate::parts::predict::{Correction, Expired, Forecast, Propagation};
+use crate::parts::predict::{Correction, Forecast, Propagation};
 use crate::policy::{
     Action, Actions, Entry, Event, Pass, Phase, Placement, Policy, SnapshotError, Stopwatch, Table, View, Why,
 };
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
+use std::collections::binary_heap::PeekMut;
 use std::collections::{BTreeMap, BinaryHeap};
 
 /// A policy together with how it plans with run times and how often it is asked.
@@ -36,6 +37,8 @@ pub struct Session {
     alarms_left: bool,
     /// Running jobs whose predicted end has changed, for such a driver to set their alarms.
     unarmed: Vec<JobId>,
+    /// Whether anybody wants to know what was predicted of a job over its life.
+    keeps_changes: bool,
     actions: Actions,
     /// When the policy wants to be woken, asked once after each decision.
     wake: Option<Time>,
@@ -121,6 +124,7 @@ impl Session {
             propagation,
             alarms_left: false,
             unarmed: Vec::new(),
+            keeps_changes: true,
             actions: Actions::default(),
             wake: None,
             woken: false,
@@ -230,6 +234,17 @@ impl Session {
     /// that knows when a job will end need not set an alarm that would find it gone.
     pub(crate) fn leave_alarms(&mut self) {
         self.alarms_left = self.corrects;
+    }
+
+    /// Does not keep what was predicted of jobs over their lives.
+    pub(crate) fn forget_changes(&mut self) {
+        self.keeps_changes = false;
+    }
+
+    /// Whether it is kept.
+    #[inline]
+    pub(crate) fn keeps_changes(&self) -> bool {
+        self.keeps_changes
     }
 
     /// Whether the driver sets alarms.
@@ -370,11 +385,17 @@ impl Session {
     /// The same, [`Time::MAX`] for never.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Time {
-        let wake = self.wake.unwrap_or(Time::MAX);
+        let wake = self.next_wake();
         match self.s.alarms.peek() {
             Some(&Reverse((time, _))) => wake.min(time),
             None => wake,
         }
+    }
+
+    /// When the policy wakes next; [`Time::MAX`] for never.
+    #[inline]
+    pub(crate) fn next_wake(&self) -> Time {
+        self.wake.unwrap_or(Time::MAX)
     }
 
     /// The job whose prediction expires next, and when.
@@ -383,35 +404,58 @@ impl Session {
         self.s.alarms.peek().map(|&Reverse(next)| next)
     }
 
-    /// Lets the first alarm due by `now` go off. Answers whether anything came of it: alarms of jobs that have ended or
-    /// were predicted anew in the meantime are stale.
-    pub(crate) fn expire_one(&mut self, now: Time) -> bool {
-        let Some(&Reverse((time, id))) = self.s.alarms.peek() else {
+    /// Lets the first alarm due by `now` go off. Answers whether a decision is due: alarms of jobs that have ended or were
+    /// predicted anew in the meantime are stale, and some corrections lead to nothing ([`Policy::unmoved_until`]).
+    ///
+    /// `ends` says when the job will end, [`Time::MAX`] if that is not known: it has another alarm only if it will outlive its
+    /// new prediction. Nothing else but alarms will happen before `quiet`: corrections of the job that are due before then and
+    /// lead to nothing are made at once. They are what they would have been, and nobody has seen the prediction in between.
+    #[inline]
+    pub(crate) fn expire_one(&mut self, now: Time, quiet: Time, ends: impl FnOnce(JobId, &Entry) -> Time) -> bool {
+        let s = &mut self.s;
+        let Some(mut first) = s.alarms.peek_mut() else {
             return false;
         };
+        let Reverse((time, id)) = *first;
         if time > now {
             return false;
         }
-        self.s.alarms.pop();
-        let Some(entry) = self.s.table.entries.get_mut(id) else {
+        let live = |entry: &&mut Entry| entry.phase == Phase::Running && entry.predicted_end() == time;
+        let Some(entry) = s.table.entries.get_mut(id).filter(live) else {
+            PeekMut::pop(first);
             return false;
         };
-        if entry.phase != Phase::Running || entry.predicted_end() != time {
-            return false;
+        let forecast = &self.scheduler.forecast;
+        let limit = Span(s.table.jobs[id].estimate.0.saturating_mul(i64::from(forecast.factor)));
+        let unmoved = self.scheduler.policy.unmoved_until(now);
+        let end = ends(id, entry);
+        let (old, mut at) = (entry.prediction, now);
+        let mut new = forecast.correction.correct(&entry.expired(limit));
+        let heard = entry.end_after(new) > unmoved;
+        loop {
+            entry.correct(new, limit);
+            if self.keeps_changes {
+                s.changes.push(&mut entry.changes, at, new);
+            }
+            at = entry.predicted_end();
+            if heard || at >= quiet || at >= end {
+                break;
+            }
+            new = forecast.correction.correct(&entry.expired(limit));
+            if entry.end_after(new) > unmoved {
+                break;
+            }
         }
-        self.s.now = now;
-        let expired = Expired {
-            prediction: entry.prediction,
-            first: entry.first_prediction,
-            limit: Span(self.s.table.jobs[id].estimate.0.saturating_mul(i64::from(self.scheduler.forecast.factor))),
-            corrections: u32::from(entry.corrections),
-            late: u32::from(entry.late_corrections),
-        };
-        let new = self.scheduler.forecast.correction.correct(&expired);
-        entry.late_corrections = entry.late_corrections.saturating_add(u16::from(expired.prediction >= expired.limit));
-        entry.corrections = entry.corrections.saturating_add(1);
-        self.repredict(id, new);
-        true
+        // The next alarm takes the place of this one, which is cheaper than a removal and an insertion.
+        if at < end {
+            *first = Reverse((at, id));
+            drop(first);
+        } else {
+            PeekMut::pop(first);
+        }
+        s.now = now;
+        self.observe(Event::Repredicted { job: id, old });
+        heard
     }
 
     /// Wakes the policy if it asked to be woken by now.
@@ -430,7 +474,7 @@ impl Session {
     pub fn expire(&mut self, now: Time) -> bool {
         let mut any = false;
         while self.s.alarms.peek().is_some_and(|&Reverse((time, _))| time <= now) {
-            any |= self.expire_one(now);
+            any |= self.expire_one(now, now, |_, _| Time::MAX);
         }
         self.wake(now) || any
     }
@@ -562,7 +606,9 @@ impl Session {
                 self.s.alarms.push(Reverse((entry.predicted_end(), id)));
             }
         }
-        self.s.changes.push(&mut entry.changes, now, new);
+        if self.keeps_changes {
+            self.s.changes.push(&mut entry.changes, now, new);
+        }
         self.observe(Event::Repredicted { job: id, old });
     }
 

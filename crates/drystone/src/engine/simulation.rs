@@ -5,7 +5,7 @@ use super::platform::{Platform, Transfer};
 use super::session::{Scheduler, Session, Violation};
 use super::source::{Incoming, Source};
 use crate::model::{Ended, JobId, Machine, Outcome, ProcSet, Span, Time, Truth, Window};
-use crate::policy::{Action, Pass, Phase, Placement, SnapshotError};
+use crate::policy::{Action, Entry, Pass, Phase, Placement, SnapshotError};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -142,6 +142,14 @@ impl<S: Source> Simulation<S> {
         Simulation { transfer: platform.suspension, ..self }
     }
 
+    /// The same without a record of what was predicted of a job over its life, for observers that do not ask for it:
+    /// [`Outcome::accuracy`] is then `None`. Where predictions are corrected often, that record is a good part of the work.
+    #[must_use]
+    pub fn without_accuracy(mut self) -> Simulation<S> {
+        self.session.forget_changes();
+        self
+    }
+
     /// The present: the instant that was handled last.
     #[must_use]
     pub fn now(&self) -> Time {
@@ -158,7 +166,10 @@ impl<S: Source> Simulation<S> {
     ///
     /// # Errors
     /// See [`SimulationError`]; all of them are bugs of a policy or a source.
-    pub fn run(&mut self, observer: &mut impl Observer) -> Result<(), SimulationError> {
+    pub fn run<O: Observer>(&mut self, observer: &mut O) -> Result<(), SimulationError> {
+        if !O::ENDS {
+            self.session.forget_changes();
+        }
         while self.step(observer)? {}
         Ok(())
     }
@@ -306,7 +317,7 @@ impl<S: Source> Simulation<S> {
             return true;
         }
         if self.session.next_alarm().is_some_and(|(time, _)| time <= now) {
-            return self.expire_one(now);
+            return self.expire_one(now, now);
         }
         if arrival == now {
             return self.receive(now, observer);
@@ -320,7 +331,7 @@ impl<S: Source> Simulation<S> {
             if self.s.end_of(&self.session, id) == Some(now) {
                 self.session.drop_alarm();
             } else {
-                self.expire_one(now);
+                self.expire_one(now, now);
             }
             return false;
         }
@@ -337,17 +348,17 @@ impl<S: Source> Simulation<S> {
     /// Lets everything happen that is due by `now` without an event from outside. Answers whether a decision is due.
     fn expire(&mut self, now: Time) -> bool {
         let mut any = false;
+        let quiet = self.next_end().min(self.s.next_arrival).min(self.session.next_wake());
         while self.session.next_alarm().is_some_and(|(time, _)| time <= now) {
-            any |= self.expire_one(now);
+            any |= self.expire_one(now, quiet);
         }
         self.session.wake(now) || any
     }
 
     #[inline]
-    fn expire_one(&mut self, now: Time) -> bool {
-        let any = self.session.expire_one(now);
-        self.s.rearm(&mut self.session);
-        any
+    fn expire_one(&mut self, now: Time, quiet: Time) -> bool {
+        let s = &self.s;
+        self.session.expire_one(now, quiet, |id, entry| s.end_if_running(id, entry))
     }
 
     #[inline]
@@ -364,7 +375,9 @@ impl<S: Source> Simulation<S> {
         } else {
             self.session.take_changes(id, &mut self.changes);
         }
-        self.s.overhead.remove(&id);
+        if !self.s.overhead.is_empty() {
+            self.s.overhead.remove(&id);
+        }
         self.s.gone = true;
     }
 
@@ -388,7 +401,8 @@ impl<S: Source> Simulation<S> {
             first_prediction: entry.first_prediction,
             learned: entry.learned,
             corrections: u32::from(entry.corrections),
-            accuracy: Some(life_accuracy(job.submit, now, entry.first_prediction, &self.changes, truth.run)),
+            accuracy: (self.session.keeps_changes())
+                .then(|| life_accuracy(job.submit, now, entry.first_prediction, &self.changes, truth.run)),
         };
         observer.ended(&Ended { id, job, truth, outcome: &outcome });
     }
@@ -441,7 +455,9 @@ impl<S: Source> Simulation<S> {
         let mut thrashing = None;
         self.session.decide_with(now, |session, action| match action {
             Action::Start { job, why, on } => {
-                s.wait_for_writers(session, now, job);
+                if !s.writing.is_empty() {
+                    s.wait_for_writers(session, now, job);
+                }
                 let end = now + s.due(job);
                 s.push_end(end, job);
                 s.arm(session, job, end);
@@ -495,7 +511,12 @@ impl State {
     /// When a running job ends if it goes on running.
     fn end_of(&self, session: &Session, id: JobId) -> Option<Time> {
         let entry = session.known(id).filter(|e| e.phase == Phase::Running)?;
-        Some(entry.segment + (self.due(id) - entry.ran))
+        Some(self.end_if_running(id, entry))
+    }
+
+    #[inline]
+    fn end_if_running(&self, id: JobId, entry: &Entry) -> Time {
+        entry.segment + (self.due(id) - entry.ran)
     }
 
     /// Sets the alarm of a job that runs until `end`, unless it would find the job gone.
@@ -544,11 +565,7 @@ impl State {
     }
 
     /// A job has its processors, but begins when the memory of those who left them is written.
-    #[inline]
     fn wait_for_writers(&mut self, session: &Session, now: Time, id: JobId) {
-        if self.writing.is_empty() {
-            return;
-        }
         self.writing.retain(|&(until, _)| until > now);
         let Some(set) = session.named(id) else { return };
         let on_them = self.writing.iter().filter(|(_, writer)| !writer.is_disjoint(set));

@@ -62,6 +62,12 @@ impl Order {
         self == Order::Lxf
     }
 
+    /// Whether a job's place depends on how long it is predicted to run.
+    #[must_use]
+    pub fn heeds_predictions(self) -> bool {
+        !matches!(self, Order::Fcfs | Order::Narrowest | Order::Widest)
+    }
+
     /// The place of a job in a queue of this order.
     #[must_use]
     pub fn key(self, procs: Procs, prediction: Span, id: JobId) -> i64 {

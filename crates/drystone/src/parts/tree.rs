@@ -139,9 +139,15 @@ impl<T: Item> Leaf<T> {
         self.items().partition_point(|i| i.key() < *key)
     }
 
+    /// As [`Leaf::position`], for an item that is there, as a rule: often the first.
+    #[inline(always)]
+    fn find(&self, key: &T::Key) -> usize {
+        if self.len > 0 && self.items[0].key() == *key { 0 } else { self.position(key) }
+    }
+
     #[inline(always)]
     fn remove(&mut self, key: &T::Key) -> Option<T> {
-        let at = if self.len > 0 && self.items[0].key() == *key { 0 } else { self.position(key) };
+        let at = self.find(key);
         if at == self.len || self.items[at].key() != *key {
             return None;
         }
@@ -152,7 +158,7 @@ impl<T: Item> Leaf<T> {
     }
 
     fn replace(&mut self, key: &T::Key, item: T) -> Option<T> {
-        let at = self.position(key);
+        let at = self.find(key);
         if at == self.len || self.items[at].key() != *key {
             return None;
         }

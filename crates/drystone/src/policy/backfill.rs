@@ -85,14 +85,14 @@ impl Default for Choices {
 #[derive(Serialize, Deserialize)]
 pub struct Backfill {
     choices: Choices,
-    /// Waiting jobs in the order of reservations.
+    /// Waiting jobs in the order of reservations. See [`Backfill::predictions_lag`].
     queue: WaitQueue,
     /// The same jobs in the order of backfilling, where that is another.
     candidates: Option<WaitQueue>,
     running: RunningSet,
     /// Jobs that arrived since the last pass, not in a queue yet.
     fresh: Vec<Waiting>,
-    /// Why nobody in the queue could start at the last pass; `None` when that may have changed.
+    /// Why nobody in the queue could start at the last pass; `None` when the reservation may have changed.
     blocked: Option<Blocked>,
     /// The reservation announced last.
     announced: Option<(JobId, Time)>,
@@ -100,13 +100,30 @@ pub struct Backfill {
     profile: Option<Profile>,
 }
 
-/// The end of a pass: nobody else could start because of this. As long as only time passes and jobs arrive, that stays so.
+/// The end of a pass: nobody else could start because of this. As long as only time passes and jobs arrive, that stays so;
+/// where a job ends that was to end before the shadow time, the reservation stays, but others may start in its shade.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Blocked {
     head: Place,
     /// The shadow time, not clamped to the present.
     shadow: Time,
     extra: Procs,
+    /// Whether processors were given back since.
+    freed: bool,
+}
+
+impl Blocked {
+    /// Whether that is still true after a running job's predicted end has moved. The shadow time and what is free then are
+    /// counted over the ends up to it: a later end among these changes nothing, nor does any end behind it.
+    #[inline]
+    fn outlasts(&self, from: Time, to: Time, extra: Extra) -> bool {
+        let before = match extra {
+            Extra::All => to <= self.shadow,
+            // Of the ends at the shadow time itself only some were counted.
+            Extra::First => to < self.shadow,
+        };
+        from <= to && (before || from > self.shadow)
+    }
 }
 
 impl Backfill {
@@ -124,6 +141,13 @@ impl Backfill {
             announced: None,
             profile: None,
         }
+    }
+
+    /// Whether the queue of reservations does not follow changed predictions: where it neither orders nor is searched by
+    /// them, it is spared the changes, and whoever starts from its head is asked about anew.
+    #[inline]
+    fn predictions_lag(&self) -> bool {
+        self.candidates.is_some() && !self.choices.order.heeds_predictions() && self.choices.reservations <= 1
     }
 
     fn candidate(&self, job: &Waiting) -> Waiting {
@@ -177,16 +201,24 @@ impl Backfill {
         if self.choices.order == Order::Lxf { self.queue.most_expanded(now, None) } else { self.queue.first() }
     }
 
+    /// Whether the job that the shadow waits for is overdue by now: it and others count as ending now then.
+    #[inline]
+    fn out_of_date(&self, blocked: &Blocked, now: Time) -> bool {
+        now > blocked.shadow && self.choices.overdue == Overdue::Now
+    }
+
     /// Jobs arrived and nothing else happened: whoever could not start before cannot start now. Answers `false` where a
     /// full pass is due after all.
     fn newcomers(&mut self, view: &View<'_>, actions: &mut Actions) -> bool {
-        let Some(blocked) = self.blocked else {
+        let Some(blocked) = self.blocked.filter(|b| !b.freed) else {
             return false;
         };
         let now = view.now();
-        if now > blocked.shadow && self.choices.overdue == Overdue::Now {
-            // The job that the shadow waits for is overdue by now, and others may be that count as ending now, too.
+        if self.out_of_date(&blocked, now) {
             return false;
+        }
+        if self.fresh.is_empty() {
+            return true;
         }
         if self.fresh.iter().any(|job| job.place() < blocked.head) {
             return false;
@@ -262,7 +294,8 @@ impl Backfill {
         self.enqueue_fresh();
         loop {
             match self.head(now) {
-                Some(head) if head.procs <= free => {
+                Some(mut head) if head.procs <= free => {
+                    head.prediction = view.prediction(head.id);
                     self.dequeue(&head);
                     self.start(&head, Why::Head, now, actions);
                     free -= head.procs;
@@ -274,24 +307,19 @@ impl Backfill {
 
     fn full_pass(&mut self, view: &View<'_>, actions: &mut Actions) {
         let now = view.now();
+        let known = self.blocked.take().filter(|b| !self.out_of_date(b, now));
         let (free, head) = self.start_heads(view, actions);
-        self.blocked = None;
         let Some(head) = head else { return };
-        let (shadow, extra) = match (self.choices.backfill, self.choices.reservations) {
-            (None, _) | (_, 0) => (Time::MAX, 0),
-            _ => {
-                let floor = if self.choices.overdue == Overdue::Now { now } else { Time::MIN };
-                let already = if self.choices.overdue == Overdue::Free { self.running.ending_by(now) } else { 0 };
-                match self.running.shadow(head.procs + already - free, self.choices.extra, floor) {
-                    Some(shadow) => {
-                        self.announce(head.id, shadow.time, actions);
-                        (shadow.time, shadow.extra)
-                    }
-                    // Not even all of the machine suffices: nothing that runs now can be in the way of the head.
-                    None => (Time::MAX, 0),
-                }
+        let (shadow, extra) = match known {
+            Some(known) if known.head == head.place() && free == view.free() => {
+                debug_assert_eq!((known.shadow, known.extra), self.reservation(&head, free, now), "at {now}");
+                (known.shadow, known.extra)
             }
+            _ => self.reservation(&head, free, now),
         };
+        if shadow < Time::MAX {
+            self.announce(head.id, shadow, actions);
+        }
         let window = if shadow == Time::MAX { Span::MAX } else { shadow - now };
         let mut fit = Fit { free, window, extra };
         match self.choices.backfill {
@@ -306,7 +334,22 @@ impl Backfill {
             Overdue::Free => false,
         };
         if timeless && !self.choices.order.is_dynamic() && self.still_blocked(fit.free == free) {
-            self.blocked = Some(Blocked { head: head.place(), shadow, extra: fit.extra });
+            self.blocked = Some(Blocked { head: head.place(), shadow, extra: fit.extra, freed: false });
+        }
+    }
+
+    /// Shadow time and extra processors of the job that blocks the queue; [`Time::MAX`] where it has no reservation.
+    #[inline]
+    fn reservation(&self, head: &Waiting, free: Procs, now: Time) -> (Time, Procs) {
+        if self.choices.backfill.is_none() || self.choices.reservations == 0 {
+            return (Time::MAX, 0);
+        }
+        let floor = if self.choices.overdue == Overdue::Now { now } else { Time::MIN };
+        let already = if self.choices.overdue == Overdue::Free { self.running.ending_by(now) } else { 0 };
+        match self.running.shadow(head.procs + already - free, self.choices.extra, floor) {
+            Some(shadow) => (shadow.time, shadow.extra),
+            // Not even all of the machine suffices: nothing that runs now can be in the way of the head.
+            None => (Time::MAX, 0),
         }
     }
 
@@ -422,7 +465,9 @@ impl Policy for Backfill {
             }
             Event::Ended { job, predicted_end } => {
                 self.running.remove(predicted_end, job);
-                self.blocked = None;
+                // What it gives back now was counted as free at the shadow time, and just before it, too.
+                self.blocked =
+                    self.blocked.filter(|b| predicted_end < b.shadow).map(|b| Blocked { freed: true, ..b });
             }
             Event::Repredicted { job, old } => self.repredicted(job, old, view),
             Event::Cancelled(id) => {
@@ -451,6 +496,22 @@ impl Policy for Backfill {
         }
     }
 
+    #[inline]
+    fn unmoved_until(&self, now: Time) -> Time {
+        if !self.fresh.is_empty() {
+            return Time::MIN;
+        }
+        match self.blocked {
+            Some(b) if !b.freed && !self.out_of_date(&b, now) => match self.choices.extra {
+                Extra::All => b.shadow,
+                // Of the ends at the shadow time itself only some were counted.
+                Extra::First => b.shadow - Span(1),
+            },
+            None if self.queue.is_empty() => Time::MAX,
+            _ => Time::MIN,
+        }
+    }
+
     fn requires(&self) -> Requirement {
         // Whoever is past its prediction counts as having given back its processors: it must have, by the end of the second.
         if self.choices.overdue == Overdue::Free { Requirement::Punctual } else { Requirement::Nothing }
@@ -459,21 +520,25 @@ impl Policy for Backfill {
 
 impl Backfill {
     fn repredicted(&mut self, id: JobId, old: Span, view: &View<'_>) {
-        self.blocked = None;
         let (job, new) = (view.job(id), view.prediction(id));
         let order = self.choices.order;
         match view.phase(id) {
             Phase::Running => {
                 let end = view.predicted_end(id);
-                self.running.postpone(Running { end: end - (new - old), id, procs: job.procs }, end);
+                let before = end - (new - old);
+                self.running.postpone(Running { end: before, id, procs: job.procs }, end);
+                self.blocked = self.blocked.filter(|b| b.outlasts(before, end, self.choices.extra));
             }
             Phase::Waiting => {
+                self.blocked = None;
                 if let Some(fresh) = self.fresh.iter_mut().find(|f| f.id == id) {
                     *fresh = order.waiting(id, job.submit, job.procs, new);
                 } else {
                     let (old, new) =
                         (order.waiting(id, job.submit, job.procs, old), order.waiting(id, job.submit, job.procs, new));
-                    self.queue.replace(old.place(), new);
+                    if !self.predictions_lag() {
+                        self.queue.replace(old.place(), new);
+                    }
                     let (old, new) = (self.candidate(&old).place(), self.candidate(&new));
                     if let Some(candidates) = &mut self.candidates {
                         candidates.replace(old, new);

@@ -273,6 +273,13 @@ pub trait Policy: Snapshot {
     /// pass.
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions);
 
+    /// Up to when it makes no difference when running jobs are predicted to end: as long as nothing happens but corrections
+    /// by which jobs are predicted to end later, and no later than this, each pass would do nothing. Whoever drives the
+    /// policy may then leave out the passes, and tell several corrections of a job as one.
+    fn unmoved_until(&self, _now: Time) -> Time {
+        Time::MIN
+    }
+
     /// When to be woken ([`Event::Woken`]) if nothing happens before. Must be later than the decision it follows.
     fn next_wake(&self) -> Option<Time> {
         None

@@ -1,6 +1,7 @@
 //! What a policy may see: the jobs it was told of, and the machine.
 
 use crate::model::{Job, JobId, Machine, Procs, Span, Time, Window};
+use crate::parts::predict::Expired;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
@@ -47,8 +48,35 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
+    #[inline]
     pub(crate) fn predicted_end(&self) -> Time {
-        self.segment + (self.prediction - self.ran)
+        self.end_after(self.prediction)
+    }
+
+    /// When it ends, if it runs on, should it run for so long in total.
+    #[inline]
+    pub(crate) fn end_after(&self, run: Span) -> Time {
+        self.segment + (run - self.ran)
+    }
+
+    /// Its prediction as one that has expired; `limit` is what corrections go up to first.
+    #[inline]
+    pub(crate) fn expired(&self, limit: Span) -> Expired {
+        Expired {
+            prediction: self.prediction,
+            first: self.first_prediction,
+            limit,
+            corrections: u32::from(self.corrections),
+            late: u32::from(self.late_corrections),
+        }
+    }
+
+    /// Corrects its prediction.
+    #[inline]
+    pub(crate) fn correct(&mut self, new: Span, limit: Span) {
+        self.late_corrections = self.late_corrections.saturating_add(u16::from(self.prediction >= limit));
+        self.corrections = self.corrections.saturating_add(1);
+        self.prediction = new;
     }
 }
 
