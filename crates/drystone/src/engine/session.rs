@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::time::Duration;
 
 /// A policy together with how it plans with run times and how often it is asked.
 pub struct Scheduler {
@@ -37,6 +38,8 @@ pub struct Session {
     alarms_left: bool,
     /// Running jobs whose predicted end has changed, for such a driver to set their alarms.
     unarmed: Vec<JobId>,
+    /// What one decision may take.
+    time_limit: Option<Duration>,
     /// Whether anybody wants to know what was predicted of a job over its life.
     keeps_changes: bool,
     actions: Actions,
@@ -102,6 +105,7 @@ impl Session {
         let clairvoyant = scheduler.forecast.predictor.clairvoyant();
         let propagation = scheduler.forecast.predictor.propagation();
         let corrects = scheduler.forecast.correction != Correction::None;
+        let time_limit = scheduler.policy.time_limit();
         let s = State {
             machine,
             now: Time::MIN,
@@ -125,6 +129,7 @@ impl Session {
             alarms_left: false,
             unarmed: Vec::new(),
             keeps_changes: true,
+            time_limit,
             actions: Actions::default(),
             wake: None,
             woken: false,
@@ -501,7 +506,7 @@ impl Session {
         self.woken = false;
         self.actions.clear();
         let mut view = self.s.view();
-        if let Some(limit) = self.scheduler.policy.time_limit() {
+        if let Some(limit) = self.time_limit {
             self.stopwatch.start(limit);
             view.stopwatch = Some(&*self.stopwatch);
         }

@@ -27,7 +27,7 @@ pub(crate) trait Item: Copy + Default {
     fn join(&self, summary: &mut Self::Summary);
     /// Adds a subtree to the summary of a larger one.
     fn merge(summary: &mut Self::Summary, child: &Self::Summary);
-    /// Takes this item out of the summary of a leaf that now holds `rest`.
+    /// Takes this item out of the summary of a leaf that now holds `rest`. What else is there may be joined before or after.
     fn leave(&self, summary: &mut Self::Summary, rest: &[Self]);
     /// Takes this item out of the summary of an inner node whose children now have these summaries.
     fn part(&self, summary: &mut Self::Summary, children: &[Self::Summary]);
@@ -296,15 +296,26 @@ impl<T: Item> Tree<T> {
     }
 
     /// Puts `item` in the place of the item with this key, or where its own key belongs; `None`, and nothing is changed, if
-    /// there is no item with this key. As cheap as half a removal and an insertion while all fit one leaf.
+    /// there is no item with this key. As cheap as half a removal and an insertion while it stays in its leaf.
     #[inline]
     pub(crate) fn replace(&mut self, key: &T::Key, item: T) -> Option<T> {
-        if self.height > 0 {
-            let gone = self.remove_deep(key)?;
-            self.insert(item);
-            return Some(gone);
+        if self.height == 0 {
+            return self.leaves[self.root as usize].replace(key, item);
         }
-        self.leaves[self.root as usize].replace(key, item)
+        if self.height == 1 {
+            let inner = &mut self.inners[self.root as usize];
+            let slot = inner.slot(key);
+            if slot == inner.slot(&item.key()) {
+                let leaf = &mut self.leaves[inner.child[slot] as usize];
+                let gone = leaf.replace(key, item)?;
+                gone.leave(&mut inner.summary[slot], leaf.items());
+                item.join(&mut inner.summary[slot]);
+                return Some(gone);
+            }
+        }
+        let gone = self.remove_deep(key)?;
+        self.insert(item);
+        Some(gone)
     }
 
     /// All items as one sorted array, while they fit one leaf: then searches are plain scans and need no probe.

@@ -466,8 +466,7 @@ impl Policy for Backfill {
             Event::Ended { job, predicted_end } => {
                 self.running.remove(predicted_end, job);
                 // What it gives back now was counted as free at the shadow time, and just before it, too.
-                self.blocked =
-                    self.blocked.filter(|b| predicted_end < b.shadow).map(|b| Blocked { freed: true, ..b });
+                self.blocked = self.blocked.filter(|b| predicted_end < b.shadow).map(|b| Blocked { freed: true, ..b });
             }
             Event::Repredicted { job, old } => self.repredicted(job, old, view),
             Event::Cancelled(id) => {

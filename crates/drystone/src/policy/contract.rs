@@ -285,7 +285,7 @@ pub trait Policy: Snapshot {
         None
     }
 
-    /// The time that one decision may take at most, if the policy heeds any: then the driver starts a stopwatch before it
+    /// The time that one decision may take at most, if the policy heeds any; asked once, before the first event. Then the driver starts a stopwatch before it
     /// asks for a decision ([`View::stopwatch`]), and what comes out depends on the speed of the machine.
     fn time_limit(&self) -> Option<Duration> {
         None

@@ -4,10 +4,11 @@ use super::case::Case;
 use super::subject::{Guarantee, Subject};
 use super::watch::{Fate, Watch};
 use drystone::engine::{Replay, Scheduler, Simulation};
-use drystone::model::Workload;
-use drystone::policy::{Pass, PolicySpec};
+use drystone::model::{Time, Workload};
+use drystone::policy::{Actions, Event, Pass, Policy, PolicySpec, Requirement, Snapshot, SnapshotError, View};
 use drystone_reference::{JobIn, checker};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 /// Everything that is wrong, in words; a panic is wrong, too.
 pub(crate) fn check(subject: &Subject, case: &Case) -> Result<(), String> {
@@ -32,6 +33,7 @@ fn check_all(subject: &Subject, case: &Case) -> Result<(), String> {
         kept(guarantee, subject, case, &workload, &whole).map_err(|e| format!("{guarantee:?}: {e}"))?;
     }
     resumed(subject, case, &workload, &whole)?;
+    told_at_once(subject, case, &workload, &whole)?;
     foresight(subject, case, &whole)
 }
 
@@ -188,6 +190,52 @@ fn resumed(subject: &Subject, case: &Case, workload: &Workload, whole: &Watch) -
         return Err(format!("resumed after step {} it goes on otherwise: {different:?}", case.stop));
     }
     Ok(())
+}
+
+/// A policy that is told of each correction when it is due, and asked for a pass each time, decides the same: leaving out
+/// what leads to nothing shows in no start, no reservation, no number of corrections and no accuracy.
+fn told_at_once(subject: &Subject, case: &Case, workload: &Workload, whole: &Watch) -> Result<(), String> {
+    let mut scheduler = (subject.make)();
+    scheduler.policy = Box::new(Impatient(scheduler.policy));
+    let told = simulate(scheduler, case, workload)?;
+    // At an instant with nothing but a correction nothing is settled that was not before.
+    let seen = |w: &Watch| w.trace.iter().filter(|t| t.1 != "settled").copied().collect::<Vec<_>>();
+    let (told, whole) = (seen(&told), seen(whole));
+    let different = told.iter().zip(&whole).find(|(a, b)| a != b);
+    if different.is_some() || told.len() != whole.len() {
+        return Err(format!("told of every correction at once it goes on otherwise: {different:?}"));
+    }
+    Ok(())
+}
+
+/// A policy for which no correction comes to nothing.
+struct Impatient(Box<dyn Policy>);
+
+impl Policy for Impatient {
+    fn observe(&mut self, event: Event, view: &View<'_>) {
+        self.0.observe(event, view);
+    }
+    fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
+        self.0.decide(view, actions);
+    }
+    fn next_wake(&self) -> Option<Time> {
+        self.0.next_wake()
+    }
+    fn time_limit(&self) -> Option<Duration> {
+        self.0.time_limit()
+    }
+    fn requires(&self) -> Requirement {
+        self.0.requires()
+    }
+}
+
+impl Snapshot for Impatient {
+    fn save(&self) -> Result<Vec<u8>, SnapshotError> {
+        self.0.save()
+    }
+    fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        self.0.load(bytes)
+    }
 }
 
 /// Other run times of jobs that have not ended change nothing before the first of their ends, old or new.

@@ -293,7 +293,7 @@ impl Predictor for Recent {
 
     fn learn(&mut self, id: JobId, job: &Job, ran: Span, _: Time) {
         self.clock += 1;
-        let o = self.options;
+        let o = &self.options;
         let rank = match o.recency {
             Recency::Submission => u64::from(id.0),
             Recency::Termination => self.clock,
