@@ -77,7 +77,8 @@ fn a_factor_of_one_alternates_with_the_granularity_of_the_routine() {
 fn who_is_withdrawn_is_not_suspended_instead() {
     let w = workload(4, &[(0, 4, 300, 300), (0, 4, 300, 300)]);
     for (withdrawn, first, last) in [(59, Some(59), 359), (60, Some(60), 360), (61, None, 360)] {
-        let source = Replay::with_cancellations(&w, &[(Time(withdrawn), JobId(0))]);
+        let cancelled = [(Time(withdrawn), JobId(0))];
+        let source = Replay::with_cancellations(&w, &cancelled);
         let mut watching = Outcomes::default();
         Simulation::new(w.machine(), spec("ss(sf=1)").scheduler(), source).run(&mut watching).expect("runs");
         let ended = |id: usize| watching.0.get(id).cloned().flatten().map(|o| (o.end.0, o.suspensions));
