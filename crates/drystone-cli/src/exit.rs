@@ -18,12 +18,11 @@ pub(crate) const FINDING: u8 = 1;
 pub(crate) const USAGE: u8 = 2;
 /// A policy broke its contract: a bug of the policy.
 pub(crate) const VIOLATION: u8 = 3;
-/// Interrupted by Ctrl-C.
-pub(crate) const INTERRUPTED: i32 = 130;
 
 /// The exit codes, for help texts.
 pub(crate) const CODES: &str = "Exit codes: 0 done; 1 a finding (a promise was broken and --require-promises \
-    given, or a published number is not met);\n2 wrong usage, input or output; 3 a policy broke its contract; 130 interrupted.";
+    given, or a published number is not met);\n2 wrong usage, input or output; 3 a policy broke its contract; \
+    130 interrupted, 143 terminated.";
 
 /// What commands return.
 pub(crate) type Outcome = Result<u8, Failure>;

@@ -4,8 +4,10 @@ mod args;
 mod commands;
 mod exit;
 mod input;
+mod interrupt;
 mod meta;
 mod output;
+mod parallel;
 mod progress;
 mod simulate;
 
@@ -13,7 +15,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     args::choose_color_early();
-    output::file::clean_up_on_interrupt();
+    interrupt::watch();
     let cli = match <args::Cli as clap::Parser>::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

@@ -21,6 +21,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Work counted in `unit` (`jobs`), of which there is `total` if known.
+    #[expect(clippy::disallowed_methods, reason = "when to show a bar")]
     pub(crate) fn new(what: &str, unit: &str, total: Option<u64>) -> Progress {
         let bytes = unit == "bytes";
         let template = match (total.is_some(), bytes) {

@@ -29,6 +29,7 @@ pub(crate) struct Given<'a> {
 /// Simulates `parts`, one after the other and each from an empty machine, and measures them as one workload.
 ///
 /// `whole` holds all jobs of the parts in the same order. `also` watches, too; the ids it sees are those of the parts.
+#[expect(clippy::disallowed_methods, reason = "how fast it was, which is shown only where asked for")]
 pub(crate) fn simulate(
     whole: &Workload,
     parts: &[Workload],

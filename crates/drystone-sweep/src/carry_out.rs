@@ -33,6 +33,7 @@ const MOST: usize = 512;
 ///
 /// # Errors
 /// The store cannot be written, or the executor fails; what was recorded before stays.
+#[expect(clippy::disallowed_methods, reason = "when to record, and what sessions took: no result has it")]
 pub fn carry_out(
     plan: &Plan,
     store: &mut Store,

@@ -65,15 +65,22 @@ impl Executor for Threads {
         let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
         let (send, receive) = mpsc::sync_channel::<Outcome>(1024);
         std::thread::scope(|scope| {
-            for _ in 0..threads {
+            for at in 0..threads {
                 let (send, next, stop, order) = (send.clone(), &next, &stop, &order);
-                scope.spawn(move || {
+                let work = move || {
                     while !stop.load(Ordering::Relaxed)
                         && let Some(&place) = order.get(next.fetch_add(1, Ordering::Relaxed))
                         && let Ok(measured) = simulate(plan, place, cancel)
                         && send.send(Outcome { place, measured }).is_ok()
                     {}
-                });
+                };
+                // One that cannot be had, for want of memory, is one less; but one there must be.
+                if let Err(error) = std::thread::Builder::new().spawn_scoped(scope, work)
+                    && at == 0
+                {
+                    let problem = format!("no thread can be started: {error}");
+                    return Err(SweepError::Process { problem });
+                }
             }
             drop(send);
             // The receiver goes when this ends, and with it whoever waits to send.

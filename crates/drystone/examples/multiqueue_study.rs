@@ -46,6 +46,7 @@ fn run(workload: &Workload, spec: &PolicySpec) -> Result<Done, Box<dyn Error>> {
     Ok(Done { rows: rows.0.finish().jobs.unwrap_or_default(), late: audit.kept().broken, notes })
 }
 
+#[expect(clippy::disallowed_methods, reason = "it measures speed")]
 fn time(workload: &Workload, spec: &PolicySpec) -> Result<Duration, Box<dyn Error>> {
     let since = Instant::now();
     Simulation::new(workload.machine(), spec.scheduler(), Replay::new(workload)).run(&mut ())?;

@@ -128,6 +128,30 @@ fn a_restored_session_wakes_when_it_would_have() {
     assert_eq!(restored.session().deadline(), simulation.session().deadline());
 }
 
+/// A state of another policy, or of another predictor, is refused, and what was there before goes on as if nothing had happened.
+#[test]
+fn a_state_that_is_refused_leaves_no_trace() {
+    let w = workload(2, &[(0, 1, 100, 50), (1, 1, 100, 10), (2, 2, 50, 50), (20, 1, 100, 5), (70, 1, 10, 10)]);
+    let after = |policy: &str, steps: usize| {
+        let mut simulation = Simulation::new(w.machine(), spec(policy).scheduler(), Replay::new(&w));
+        for _ in 0..steps {
+            simulation.step(&mut ()).expect("runs");
+        }
+        simulation
+    };
+    for (here, other) in [
+        ("easy(predict=learn)", "easy(predict=recent(2))"),
+        ("conservative(predict=recent(2))", "easy(predict=recent(2))"),
+        ("slack(predict=quantile(0.5))", "conservative(predict=quantile(0.5))"),
+    ] {
+        let mut simulation = after(here, 3);
+        let before = simulation.save().expect("saves");
+        let foreign = after(other, 5).save().expect("saves");
+        assert!(simulation.load(&foreign).is_err(), "{here} takes a state of {other}");
+        assert_eq!(simulation.save().expect("saves"), before, "{here} after a state of {other}");
+    }
+}
+
 /// The orders, on one processor: all jobs arrive while the first one runs.
 #[test]
 fn orders_by_hand() {

@@ -5,7 +5,7 @@ mod common;
 use common::{KTH, golden, golden_suspensions, shared, spec, workload};
 use drystone::engine::{Observer, Platform, Replay, Segments, Simulation, SimulationError};
 use drystone::log::clean::{Options, Study};
-use drystone::model::{Ended, Outcome, Procs, Workload};
+use drystone::model::{Ended, JobId, Outcome, Procs, Time, Workload};
 use proptest::prelude::*;
 
 /// Outcomes in order of arrival.
@@ -70,6 +70,21 @@ fn a_factor_of_one_alternates_with_the_granularity_of_the_routine() {
     let all: u32 = found.iter().map(|o| o.suspensions).sum();
     // Ticks at 60, 120, …: task 0 runs [0, 60), [120, 180), … Its last minute is [480, 540), and task 1 ends at 600.
     assert_eq!((all, found[0].end.0, found[1].end.0), (8, 540, 600));
+}
+
+/// The same, but task 0 is withdrawn at 60, when it would be suspended: it ends there and then, and task 1 has the machine.
+#[test]
+fn who_is_withdrawn_is_not_suspended_instead() {
+    let w = workload(4, &[(0, 4, 300, 300), (0, 4, 300, 300)]);
+    for (withdrawn, first, last) in [(59, Some(59), 359), (60, Some(60), 360), (61, None, 360)] {
+        let cancelled = [(Time(withdrawn), JobId(0))];
+        let source = Replay::with_cancellations(&w, &cancelled);
+        let mut watching = Outcomes::default();
+        Simulation::new(w.machine(), spec("ss(sf=1)").scheduler(), source).run(&mut watching).expect("runs");
+        let ended = |id: usize| watching.0.get(id).cloned().flatten().map(|o| (o.end.0, o.suspensions));
+        // At 61 it is suspended already, and withdrawn without ever going on.
+        assert_eq!((ended(0), ended(1)), (first.map(|end| (end, 0)), Some((last, 0))), "withdrawn at {withdrawn}");
+    }
 }
 
 /// A wide job arrives while a narrow one runs on 0; the narrow newcomer may not take what the suspended one owns.

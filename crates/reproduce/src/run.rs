@@ -157,17 +157,20 @@ pub fn reproduce(
         let parts = load(&source)?;
         let work: Vec<(&Schedule, &Vec<Measured>)> = needs.iter().filter(|(s, _)| s.source == source).collect();
         let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-        std::thread::scope(|scope| {
-            for _ in 0..threads.clamp(1, work.len().max(1)) {
-                scope.spawn(|| {
-                    while let Some(&(schedule, measures)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let found = measure(schedule, measures, &parts, done);
-                        if let Ok(mut results) = results.lock() {
-                            results.push((schedule.clone(), found));
-                        }
-                    }
-                });
+        let take = || {
+            while let Some(&(schedule, measures)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let found = measure(schedule, measures, &parts, done);
+                if let Ok(mut results) = results.lock() {
+                    results.push((schedule.clone(), found));
+                }
             }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..threads.clamp(1, work.len().max(1)) {
+                // One that cannot be had, for want of memory, is one less: this thread works, too.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, take);
+            }
+            take();
         });
         let mut results = results.into_inner().unwrap_or_default();
         results.sort_by(|a, b| a.0.cmp(&b.0));

@@ -12,7 +12,8 @@ use crate::output::document::{Document, Table, Tone, Value};
 use crate::output::flat::{Row, Rows};
 use crate::output::number::{NONE, change, count, duration, fixed_or, hours, minutes, percent, signed, speed};
 use crate::output::report::{self, Timing};
-use crate::output::{self, Form, Printable, ReportFile, message, plots};
+use crate::output::{self, Form, Printable, ReportFile, file, message, plots};
+use crate::parallel;
 use crate::progress::Progress;
 use crate::simulate::{Given, Measured, config, details, simulate};
 use drystone::metrics::{
@@ -23,8 +24,6 @@ use drystone::model::Workload;
 use drystone::policy::{ALIASES, KINDS, PolicySpec, Priorities};
 use drystone_report::{Details, LoadPoint, Watcher};
 use serde::Serialize;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// The result of a comparison.
 #[derive(Serialize)]
@@ -116,12 +115,14 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
         results,
         loads,
     };
+    let mut files = Vec::new();
     if let Some(file) = report_file {
-        file.write(&result)?;
+        files.push(file.write(&result)?);
     }
     if let Some(directory) = &common.plots {
-        plots::write(directory, &output::results(&result)?)?;
+        files.extend(plots::write(directory, &output::results(&result)?)?);
     }
+    file::publish(files)?;
     let on_terminal = form == Form::Table && output::stdout::is_terminal();
     if on_terminal {
         for (result, timing) in result.results.iter_mut().zip(&timings) {
@@ -210,37 +211,26 @@ pub(super) fn simulate_all(
     given: Given<'_>,
     detailed: bool,
 ) -> Result<Vec<Watched>, Failure> {
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = args.threads.map_or_else(cores, usize::from).min(specs.len()).max(1);
     let progress = Progress::new("simulating", "jobs", Some((specs.len() * whole.len()) as u64));
-    let next = AtomicUsize::new(0);
-    let done: Vec<Mutex<Option<Result<Watched, Failure>>>> = specs.iter().map(|_| Mutex::new(None)).collect();
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some((spec, slot)) = specs.iter().zip(&done).nth(next.fetch_add(1, Ordering::Relaxed)) {
-                    let priorities = given.priorities.filter(|p| input::takes(spec, p, whole).is_ok());
-                    let theirs = Given { priorities, ..given };
-                    let config = config(&args.common, false, detailed);
-                    let mut watcher = detailed.then(|| Watcher::new(whole.machine().procs));
-                    let measured = match &mut watcher {
-                        Some(watcher) => simulate(whole, parts, spec, theirs, config, &progress, watcher),
-                        None => simulate(whole, parts, spec, theirs, config, &progress, &mut ()),
-                    };
-                    // Months that are simulated apart overlap in time.
-                    let watcher = watcher.filter(|_| parts.len() == 1);
-                    let result = measured
-                        .map(|measured| Watched { measured, watcher })
-                        .map_err(|e| Failure::simulation(spec.text(), &e));
-                    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
-                }
-            });
-        }
-    });
-    let missing = || Err(Failure::usage("a simulation was not made"));
-    done.into_iter()
-        .map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner).unwrap_or_else(missing))
-        .collect()
+    let one = |_: usize, spec: &PolicySpec| {
+        let priorities = given.priorities.filter(|p| input::takes(spec, p, whole).is_ok());
+        let theirs = Given { priorities, ..given };
+        let config = config(&args.common, false, detailed);
+        let mut watcher = detailed.then(|| Watcher::new(whole.machine().procs));
+        let measured = match &mut watcher {
+            Some(watcher) => simulate(whole, parts, spec, theirs, config, &progress, watcher),
+            None => simulate(whole, parts, spec, theirs, config, &progress, &mut ()),
+        };
+        // Months that are simulated apart overlap in time.
+        let watcher = watcher.filter(|_| parts.len() == 1);
+        measured.map(|measured| Watched { measured, watcher }).map_err(|e| Failure::simulation(spec.text(), &e))
+    };
+    parallel::map(specs.iter().collect(), threads(args), one).into_iter().collect()
+}
+
+/// As many threads as were asked for, else as there are processors.
+fn threads(args: &CompareArgs) -> usize {
+    args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from)
 }
 
 /// What came out of a simulation, with what plots need.
@@ -263,18 +253,7 @@ fn all_details(args: &CompareArgs, specs: &[PolicySpec], baseline: &str, all: &m
         report.jobs = None;
         details
     };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = args.threads.map_or(cores, usize::from).max(1);
-    let each = all.len().div_ceil(threads).max(1);
-    let found: Vec<Vec<Details>> = std::thread::scope(|scope| {
-        let parts: Vec<_> = all.chunks_mut(each).enumerate().collect();
-        let work = |(part, some): (usize, &mut [Watched])| -> Vec<Details> {
-            some.iter_mut().enumerate().map(|(i, w)| one(part * each + i, w)).collect()
-        };
-        let running: Vec<_> = parts.into_iter().map(|part| scope.spawn(move || work(part))).collect();
-        running.into_iter().map(|r| r.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
-    });
-    found.into_iter().flatten().collect()
+    parallel::map(all.iter_mut().collect(), threads(args), one)
 }
 
 impl CompareResult {

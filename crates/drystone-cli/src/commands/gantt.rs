@@ -87,7 +87,7 @@ pub(crate) fn gantt(args: &GanttArgs) -> Outcome {
             drawing.png(2.0).map_err(Failure::usage)?
         }
     };
-    out.write_whole(&bytes)?;
+    out.write_whole(&bytes)?.publish()?;
     message::note(&format!("{} jobs drawn in {}", output::number::count(gantt.jobs() as u64), args.output.display()));
     Ok(DONE)
 }

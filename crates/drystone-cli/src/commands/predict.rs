@@ -60,7 +60,7 @@ pub(crate) fn predict(args: &PredictArgs) -> Outcome {
     let judged =
         Judged { schema: "drystone/predict/1", drystone: VERSION, workload: WorkloadMeta::of(&input), predictors };
     if let Some(file) = report {
-        file.write(&judged)?;
+        file.write(&judged)?.publish()?;
     }
     output::print(&judged, args.format.into())?;
     Ok(DONE)

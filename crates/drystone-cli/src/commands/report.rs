@@ -2,7 +2,7 @@
 
 use crate::args::ReportArgs;
 use crate::exit::{DONE, Failure, Outcome};
-use crate::output::file::Output;
+use crate::output::file::{self, Output};
 use crate::output::{message, plots};
 use drystone_report::{Results, page};
 use std::io::Read;
@@ -29,9 +29,10 @@ pub(crate) fn report(args: &ReportArgs) -> Outcome {
     if results.policies.iter().all(|p| p.details.is_none()) {
         message::note("the results hold no distributions and series; `--details` makes the simulation write them");
     }
-    out.write_whole(page(&results).as_bytes())?;
+    let mut files = vec![out.write_whole(page(&results).as_bytes())?];
     if let Some(directory) = &args.plots {
-        plots::write(directory, &results)?;
+        files.extend(plots::write(directory, &results)?);
     }
+    file::publish(files)?;
     Ok(DONE)
 }

@@ -5,7 +5,7 @@ use crate::exit::{DONE, FINDING, Failure, Outcome};
 use crate::meta::VERSION;
 use crate::output::document::{Document, Table, Tone, Value};
 use crate::output::flat::{Row, Rows};
-use crate::output::{self, Printable, ReportFile, message};
+use crate::output::{self, Printable, ReportFile, file, message};
 use crate::progress::Progress;
 use drystone_reproduce::{Cell, Library, LogState, Published, Study, TableResult, Verdict, builtin, reproduce};
 use serde::Serialize;
@@ -130,9 +130,8 @@ pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> Outcome {
     }
     let counts = Counts::of(results.iter().flat_map(|s| &s.tables));
     let all = Reproduction { schema: "drystone/reproduce/1", drystone: VERSION, counts, studies: results };
-    for report in reports {
-        report.write(&all)?;
-    }
+    let reports = reports.into_iter().map(|report| report.write(&all)).collect::<Result<Vec<_>, _>>()?;
+    file::publish(reports)?;
     output::print(&all, args.format.into())?;
     Ok(if counts.out > 0 { FINDING } else { DONE })
 }

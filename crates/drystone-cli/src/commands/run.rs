@@ -5,7 +5,7 @@ use crate::exit::{DONE, FINDING, Failure, Outcome};
 use crate::input::{self, Input};
 use crate::meta::{Determined, ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
 use crate::output::document::Document;
-use crate::output::file::Output;
+use crate::output::file::{self, Output};
 use crate::output::flat::{Row, Rows};
 use crate::output::number::{count, speed};
 use crate::output::report::{self, Timing};
@@ -116,6 +116,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
         search: SearchEffort::of(&notes),
         timing: common.timing.then_some(timing),
     };
+    let mut files = Vec::new();
     if let (Some(schedule), Some(rows)) = (schedule, &rows) {
         let determined = Determined {
             schema: "drystone/schedule/1",
@@ -124,28 +125,30 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
             policy: &result.policy,
             experiment: &result.experiment,
         };
-        schedule.write(rows, &input, &determined)?;
+        files.extend(schedule.write(rows, &input, &determined)?);
     }
     if let (Some(file), Some(rows)) = (weeks, &rows) {
-        file.write_whole(&weeks_csv(rows)?)?;
+        files.push(file.write_whole(&weeks_csv(rows)?)?);
     }
     if let Some(file) = trace {
         let mut csv = Vec::new();
         notes.write_csv(&mut csv).map_err(Failure::usage)?;
-        file.write_whole(&csv)?;
+        files.push(file.write_whole(&csv)?);
     }
     if let Some(file) = segments_file {
         let mut csv = Vec::new();
         segments.write_csv(&mut csv).map_err(Failure::usage)?;
-        file.write_whole(&csv)?;
+        files.push(file.write_whole(&csv)?);
     }
     // Files can be compared byte by byte: no timing unless it was asked for.
     if let Some(file) = report_file {
-        file.write(&result)?;
+        files.push(file.write(&result)?);
     }
     if let Some(directory) = &common.plots {
-        plots::write(directory, &output::results(&result)?)?;
+        files.extend(plots::write(directory, &output::results(&result)?)?);
     }
+    // All of them are complete, or the command has failed before and none of them is new.
+    file::publish(files)?;
     if on_terminal {
         result.timing = Some(timing);
     }

@@ -21,13 +21,15 @@ pub(crate) fn man(args: &ManArgs) -> Outcome {
         return Ok(DONE);
     };
     std::fs::create_dir_all(dir).map_err(|e| Failure::write(&dir.display().to_string(), &e))?;
+    let mut files = Vec::new();
     let mut left = vec![("drystone".to_string(), command)];
     while let Some((name, command)) = left.pop() {
         for sub in command.get_subcommands().filter(|s| s.get_name() != "help") {
             left.push((format!("{name}-{}", sub.get_name()), sub.clone()));
         }
-        file::write(&dir.join(format!("{name}.1")), &page(command)?)?;
+        files.push(file::write(&dir.join(format!("{name}.1")), &page(command)?)?);
     }
+    file::publish(files)?;
     Ok(DONE)
 }
 

@@ -1,45 +1,27 @@
 //! Files that appear whole or not at all.
 
-use crate::exit::{Failure, INTERRUPTED};
+use crate::exit::Failure;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use tempfile::NamedTempFile;
 
-/// Temporary files that exist now: removed when the user interrupts.
+/// Temporary files that exist now: removed when the program is told to stop.
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn temporary() -> MutexGuard<'static, Vec<PathBuf>> {
     TEMPORARY.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Whether the work in hand stops by itself, in order, when [`INTERRUPTED_ONCE`] is set.
-static ORDERLY: AtomicBool = AtomicBool::new(false);
-/// Whether the user has interrupted work that stops in order.
-static INTERRUPTED_ONCE: AtomicBool = AtomicBool::new(false);
-
-/// From now on the first Ctrl-C only sets what this returns; the second one ends the program as before.
-pub(crate) fn stop_in_order() -> &'static AtomicBool {
-    ORDERLY.store(true, Ordering::SeqCst);
-    &INTERRUPTED_ONCE
-}
-
-/// From now on Ctrl-C removes temporary files before the program exits with code 130.
-pub(crate) fn clean_up_on_interrupt() {
-    // Where no handler can be set, interrupting works as the system has it.
-    let _ = ctrlc::set_handler(|| {
-        if ORDERLY.load(Ordering::SeqCst) && !INTERRUPTED_ONCE.swap(true, Ordering::SeqCst) {
-            return;
-        }
-        // Held to the end, so that no file is renamed or made meanwhile.
-        let files = temporary();
-        for file in files.iter() {
-            let _ = fs::remove_file(file);
-        }
-        std::process::exit(INTERRUPTED);
-    });
+/// Ends the program with this exit code, without a temporary file left.
+pub(crate) fn clean_up_and_exit(code: i32) -> ! {
+    // Held to the end, so that no file is renamed or made meanwhile.
+    let files = temporary();
+    for file in files.iter() {
+        let _ = fs::remove_file(file);
+    }
+    std::process::exit(code)
 }
 
 /// Where the bytes go until they are complete.
@@ -99,36 +81,65 @@ impl Output {
         &self.name
     }
 
-    /// Writes everything at once and finishes.
-    pub(crate) fn write_whole(mut self, bytes: &[u8]) -> Result<(), Failure> {
+    /// Writes everything at once; the file still needs its name.
+    pub(crate) fn write_whole(mut self, bytes: &[u8]) -> Result<Complete, Failure> {
         self.write_all(bytes).map_err(|e| Failure::write(&self.name, &e))?;
-        self.finish()
+        self.complete()
+    }
+
+    /// Writes out everything, down to the disk; the file still needs its name.
+    pub(crate) fn complete(self) -> Result<Complete, Failure> {
+        let Output { name, place } = self;
+        let complete = || -> io::Result<Place> {
+            let mut place = place.into_inner().map_err(io::IntoInnerError::into_error)?;
+            match &mut place {
+                Place::Stdout(out) => out.flush()?,
+                Place::Direct(file) => file.flush()?,
+                Place::Temporary { file, .. } => file.as_file().sync_all()?,
+            }
+            Ok(place)
+        };
+        let place = complete().map_err(|e| Failure::write(&name, &e))?;
+        Ok(Complete { name, place })
     }
 
     /// Writes out everything and gives the file its name.
     pub(crate) fn finish(self) -> Result<(), Failure> {
-        let Output { name, place } = self;
-        let finish = || -> io::Result<()> {
-            match place.into_inner().map_err(io::IntoInnerError::into_error)? {
-                Place::Stdout(mut out) => out.flush(),
-                Place::Direct(mut file) => file.flush(),
-                Place::Temporary { file, target } => {
-                    file.as_file().sync_all()?;
-                    let path = file.path().to_path_buf();
-                    let mut files = temporary();
-                    file.persist(&target).map_err(|e| e.error)?;
-                    files.retain(|f| *f != path);
-                    drop(files);
-                    // The name is safe, too, once the directory is; not every system can say so.
-                    if let Some(Ok(directory)) = target.parent().map(File::open) {
-                        let _ = directory.sync_all();
-                    }
-                    Ok(())
-                }
-            }
-        };
-        finish().map_err(|e| Failure::write(&name, &e))
+        self.complete()?.publish()
     }
+}
+
+/// A file that is complete and on the disk, under a temporary name. Dropped before it is published, it leaves nothing.
+///
+/// A command that writes several files completes all of them before it publishes the first: a disk that is full leaves none
+/// of them new.
+#[must_use]
+pub(crate) struct Complete {
+    name: String,
+    place: Place,
+}
+
+impl Complete {
+    /// Gives the file its name, in the place of what had it.
+    pub(crate) fn publish(self) -> Result<(), Failure> {
+        let Complete { name, place } = self;
+        let Place::Temporary { file, target } = place else { return Ok(()) };
+        let path = file.path().to_path_buf();
+        let mut files = temporary();
+        file.persist(&target).map_err(|e| Failure::write(&name, &e.error))?;
+        files.retain(|f| *f != path);
+        drop(files);
+        // The name is safe, too, once the directory is; not every system can say so.
+        if let Some(Ok(directory)) = target.parent().map(File::open) {
+            let _ = directory.sync_all();
+        }
+        Ok(())
+    }
+}
+
+/// Gives files that are all complete their names.
+pub(crate) fn publish(files: impl IntoIterator<Item = Complete>) -> Result<(), Failure> {
+    files.into_iter().try_for_each(Complete::publish)
 }
 
 /// What the user's umask makes of 666, instead of a temporary file's 600.
@@ -146,7 +157,8 @@ fn usual_permissions() -> Option<fs::Permissions> {
 impl Write for Place {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Place::Temporary { file, .. } => file.write(bytes),
+            // Not through the temporary file itself, whose errors name a path that helps nobody.
+            Place::Temporary { file, .. } => file.as_file_mut().write(bytes),
             Place::Direct(file) => file.write(bytes),
             Place::Stdout(out) => out.write(bytes),
         }
@@ -154,7 +166,7 @@ impl Write for Place {
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Place::Temporary { file, .. } => file.flush(),
+            Place::Temporary { file, .. } => file.as_file_mut().flush(),
             Place::Direct(file) => file.flush(),
             Place::Stdout(out) => out.flush(),
         }
@@ -171,8 +183,8 @@ impl Write for Output {
     }
 }
 
-/// Writes a whole file at once.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+/// Writes a whole file at once; it still needs its name.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<Complete, Failure> {
     Output::create(path)?.write_whole(bytes)
 }
 
@@ -194,7 +206,9 @@ mod tests {
         assert!(!path.exists());
         drop(out);
         assert_eq!(names(dir.path()), Vec::<String>::new());
-        write(&path, b"whole").expect("written");
+        let whole = write(&path, b"whole").expect("written");
+        assert!(!path.exists());
+        whole.publish().expect("published");
         assert_eq!(names(dir.path()), ["out.txt"]);
         assert_eq!(fs::read(&path).expect("read"), b"whole");
     }
@@ -205,6 +219,7 @@ mod tests {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let dir = tempfile::tempdir().expect("directory");
         let (file, link) = (dir.path().join("file"), dir.path().join("link"));
+        let write = |path: &Path, bytes: &[u8]| write(path, bytes).and_then(Complete::publish);
         write(&file, b"old").expect("written");
         fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).expect("mode set");
         symlink(&file, &link).expect("linked");

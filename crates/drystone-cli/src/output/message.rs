@@ -1,6 +1,8 @@
 //! Messages for people, on the standard error.
 
 use anstyle::{AnsiColor, Style};
+use std::fmt::Arguments;
+use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -19,21 +21,26 @@ pub(crate) fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
+/// Where nobody listens any more (`2>&1 | head`), nothing is said: `eprintln!` would panic.
+fn say(text: Arguments<'_>) {
+    let _ = writeln!(anstream::stderr(), "{text}");
+}
+
 /// What went wrong.
 pub(crate) fn error(text: &str) {
-    anstream::eprintln!("{ERROR}error:{ERROR:#} {text}");
+    say(format_args!("{ERROR}error:{ERROR:#} {text}"));
 }
 
 /// What may surprise.
 pub(crate) fn warning(text: &str) {
     if !is_quiet() {
-        anstream::eprintln!("{WARNING}warning:{WARNING:#} {text}");
+        say(format_args!("{WARNING}warning:{WARNING:#} {text}"));
     }
 }
 
 /// What is good to know.
 pub(crate) fn note(text: &str) {
     if !is_quiet() {
-        anstream::eprintln!("{NOTE}note:{NOTE:#} {text}");
+        say(format_args!("{NOTE}note:{NOTE:#} {text}"));
     }
 }

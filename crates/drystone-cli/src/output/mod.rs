@@ -132,8 +132,8 @@ impl ReportFile {
         self.form == Form::Html
     }
 
-    /// Writes the result.
-    pub(crate) fn write(self, result: &impl Printable) -> Result<(), Failure> {
+    /// Writes the result; the file still needs its name.
+    pub(crate) fn write(self, result: &impl Printable) -> Result<file::Complete, Failure> {
         self.out.write_whole(&render(result, self.form)?)
     }
 }

@@ -1,6 +1,7 @@
 //! Plots in a directory, for papers.
 
-use super::{file, message};
+use super::file::{self, Complete};
+use super::message;
 use crate::exit::Failure;
 use drystone_report::Results;
 use drystone_report::charts::{MOST_TOGETHER, draw};
@@ -15,12 +16,14 @@ pub(crate) fn prepare(directory: &Path) -> Result<(), Failure> {
     fs::create_dir_all(directory).map_err(|e| Failure::usage(format_args!("{}: {e}", directory.display())))
 }
 
-/// Writes every plot that results have something for.
-pub(crate) fn write(directory: &Path, results: &Results) -> Result<(), Failure> {
+/// Writes every plot that results have something for; the files still need their names.
+pub(crate) fn write(directory: &Path, results: &Results) -> Result<Vec<Complete>, Failure> {
     let drawings = draw(results, WIDTH).map_err(Failure::usage)?;
+    let mut files = Vec::with_capacity(2 * drawings.len());
     for drawing in &drawings {
-        file::write(&directory.join(format!("{}.svg", drawing.id)), drawing.file().as_bytes())?;
-        file::write(&directory.join(format!("{}.png", drawing.id)), &drawing.png(2.0).map_err(Failure::usage)?)?;
+        let place = |ending| directory.join(format!("{}.{ending}", drawing.id));
+        files.push(file::write(&place("svg"), drawing.file().as_bytes())?);
+        files.push(file::write(&place("png"), &drawing.png(2.0).map_err(Failure::usage)?)?);
     }
     let together = if results.policies.len() > MOST_TOGETHER {
         format!(" of the baseline and the best of {} policies; --policy chooses others", results.policies.len())
@@ -28,5 +31,5 @@ pub(crate) fn write(directory: &Path, results: &Results) -> Result<(), Failure> 
         String::new()
     };
     message::note(&format!("{} plots in {}{together}", drawings.len(), directory.display()));
-    Ok(())
+    Ok(files)
 }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 /// A folder with files, where the program runs.
@@ -17,6 +17,15 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
+    /// The code is -1 where a signal ended it.
+    pub(crate) fn of(output: Output) -> Ran {
+        Ran {
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8(output.stdout).expect("UTF-8"),
+            err: String::from_utf8(output.stderr).expect("UTF-8"),
+        }
+    }
+
     /// The standard output of a success.
     pub(crate) fn ok(self) -> String {
         assert_eq!(self.code, 0, "{}", self.err);
@@ -81,12 +90,7 @@ impl Folder {
 
     /// Runs the program to its end.
     pub(crate) fn run(&self, args: &[&str]) -> Ran {
-        let output = self.command(args).output().expect("runs");
-        Ran {
-            code: output.status.code().unwrap_or(-1),
-            out: String::from_utf8(output.stdout).expect("UTF-8"),
-            err: String::from_utf8(output.stderr).expect("UTF-8"),
-        }
+        Ran::of(self.command(args).output().expect("runs"))
     }
 
     /// Runs the program with something on its standard input.
@@ -95,12 +99,25 @@ impl Folder {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("runs");
         child.stdin.take().expect("piped").write_all(input).expect("written");
-        let output = child.wait_with_output().expect("ends");
-        Ran {
-            code: output.status.code().unwrap_or(-1),
-            out: String::from_utf8(output.stdout).expect("UTF-8"),
-            err: String::from_utf8(output.stderr).expect("UTF-8"),
-        }
+        Ran::of(child.wait_with_output().expect("ends"))
+    }
+}
+
+/// Mounts a tiny file system, where that is allowed; unmounts it when dropped.
+pub(crate) struct Tiny<'a>(&'a Path);
+
+impl<'a> Tiny<'a> {
+    pub(crate) fn mount(at: &'a Path, size: &str) -> Option<Tiny<'a>> {
+        std::fs::create_dir(at).expect("made");
+        let mounted =
+            Command::new("mount").args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"]).arg(at).output();
+        mounted.is_ok_and(|m| m.status.success()).then_some(Tiny(at))
+    }
+}
+
+impl Drop for Tiny<'_> {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0).status();
     }
 }
 

@@ -1,8 +1,11 @@
 //! The program as users meet it: what it prints, writes and returns.
+#![allow(clippy::disallowed_methods, reason = "tests wait for processes")]
 
+mod builds;
 mod common;
 mod compare;
 mod explain;
+mod faults;
 mod golden;
 mod help;
 mod inputs;

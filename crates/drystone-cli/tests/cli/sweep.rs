@@ -1,7 +1,6 @@
 //! `drystone sweep` as its user meets it: interrupted, killed, out of disk, in pieces.
 
-use crate::common::{Folder, four};
-use std::path::Path;
+use crate::common::{Folder, Tiny, four};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -181,18 +180,25 @@ fn a_kill_at_any_moment_loses_nothing() {
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_stops_in_order_and_the_same_command_goes_on() {
+fn a_signal_stops_in_order_and_the_same_command_goes_on() {
+    for (name, code) in [("INT", 130), ("TERM", 143)] {
+        stopped_by(name, code);
+    }
+}
+
+#[cfg(unix)]
+fn stopped_by(name: &str, expected: i32) {
     let folder = long();
     let mut child = begin(&folder, "study.db");
     while recorded(&folder, "study.db") == 0 && child.try_wait().is_ok_and(|ended| ended.is_none()) {
         sleep(Duration::from_millis(20));
     }
-    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("sent");
+    let interrupt = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status().expect("sent");
     assert!(interrupt.success());
     let code = child.wait().expect("ended").code();
     let before = recorded(&folder, "study.db");
     // A fast machine may have been done before the signal came.
-    assert!(code == Some(130) && before < 480 || code == Some(0) && before == 480, "{code:?} {before}");
+    assert!(code == Some(expected) && before < 480 || code == Some(0) && before == 480, "{code:?} {before}");
     folder.run(&["sweep", "study.toml"]).ok();
     assert_eq!(recorded(&folder, "study.db"), 480);
 }
@@ -214,35 +220,17 @@ fn chunks_processes_and_merging_give_the_whole() {
     assert!(!folder.path("processes.chunks").exists(), "what was needed meanwhile is gone");
 }
 
-/// Mounts a tiny file system, where that is allowed; unmounts it when dropped.
-struct Tiny<'a>(&'a Path);
-
-impl<'a> Tiny<'a> {
-    fn mount(at: &'a Path, size: &str) -> Option<Tiny<'a>> {
-        std::fs::create_dir(at).expect("made");
-        let mounted =
-            Command::new("mount").args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"]).arg(at).output();
-        mounted.is_ok_and(|m| m.status.success()).then_some(Tiny(at))
-    }
-}
-
-impl Drop for Tiny<'_> {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.0).status();
-    }
-}
-
 #[test]
 fn a_full_disk_is_told_and_nothing_is_lost() {
     let folder = long();
     let at = folder.path("tiny");
-    let Some(tiny) = Tiny::mount(&at, "160k") else {
+    let Some(_tiny) = Tiny::mount(&at, "160k") else {
         eprintln!("SKIPPED: a full disk needs the right to mount a tmpfs");
         return;
     };
     let error = folder.run(&["sweep", "study.toml", "--store", "tiny/study.db"]).fails(2);
     assert!(error.contains("the disk is full; all that was recorded before is safe"), "{error}");
-    let grown = Command::new("mount").args(["-o", "remount,size=8m"]).arg(tiny.0).status().expect("runs");
+    let grown = Command::new("mount").args(["-o", "remount,size=8m"]).arg(&at).status().expect("runs");
     assert!(grown.success());
     let before = recorded(&folder, "tiny/study.db");
     assert!(before < 480);

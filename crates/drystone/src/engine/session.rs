@@ -561,11 +561,17 @@ impl Session {
     /// Goes on from a saved state of a session with the same scheduler.
     ///
     /// # Errors
-    /// Bytes that are no such state.
+    /// Bytes that are no such state. The session is then unchanged.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
         let saved: Saved = postcard::from_bytes(bytes)?;
-        self.scheduler.policy.load(&saved.policy)?;
-        self.scheduler.forecast.predictor.load(&saved.predictor)?;
+        let predictor = &mut self.scheduler.forecast.predictor;
+        let before = predictor.save()?;
+        predictor.load(&saved.predictor)?;
+        // Either both are new or none: what refuses its bytes is unchanged.
+        if let Err(error) = self.scheduler.policy.load(&saved.policy) {
+            predictor.load(&before)?;
+            return Err(error);
+        }
         self.s = saved.state;
         self.actions.clear();
         self.wake = saved.wake;

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 /// A simulation of one scheduler on one stream of arrivals.
 ///
 /// Events of one instant are handled in a fixed order: ends (by id), expiries of predictions and wake-ups, arrivals and
-/// cancellations in the order of the source. Then the policy makes one pass, or one after each of them ([`Pass`]).
+/// cancellations in the order of the source, ends (by id) of running jobs that were withdrawn. Then the policy makes one pass, or one after each of them ([`Pass`]).
 pub struct Simulation<S> {
     source: S,
     session: Session,
@@ -225,7 +225,7 @@ impl<S: Source> Simulation<S> {
     /// without the interruption.
     ///
     /// # Errors
-    /// Bytes that are no such state.
+    /// Bytes that are no such state. The simulation is then unchanged.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
         let saved: Saved = postcard::from_bytes(bytes)?;
         self.session.load(&saved.session)?;
@@ -306,6 +306,14 @@ impl<S: Source> Simulation<S> {
         if arrival == now {
             while self.s.next_arrival == now {
                 decide |= self.receive(now, observer);
+            }
+            // A job that was withdrawn while it ran ends before the pass, which could suspend it else: it would be here until
+            // it goes on. Whoever was withdrawn so has left a mark.
+            if self.s.stale {
+                while self.next_end() == now {
+                    self.end_one(now, observer);
+                    decide = true;
+                }
             }
         }
         decide

@@ -649,7 +649,8 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(40))]
+        // Miri takes minutes for each.
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 1 } else { 40 }))]
 
         /// The tree behaves as a sorted map, and its pruned search finds what a full scan finds.
         #[test]

@@ -377,6 +377,35 @@ mod tests {
         }
     }
 
+    /// The least number that a parameter says it takes is taken, and what is below it is not.
+    #[test]
+    fn numbers_are_taken_from_where_parameters_say() {
+        let accepts = |kind: &Kind, name: &str, value: &str| {
+            format!("{}({name}={value})", kind.name).parse::<PolicySpec>().is_ok()
+        };
+        let mut tried = 0;
+        for kind in KINDS {
+            for Param { name, values, .. } in kind.params {
+                let limit = |words: &str| values.split('|').find_map(|v| v.strip_prefix(words));
+                let least: Option<i64> = limit("a number from ")
+                    .map(|rest| rest.split(' ').next().and_then(|n| n.parse().ok()).expect("a number"));
+                if let Some(least) = least {
+                    assert!(accepts(kind, name, &least.to_string()), "{}({name}={least}): {values}", kind.name);
+                    assert!(!accepts(kind, name, &(least - 1).to_string()), "{}({name}={})", kind.name, least - 1);
+                    tried += 1;
+                }
+                if limit("a number above 0").is_some() {
+                    assert!(accepts(kind, name, "0.01"), "{}({name}=0.01): {values}", kind.name);
+                    for value in ["0", "-0.01"] {
+                        assert!(!accepts(kind, name, value), "{}({name}={value}): {values}", kind.name);
+                    }
+                    tried += 1;
+                }
+            }
+        }
+        assert!(tried >= 15, "{tried} parameters");
+    }
+
     #[test]
     fn names_are_unique() {
         let mut all = names();

@@ -56,15 +56,14 @@ fn invariants(subject: &Subject, case: &Case, seen: &Watch) -> Result<(), String
         };
         let segments = || seen.segments.iter().filter(|s| s.job == id);
         let received: i64 = segments().map(|s| s.end - s.start).sum();
-        let by = |at: i64| -> i64 { segments().map(|s| (s.end.min(at) - s.start).max(0)).sum() };
         let last = segments().map(|s| s.end).max();
         let withdrawn = || case.cancel.iter().filter(|c| c.0 == id).map(|c| row.submit + c.1);
         let run = match fate {
             Fate::Cancelled if segments().next().is_none() => continue,
-            // Withdrawn while suspended, or while it ran: what it had by then is what it was due. (One that is suspended in
-            // the second in which it is withdrawn ends when it would go on.)
+            // Withdrawn while suspended, or while it ran, which ends it in that very second: what it had by then is what it
+            // was due.
             Fate::Cancelled => received,
-            Fate::Ended { .. } if withdrawn().any(|at| by(at) == received) => received,
+            Fate::Ended { at, .. } if withdrawn().any(|w| w == *at) => received,
             Fate::Ended { .. } if subject.guarantees.contains(&Guarantee::MayKill) && received >= row.estimate => {
                 received.min(row.run)
             }

@@ -83,5 +83,5 @@ fn write_parquet(out: Output, answer: &Answer, types: &Answer) -> Result<(), Fai
             (name.as_str(), column)
         })
         .collect();
-    File { columns: &columns, metadata: &[] }.write(out, &answer.rows)
+    File { columns: &columns, metadata: &[] }.write(out, &answer.rows)?.publish()
 }

@@ -2,10 +2,11 @@
 
 use super::status::Progressed;
 use crate::args::{ChunkArgs, MergeArgs, ResumeArgs, SweepArgs, WorkArgs};
-use crate::exit::{DONE, Failure, INTERRUPTED, Outcome, VIOLATION};
+use crate::exit::{DONE, Failure, Outcome, VIOLATION};
+use crate::interrupt;
 use crate::output::document::{Document, Table, Value};
 use crate::output::number::{count, duration, fixed_or, speed};
-use crate::output::{self, Printable, file, message};
+use crate::output::{self, Printable, message};
 use crate::progress::Progress;
 use drystone_sweep::{
     Chunk, Done, Executor, Plan, Processes, Store, Study, Threads, calibrate, carry_out, merge as merge_stores,
@@ -106,7 +107,7 @@ fn plan(study: &Study, work: &WorkArgs) -> Result<Plan, Failure> {
 
 fn simulate(plan: &Plan, path: &Path, chunk: Option<Chunk>, executor: &dyn Executor) -> Outcome {
     let mut store = Store::open(path, plan, chunk)?;
-    let cancel = file::stop_in_order();
+    let cancel = interrupt::stop_in_order();
     let recorded = store.done(plan)?.len();
     let total = plan.places(chunk).count();
     if recorded > 0 {
@@ -129,7 +130,7 @@ fn simulate(plan: &Plan, path: &Path, chunk: Option<Chunk>, executor: &dyn Execu
     if done.left > 0 {
         let left = count(done.left as u64);
         message::note(&format!("interrupted: {left} simulations are left; the same command goes on with them"));
-        return Ok(INTERRUPTED as u8);
+        return Ok(interrupt::code());
     }
     if done.failed > 0 {
         message::error(&format!(

@@ -1,16 +1,16 @@
 //! A schedule as CSV. The first four columns never change: others read them.
 
 use crate::exit::Failure;
-use crate::output::file::Output;
+use crate::output::file::{Complete, Output};
 use drystone::metrics::{JobRow, measures};
 use std::io::{self, Write};
 
 const HEADER: &str = "job_id,submit,start,end,wait,run,procs,estimate,user,bounded_slowdown,suspensions,\
     suspended,overhead,first_reservation,first_prediction,corrections,accuracy,counted";
 
-pub(super) fn write(mut out: Output, rows: &[JobRow]) -> Result<(), Failure> {
+pub(super) fn write(mut out: Output, rows: &[JobRow]) -> Result<Complete, Failure> {
     lines(&mut out, rows).map_err(|e| Failure::write(out.name(), &e))?;
-    out.finish()
+    out.complete()
 }
 
 /// Numbers only: nothing needs quotes.

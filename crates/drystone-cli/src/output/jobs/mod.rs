@@ -4,7 +4,7 @@ mod csv;
 mod parquet;
 mod swf;
 
-use super::file::Output;
+use super::file::{Complete, Output};
 use super::records;
 use crate::exit::Failure;
 use crate::input::Input;
@@ -37,18 +37,21 @@ impl Target {
     }
 
     /// Writes a schedule: a row per job in order of arrival. What determined it stands in the header of a log, in the
-    /// metadata of Parquet, and beside CSV in `FILE.meta.json`.
-    pub(crate) fn write(self, rows: &[JobRow], input: &Input, determined: &Determined<'_>) -> Result<(), Failure> {
+    /// metadata of Parquet, and beside CSV in `FILE.meta.json`. The files still need their names.
+    pub(crate) fn write(
+        self,
+        rows: &[JobRow],
+        input: &Input,
+        determined: &Determined<'_>,
+    ) -> Result<Vec<Complete>, Failure> {
         let out = self.target.out;
-        match self.target.form {
+        let schedule = match self.target.form {
             records::Form::Csv => csv::write(out, rows)?,
             records::Form::Parquet => parquet::write(out, rows, &compact(determined)?)?,
             records::Form::Swf(packing) => swf::write(out, packing, rows, input, &compact(determined)?)?,
-        }
-        match self.beside {
-            Some(beside) => beside.write_whole(&super::json(determined)?),
-            None => Ok(()),
-        }
+        };
+        let beside = self.beside.map(|beside| beside.write_whole(&super::json(determined)?)).transpose()?;
+        Ok([schedule].into_iter().chain(beside).collect())
     }
 }
 

@@ -1,11 +1,11 @@
 //! A schedule as Parquet, with the columns of the CSV and what determined it in the file's metadata.
 
 use crate::exit::Failure;
-use crate::output::file::Output;
+use crate::output::file::{Complete, Output};
 use crate::output::records::parquet::{Column, File};
 use drystone::metrics::{JobRow, measures};
 
-pub(super) fn write(out: Output, rows: &[JobRow], determined: &str) -> Result<(), Failure> {
+pub(super) fn write(out: Output, rows: &[JobRow], determined: &str) -> Result<Complete, Failure> {
     let columns: &[(&str, Column<'_, JobRow>)] = &[
         ("job_id", Column::Long(&|r| r.number)),
         ("submit", Column::Long(&|r| r.submit.0)),

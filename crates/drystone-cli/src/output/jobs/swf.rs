@@ -2,7 +2,7 @@
 
 use crate::exit::Failure;
 use crate::input::Input;
-use crate::output::file::Output;
+use crate::output::file::{Complete, Output};
 use crate::output::records::{self, Packing};
 use drystone::log::swf::Record;
 use drystone::metrics::JobRow;
@@ -13,7 +13,7 @@ pub(super) fn write(
     rows: &[JobRow],
     input: &Input,
     determined: &str,
-) -> Result<(), Failure> {
+) -> Result<Complete, Failure> {
     let workload = &input.workload;
     let mut header = input.header.clone();
     header.set("MaxProcs", &workload.machine().procs.to_string());

@@ -3,7 +3,7 @@
 mod csv;
 pub(crate) mod parquet;
 
-use super::file::Output;
+use super::file::{Complete, Output};
 use crate::exit::Failure;
 use drystone::log::swf::{Header, Record, Writer};
 use flate2::write::GzEncoder;
@@ -65,24 +65,25 @@ impl Target {
     /// Writes a log. CSV and Parquet have no place for comments; Parquet has the header fields as metadata.
     pub(crate) fn write(self, header: &Header, records: impl IntoIterator<Item = Record>) -> Result<(), Failure> {
         let mut out = self.out;
-        match self.form {
+        let complete = match self.form {
             Form::Swf(packing) => write_swf(out, packing, header, records),
             Form::Csv => {
                 csv::lines(&mut out, records).map_err(|e| Failure::write(out.name(), &e))?;
-                out.finish()
+                out.complete()
             }
             Form::Parquet => parquet::write_records(out, header, records),
-        }
+        };
+        complete?.publish()
     }
 }
 
-/// Writes a log in Standard Workload Format.
+/// Writes a log in Standard Workload Format; the file still needs its name.
 pub(crate) fn write_swf(
     mut out: Output,
     packing: Packing,
     header: &Header,
     records: impl IntoIterator<Item = Record>,
-) -> Result<(), Failure> {
+) -> Result<Complete, Failure> {
     let written = match packing {
         Packing::None => log(&mut out, header, records),
         Packing::Gzip => {
@@ -97,7 +98,7 @@ pub(crate) fn write_swf(
         }),
     };
     written.map_err(|e| Failure::write(out.name(), &e))?;
-    out.finish()
+    out.complete()
 }
 
 fn log(out: impl Write, header: &Header, records: impl IntoIterator<Item = Record>) -> io::Result<()> {

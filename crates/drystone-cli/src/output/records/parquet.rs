@@ -2,7 +2,7 @@
 
 use super::csv::COLUMNS;
 use crate::exit::Failure;
-use crate::output::file::Output;
+use crate::output::file::{Complete, Output};
 use ::parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use ::parquet::errors::ParquetError;
@@ -11,7 +11,7 @@ use ::parquet::file::properties::WriterProperties;
 use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use ::parquet::schema::types::Type;
 use drystone::log::swf::{Header, Record};
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::Arc;
 
 /// Rows per group: few enough to hold a column of them in memory, many enough to compress well.
@@ -86,11 +86,10 @@ pub(crate) struct File<'a, R> {
 }
 
 impl<R> File<'_, R> {
-    /// Writes the rows.
-    pub(crate) fn write(&self, mut out: Output, rows: &[R]) -> Result<(), Failure> {
-        self.groups(&mut out, rows)
-            .map_err(|e| Failure::usage(format_args!("{}: cannot be written: {e}", out.name())))?;
-        out.finish()
+    /// Writes the rows; the file still needs its name.
+    pub(crate) fn write(&self, mut out: Output, rows: &[R]) -> Result<Complete, Failure> {
+        self.groups(&mut out, rows).map_err(|e| Failure::write(out.name(), &io_error(e)))?;
+        out.complete()
     }
 
     fn groups(&self, out: &mut Output, rows: &[R]) -> Result<(), ParquetError> {
@@ -115,12 +114,23 @@ impl<R> File<'_, R> {
     }
 }
 
+/// What the system said, where it did: a pipe that is closed is no failure.
+fn io_error(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(source) => match source.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(other) => io::Error::other(other),
+        },
+        error => io::Error::other(error),
+    }
+}
+
 /// Writes the records of a log: whole numbers as such, fields that may have a fraction as doubles.
 pub(super) fn write_records(
     out: Output,
     header: &Header,
     records: impl IntoIterator<Item = Record>,
-) -> Result<(), Failure> {
+) -> Result<Complete, Failure> {
     use drystone::log::swf::Field;
     let records: Vec<Record> = records.into_iter().collect();
     let whole = Field::ALL.map(|field| move |r: &Record| r.get(field).digits());

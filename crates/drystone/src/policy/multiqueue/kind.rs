@@ -145,7 +145,7 @@ fn delay(args: &Args<'_>) -> Result<Option<Delay>, SpecError> {
         tolerance: real(args, "tolerance", 0.0)?,
         first_change: args.choose("first-change", &[("slowdown", true), ("zero", false)])?,
     };
-    let bounded = Control::Bounded { ceiling: real(args, "ceiling", 0.0)?, share: real(args, "share", 0.0)? };
+    let bounded = Control::Bounded { ceiling: above_zero(args, "ceiling")?, share: above_zero(args, "share")? };
     let control = args.choose("adapt", &[("fixed", Control::Fixed), ("paper", paper), ("bounded", bounded)])?;
     let delay = Delay {
         first: 0.0,
@@ -179,6 +179,11 @@ fn within(args: &Args<'_>, name: &str, least: u32, most: u32) -> Result<u32, Spe
 fn real(args: &Args<'_>, name: &str, least: f64) -> Result<f64, SpecError> {
     let value: f64 = args.get(name)?;
     if value >= least && value <= 1e12 { Ok(value) } else { Err(args.wrong(name)) }
+}
+
+fn above_zero(args: &Args<'_>, name: &str) -> Result<f64, SpecError> {
+    let value = real(args, name, 0.0)?;
+    if value > 0.0 { Ok(value) } else { Err(args.wrong(name)) }
 }
 
 /// Ascending numbers above 0 separated by `/`, or `none`.

@@ -1,0 +1,68 @@
+//! Being told to stop: by Ctrl-C, or by SIGTERM, as batch systems do it when time is up.
+
+use crate::output::file::clean_up_and_exit;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+
+/// What the number of a signal is added to, for an exit code.
+const SIGNAL: u8 = 128;
+/// Ctrl-C.
+const SIGINT: u8 = 2;
+
+/// Whether the work in hand stops by itself, in order, when [`ASKED`] is set.
+static ORDERLY: AtomicBool = AtomicBool::new(false);
+/// Whether work that stops in order has been told to.
+static ASKED: AtomicBool = AtomicBool::new(false);
+/// The exit code that says by what.
+static CODE: AtomicU8 = AtomicU8::new(SIGNAL + SIGINT);
+
+/// From now on the first Ctrl-C or SIGTERM only sets what this returns; the second one ends the program as before.
+pub(crate) fn stop_in_order() -> &'static AtomicBool {
+    ORDERLY.store(true, Ordering::SeqCst);
+    &ASKED
+}
+
+/// The exit code of work that was stopped in order.
+pub(crate) fn code() -> u8 {
+    CODE.load(Ordering::SeqCst)
+}
+
+/// A signal came: work that stops in order does so; anything else ends here, without a temporary file left.
+fn stop(signal: u8) {
+    let code = SIGNAL + signal;
+    if ORDERLY.load(Ordering::SeqCst) && !ASKED.load(Ordering::SeqCst) {
+        CODE.store(code, Ordering::SeqCst);
+        ASKED.store(true, Ordering::SeqCst);
+        return;
+    }
+    clean_up_and_exit(code.into());
+}
+
+/// From now on Ctrl-C and SIGTERM remove temporary files before the program exits with code 130 or 143.
+///
+/// SIGHUP stays as it is, or `nohup` would not work.
+#[cfg(unix)]
+pub(crate) fn watch() {
+    use signal_hook::consts::signal;
+    use signal_hook::iterator::Signals;
+    let (ready, wait) = std::sync::mpsc::sync_channel(1);
+    let watch = move || {
+        let signals = Signals::new([signal::SIGINT, signal::SIGTERM]);
+        let _ = ready.send(());
+        let Ok(mut signals) = signals else { return };
+        for number in signals.forever() {
+            stop(u8::try_from(number).unwrap_or(SIGINT));
+        }
+    };
+    // Where no thread or no handler can be had, stopping works as the system has it: handlers are set by the thread, or a
+    // signal could have a handler and nobody to heed it.
+    if std::thread::Builder::new().name("signals".to_string()).spawn(watch).is_ok() {
+        let _ = wait.recv();
+    }
+}
+
+/// From now on Ctrl-C removes temporary files before the program exits with code 130.
+#[cfg(not(unix))]
+pub(crate) fn watch() {
+    // Where no handler can be set, interrupting works as the system has it.
+    let _ = ctrlc::set_handler(|| stop(SIGINT));
+}

@@ -1,0 +1,43 @@
+//! Work on several threads.
+
+use std::sync::{Mutex, PoisonError};
+
+/// What `work` makes of each item and its place, in the order of the items, made by so many threads. Whoever is free takes the
+/// next item; which thread does what does not show.
+pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, threads: usize, work: impl Fn(usize, T) -> R + Sync) -> Vec<R> {
+    let threads = threads.clamp(1, items.len().max(1));
+    let mut done = Vec::with_capacity(items.len());
+    let todo = Mutex::new(items.into_iter().enumerate());
+    let results = Mutex::new(&mut done);
+    let take = || {
+        // The lock is let go before the work begins.
+        let next = || todo.lock().unwrap_or_else(PoisonError::into_inner).next();
+        while let Some((at, item)) = next() {
+            let result = work(at, item);
+            results.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            // One that cannot be had, for want of memory, is one less: this thread works, too.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, take);
+        }
+        take();
+    });
+    done.sort_by_key(|&(at, _)| at);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_in_the_order_of_the_items() {
+        for threads in [0, 1, 2, 7, 100] {
+            let squares = map((0..50).collect(), threads, |at, n: usize| (at, n * n));
+            assert_eq!(squares, (0..50).map(|n| (n, n * n)).collect::<Vec<_>>(), "{threads} threads");
+        }
+        assert!(map(Vec::<u8>::new(), 3, |_, n| n).is_empty());
+    }
+}

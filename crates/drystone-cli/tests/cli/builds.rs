@@ -1,0 +1,28 @@
+//! Another build of the program (release for debug, another compiler's) makes the same files, byte for byte.
+
+use crate::common::Folder;
+use std::process::Command;
+
+/// `DRYSTONE_OTHER` names the other build.
+#[test]
+fn another_build_makes_the_same_bytes() {
+    let Some(other) = std::env::var_os("DRYSTONE_OTHER") else {
+        eprintln!("SKIPPED: no other build to compare with (set DRYSTONE_OTHER to a program of the same version)");
+        return;
+    };
+    let folder = Folder::new();
+    folder.run(&["workload", "generate", "--jobs", "1500", "--procs", "64", "--load", "0.9", "--out", "log.swf"]).ok();
+    let listed = folder.run(&["policies", "--format", "json"]).json();
+    let policies: Vec<&str> =
+        listed["policies"].as_array().expect("a list").iter().filter_map(|p| p["name"].as_str()).collect();
+    assert!(policies.len() > 8, "{policies:?}");
+    for policy in policies {
+        let args =
+            |name| ["run", "-w", "log.swf", "-p", policy, "--quiet", "--format", "json", "--details", "--jobs", name];
+        let here = folder.run(&args("here.csv")).ok();
+        let there = Command::new(&other).args(args("there.csv")).current_dir(folder.path("")).output().expect("runs");
+        assert!(there.status.success(), "{policy}: {}", String::from_utf8_lossy(&there.stderr));
+        assert_eq!(folder.read("here.csv"), folder.read("there.csv"), "{policy}");
+        assert!(here.as_bytes() == there.stdout, "{policy}: the same schedule, but not the same results");
+    }
+}

@@ -1,0 +1,65 @@
+//! No memory left: the program ends and says so, old files stay, and none is half.
+#![cfg(target_os = "linux")]
+
+use super::{ended, files, limited};
+use crate::common::{Folder, Ran};
+
+/// What a command makes with less and less memory: how often it succeeded, how often it failed.
+fn starve(args: &[&str], outputs: &[&str]) -> (u32, u32) {
+    let folder = Folder::new();
+    folder.run(&["workload", "generate", "--jobs", "50000", "--out", "log.swf"]).ok();
+    folder.run(args).ok();
+    let new = files(&folder);
+    let (mut done, mut failed) = (0, 0);
+    // In kilobytes, from more than enough down to where the program is not even loaded.
+    let mut limit = 4_000_000_u64;
+    while ended(limited(&folder, &format!("-v {limit}"), &["--version"])).code == 0 {
+        for output in outputs {
+            folder.write(output, "old");
+        }
+        let ran = ended(limited(&folder, &format!("-v {limit}"), args));
+        let now = files(&folder);
+        if ran.code == 0 {
+            done += 1;
+            assert!(outputs.iter().all(|output| now[*output] == new[*output]), "{limit} kB: {args:?}");
+        } else {
+            failed += 1;
+            told(&ran, limit, args);
+            for output in outputs {
+                assert_eq!(now[*output], b"old", "{limit} kB: {args:?}: {output}");
+            }
+        }
+        // Small steps where it gets tight.
+        limit = if limit > 250_000 { limit / 2 } else { limit * 9 / 10 };
+    }
+    (done, failed)
+}
+
+/// A failure for want of memory says so, and never as a panic.
+fn told(ran: &Ran, limit: u64, args: &[&str]) {
+    // The system's abort where an allocation fails; a C library's own word where it fails there.
+    let aborted = ran.code == -1 && ran.err.contains("memory allocation of");
+    let refused = ran.code == 2 && ran.err.contains("error:");
+    assert!(aborted || refused, "{limit} kB: {args:?}: code {}: {}", ran.code, ran.err);
+    assert!(!ran.err.contains("panicked"), "{limit} kB: {args:?}: {}", ran.err);
+}
+
+#[test]
+fn without_memory_no_file_is_half() {
+    for (args, outputs) in [
+        (&["workload", "convert", "log.swf", "--out", "out.csv"][..], &["out.csv"][..]),
+        (
+            &["run", "-w", "log.swf", "-p", "easy", "--jobs", "out.csv", "--segments", "s.csv"],
+            &["out.csv", "out.csv.meta.json", "s.csv"],
+        ),
+        (
+            &["compare", "-w", "log.swf", "-p", "fcfs", "-p", "easy", "--threads", "2", "--report", "out.html"],
+            &["out.html"],
+        ),
+        (&["gantt", "-w", "log.swf", "-p", "easy", "--window", "0..86400", "--output", "out.png"], &["out.png"]),
+    ] {
+        let (done, failed) = starve(args, outputs);
+        assert!(done > 0 && failed > 0, "{args:?}: {done} with enough memory, {failed} without");
+        eprintln!("{args:?}: {done} with enough memory, {failed} without");
+    }
+}

@@ -1,0 +1,146 @@
+//! Nobody reads any more: the end is quiet and a success; a standard output that cannot be written is an error.
+
+use super::furnished;
+use crate::common::Folder;
+use std::io::Read;
+use std::process::Stdio;
+
+/// Every command, as it prints.
+const PRINTERS: &[&[&str]] = &[
+    &["compare", "-w", "log.swf", "-p", "fcfs", "-p", "easy"],
+    &["compare", "-w", "log.swf", "-p", "fcfs", "-p", "easy", "--format", "json"],
+    &["run", "-w", "log.swf", "-p", "easy"],
+    &["report", "results.json"],
+    &["explain", "-w", "log.swf", "-p", "easy", "--job", "7"],
+    &["gantt", "-w", "log.swf", "-p", "easy"],
+    &["predict", "log.swf", "-p", "recent(2)"],
+    &["reproduce", "tables.toml", "--logs", "."],
+    &["policies"],
+    &["workload", "info", "log.swf"],
+    &["workload", "clean", "log.swf", "--out", "-"],
+    &["workload", "scale", "log.swf", "--load", "2", "--out", "-"],
+    &["workload", "slice", "log.swf", "--first", "9", "--out", "-"],
+    &["workload", "convert", "log.swf", "--out", "-"],
+    &["workload", "generate", "--jobs", "500", "--out", "-"],
+    &["sweep", "study.toml", "--dry-run"],
+    &["sweep", "study.toml", "--store", "new.db"],
+    &["sweep", "resume", "study.db"],
+    &["sweep", "chunk", "1/2", "study.toml"],
+    &["sweep", "merge", "study.db", "--into", "all.db"],
+    &["sweep", "status", "study.db"],
+    &["sweep", "export", "study.db", "--out", "-"],
+    &["sweep", "query", "study.db", "SELECT * FROM result"],
+    &["sweep", "rank", "study.db"],
+    &["sweep", "pareto", "study.db"],
+    &["completions", "bash"],
+    &["man"],
+    &["help"],
+    &["--version"],
+];
+
+/// The commands that the help of this one lists.
+fn listed(folder: &Folder, command: &[&str]) -> Vec<String> {
+    let help = folder.run(&[command, &["--help"]].concat()).ok();
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let names =
+        commands.take_while(|line| !line.is_empty()).filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    names.filter_map(|line| line.split_whitespace().next().map(str::to_string)).filter(|name| name != "help").collect()
+}
+
+#[test]
+fn every_command_is_here() {
+    let folder = Folder::new();
+    let mut seen = 0;
+    for group in [&[][..], &["workload"], &["sweep"]] {
+        for name in listed(&folder, group) {
+            let command = [group, &[name.as_str()]].concat();
+            let tried = PRINTERS.iter().any(|args| args.starts_with(&command));
+            assert!(tried, "`{}` prints, and nobody tries it into a closed pipe", command.join(" "));
+            seen += 1;
+        }
+    }
+    assert!(seen >= 25, "the help lists {seen} commands");
+}
+
+/// As in `drystone ... 2>&1 | true`: nobody reads what it prints, nor what it says.
+#[test]
+fn nobody_reads_from_the_start() {
+    let folder = furnished();
+    for args in PRINTERS {
+        for errors_too in [false, true] {
+            let mut command = folder.command(args);
+            let (reader, writer) = std::io::pipe().expect("a pipe");
+            drop(reader);
+            if errors_too {
+                command.stderr(writer.try_clone().expect("a pipe"));
+            } else {
+                command.stderr(Stdio::piped());
+            }
+            let child = command.stdout(writer).spawn().expect("runs");
+            let output = child.wait_with_output().expect("ends");
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(0), "{args:?}, errors too: {errors_too}: {said}");
+            assert!(!said.contains("panicked") && !said.contains("error"), "{args:?}: {said}");
+        }
+    }
+}
+
+/// As in `drystone ... | head -c 1`.
+#[test]
+fn somebody_stops_reading() {
+    let folder = furnished();
+    for args in [
+        &["workload", "generate", "--jobs", "20000", "--out", "-"][..],
+        &["compare", "-w", "log.swf", "--details", "--format", "json"],
+        &["report", "results.json"],
+    ] {
+        let mut child = folder.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("runs");
+        let mut out = child.stdout.take().expect("piped");
+        out.read_exact(&mut [0]).expect("it prints");
+        drop(out);
+        let output = child.wait_with_output().expect("ends");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {said}");
+        assert!(!said.contains("panicked") && !said.contains("error"), "{args:?}: {said}");
+    }
+}
+
+/// A named pipe whose reader goes is the same, in every form.
+#[cfg(unix)]
+#[test]
+fn a_named_pipe_that_nobody_reads_any_more() {
+    let folder = furnished();
+    folder.run(&["workload", "generate", "--jobs", "20000", "--out", "long.swf"]).ok();
+    for name in ["out.swf", "out.csv", "out.parquet", "out.swf.gz", "out.swf.zst"] {
+        let made = std::process::Command::new("mkfifo").arg(folder.path(name)).status().expect("runs");
+        assert!(made.success());
+        let child = folder
+            .command(&["workload", "convert", "long.swf", "--out", name])
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("runs");
+        let mut reader = std::fs::File::open(folder.path(name)).expect("opened by both");
+        reader.read_exact(&mut [0]).expect("it writes");
+        drop(reader);
+        let output = child.wait_with_output().expect("ends");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), said.as_ref()), (Some(0), ""), "{name}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_standard_output_that_is_full_is_an_error() {
+    let folder = furnished();
+    for args in PRINTERS {
+        // The chart is a file; notes are all that it prints. Help and version are clap's.
+        if ["gantt", "help", "--version"].contains(&args[0]) {
+            continue;
+        }
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+        let output = folder.command(args).stdout(full).stderr(Stdio::piped()).output().expect("runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        assert!(said.contains("standard output: cannot be written: No space left on device"), "{args:?}: {said}");
+    }
+}
