@@ -4,7 +4,7 @@ use drystone::engine::{Replay, Schedule, Simulation};
 use drystone::model::{Job, Machine, Provenance, Span, Status, Time, Truth, Workload};
 use drystone::policy::PolicySpec;
 use drystone_reference::jobs_of;
-use drystone_reference::multiqueue::{Delay, MultiQueue, run};
+use drystone_reference::multiqueue::{Broken, Delay, MultiQueue, run};
 use proptest::prelude::*;
 
 const PROCS: u32 = 12;
@@ -51,8 +51,12 @@ proptest! {
             ("multiqueue", none),
             ("multiqueue(promise=eager)", MultiQueue { eager: true, ..none }),
             ("multiqueue(delay=2500)", MultiQueue { delay: Some(adaptive), ..none }),
-            ("multiqueue(delay=2500,promise=eager)", MultiQueue { delay: Some(adaptive), eager: true }),
+            ("multiqueue(delay=2500,promise=eager)", MultiQueue { delay: Some(adaptive), eager: true, ..none }),
             ("multiqueue(delay=2500,hold=yes)", MultiQueue { delay: Some(Delay { hidden: true, ..adaptive }), ..none }),
+            ("multiqueue(promise=arrival)", MultiQueue { broken: Some(Broken::ByArrival), ..none }),
+            ("multiqueue(own=fig4)", MultiQueue { broken: Some(Broken::ByOwners), ..none }),
+            ("multiqueue(own=fig4,promise=eager)", MultiQueue { broken: Some(Broken::ByOwners), eager: true, ..none }),
+            ("multiqueue(own=split)", MultiQueue { broken: Some(Broken::BySharing), ..none }),
             ("multiqueue(delay=2500,adapt=fixed)", MultiQueue { delay: Some(Delay { adapts: false, ..adaptive }), ..none }),
         ] {
             let naive: Vec<i64> = run(policy, &jobs, i64::from(PROCS)).schedule.iter().map(|o| o.start).collect();
