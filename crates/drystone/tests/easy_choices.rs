@@ -43,3 +43,13 @@ fn greedy_has_an_order() {
     assert_eq!(starts(&w, "greedy"), [0, 0, 9, 10, 15]);
     assert_eq!(starts(&w, "greedy(order=widest)"), [0, 0, 10, 9, 14]);
 }
+
+/// How extra processors are counted, by hand. Of 10 processors job 0 has 6 until 10, and job 1 needs 7: it is due at 10, with
+/// 3 extra. Job 2 is backfilled on 2 and ends at 10 as well. Job 3 is long and needs 2. All ends by 10 counted, 3 are extra
+/// still; but the walk that stops at the first sufficient end stops at job 0, whose processors leave 1.
+#[test]
+fn extra_processors_after_a_backfill() {
+    let w = workload(10, &[(0, 6, 10, 10), (1, 7, 10, 10), (2, 2, 8, 8), (3, 2, 100, 100)]);
+    assert_eq!(starts(&w, "easy"), [0, 10, 2, 3]);
+    assert_eq!(starts(&w, "easy(extra=first)"), [0, 10, 2, 10]);
+}

@@ -234,6 +234,8 @@ fn first_reservations_by_hand() {
     };
     assert_eq!(reserved("greedy"), [(0, None), (0, None), (10, Some(10)), (5, None)]);
     assert_eq!(reserved("fcfs"), [(0, None), (0, None), (10, Some(10)), (20, Some(20))]);
+    // Selective suspension, which gives processors names: at 5 job 3 is the head, (3 + 2) / 2 being more than (4 + 10) / 10.
+    assert_eq!(reserved("ss"), [(0, None), (0, None), (10, Some(10)), (5, Some(5))]);
     // EASY announces at 1 that job 2 is due at 10.
     assert_eq!(reserved("easy"), [(0, None), (0, None), (10, Some(10)), (5, None)]);
 }

@@ -194,6 +194,30 @@ fn queue_agrees(queue: &WaitQueue, list: &mut [Waiting], fits: &[(u32, i64, u32)
     Ok(())
 }
 
+/// Where everything fits, the first job is found, however long it runs: a machine wider than any class of sizes, all the time
+/// there is, and predictions at and beyond the 31 bits that summaries keep of them.
+#[test]
+fn the_longest_jobs_are_found_on_the_widest_machines() {
+    let long = i64::from(i32::MAX);
+    for run in [1, long - 1, long, long + 1, 2 * long, Span::MAX.0] {
+        let mut queue = WaitQueue::default();
+        let job = |id: u32| Waiting { prediction: Span(run), procs: 1 + id * 50, id: JobId(id), ..Waiting::default() };
+        (0..300).for_each(|id| queue.insert(job(id)));
+        let everywhere = Stairs { free: 10_000_000, steps: vec![] };
+        for after in [None, Some(100), Some(298)] {
+            let next = Some(job(after.map_or(0, |a| a + 1)));
+            let after = after.map(|a| job(a).place());
+            assert_eq!(queue.next_fit(after, Fit::anything(10_000_000)), next, "{run} s");
+            assert_eq!(queue.next_admitted(after, &everywhere), next, "{run} s");
+        }
+        assert_eq!(queue.next_fit(Some(job(299).place()), Fit::anything(10_000_000)), None);
+        // One second less than they run, and no extra processors: nobody.
+        let fit = Fit { free: 10_000_000, window: Span(run - 1), extra: 0 };
+        assert_eq!(queue.next_fit(None, fit), None, "{run} s");
+        assert_eq!(queue.next_fit(None, Fit { window: Span(run), ..fit }), Some(job(0)), "{run} s");
+    }
+}
+
 /// Expansion factors by hand: (wait + run) / run, where a run of less than a second counts as one, and ties go to the older.
 #[test]
 fn expansion_factors_by_hand() {

@@ -173,6 +173,21 @@ fn reasons_by_hand() {
     }
 }
 
+/// A plan keeps track of running jobs whose predictions change: from 2 on, job 1, which was believed to run until 100, is
+/// predicted to end at once, and ends at 50. Only then can job 2 have both processors; the others find the machine empty.
+#[test]
+fn plans_follow_predictions_of_running_jobs() {
+    let w = workload(2, &[(0, 1, 100, 2), (0, 1, 100, 50), (1, 2, 100, 5), (60, 1, 100, 5), (500, 2, 100, 5)]);
+    for policy in ["easy", "conservative", "slack", "multiqueue", "ss", "goal"] {
+        for correction in ["none", "estimate"] {
+            let text = format!("{policy}(predict=recent(1,propagate=running),correct={correction})");
+            let mut why = run(&w, &text, "", &[]).why;
+            why.sort_by_key(|w| w.0);
+            assert_eq!(why.iter().map(|w| w.1).collect::<Vec<_>>(), [0, 0, 50, 60, 500], "{text}");
+        }
+    }
+}
+
 /// Priorities go only to policies that have a use for them.
 #[test]
 fn priorities_are_not_ignored() {
