@@ -100,7 +100,7 @@ proptest! {
     /// A queue finds what a scan of a sorted list finds.
     #[test]
     fn a_queue_is_a_sorted_list(
-        jobs in prop::collection::vec((0i64..400, 1u32..200, 0i64..5_000, 0i64..3_000), 1_200..2_500),
+        jobs in prop::collection::vec((0i64..400, 1u32..200, 0i64..5_000, -3_000i64..3_000), 1_200..2_500),
         changes in prop::collection::vec((0u8..3, any::<u32>(), 0i64..400, 1u32..200), 300),
         fits in prop::collection::vec((0u32..220, -10i64..5_200, 0u32..200), 4),
     ) {
@@ -145,7 +145,7 @@ proptest! {
     /// The same of queues that one leaf holds, where every change is looked at.
     #[test]
     fn a_short_queue_is_a_sorted_list(
-        jobs in prop::collection::vec((0i64..20, 1u32..20, 0i64..500, 0i64..300), 2..70),
+        jobs in prop::collection::vec((0i64..20, 1u32..20, 0i64..500, -300i64..300), 2..70),
         changes in prop::collection::vec((any::<u32>(), 0i64..20, 1u32..20), 40),
         fits in prop::collection::vec((0u32..22, -10i64..520, 0u32..20), 3),
     ) {
@@ -159,6 +159,12 @@ proptest! {
         for &(which, key, procs) in &changes {
             let place = which as usize % list.len();
             let new = Waiting { key, procs, ..list[place] };
+            // Neither between others nor behind them all is anybody who is not there.
+            for key in [list[place].key, 30] {
+                let absent = Place { key, id: JobId(1_000) };
+                prop_assert_eq!(queue.replace(absent, new), None);
+                prop_assert_eq!(queue.remove(absent), None);
+            }
             prop_assert_eq!(queue.replace(list[place].place(), new), Some(list[place]));
             list[place] = new;
             queue_agrees(&queue, &mut list, &fits)?;

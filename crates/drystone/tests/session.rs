@@ -106,3 +106,24 @@ fn a_plan_wakes_in_time() {
         assert_eq!(levels(&s), (0, 0, 0, 1, 0));
     }
 }
+
+/// History may change what is predicted to jobs that the policy has not had a pass for yet: job 3, which would be the longer
+/// one by its estimate, is predicted to run for as long as its user's job that ends right after it came.
+#[test]
+fn jobs_that_have_just_come_are_predicted_anew() {
+    for policy in ["fcfs(order=sjf,", "easy(order=sjf,", "greedy(order=sjf,", "easy(order=sjf,backfill=lxf,"] {
+        let mut s = session(2, &format!("{policy}predict=recent(1,propagate=waiting))"));
+        let of_user = |user: i32, job: Job| Job { user, ..job };
+        let first = s.arrive(Time(0), &of_user(1, job(0, 1, 100)), None);
+        let second = s.arrive(Time(0), &of_user(2, job(0, 1, 100)), None);
+        assert_eq!(decide(&mut s, 0), [first.0, second.0]);
+        let shorter = s.arrive(Time(5), &of_user(3, job(5, 2, 40)), None);
+        let longer = s.arrive(Time(5), &of_user(1, job(5, 2, 50)), None);
+        s.end(Time(5), first);
+        s.end(Time(5), second);
+        assert_eq!((s.view().prediction(shorter), s.view().prediction(longer)), (Span(40), Span(5)), "{policy}");
+        assert_eq!(decide(&mut s, 5), [longer.0], "{policy}");
+        s.end(Time(9), longer);
+        assert_eq!(decide(&mut s, 9), [shorter.0], "{policy}");
+    }
+}
