@@ -1,4 +1,5 @@
-//! Which free processors a newcomer may take where suspended jobs own some of them, by hand, for every rule.
+//! Choices of selective suspension by hand: which free processors a newcomer may take, how wide a victim may be, and what
+//! becomes of a factor when a prediction changes.
 
 mod common;
 
@@ -50,4 +51,37 @@ fn in_one_piece() {
         let parts = parts(&workload(8, &jobs), &format!("ss(place={place})"));
         assert_eq!(parts[4], [(10, 60, on.to_string())], "{place}");
     }
+}
+
+/// Job 1 needs 2 processors and job 0 has all 4 of them until 10,000. As wide as that a victim may be only if twice as wide
+/// is allowed, when at 120 (110 + 60) / 60 is more than 2; or from the factor 5 on, at 300, when (290 + 60) / 60 is more.
+#[test]
+fn width_does_not_matter_to_whom_relief_is_due() {
+    let w = workload(4, &[(0, 4, 10_000, 10_000), (10, 2, 60, 60)]);
+    for (choice, start) in [
+        ("width=2", 120),
+        ("width=none", 120),
+        ("width=1", 10_000),
+        ("width=1,relief=5", 300),
+        ("width=1,relief=5.84", 360),
+        ("width=1,relief=1000000", 10_000),
+        ("width=2,relief=5", 120),
+    ] {
+        let parts = parts(&w, &format!("ss({choice})"));
+        assert_eq!((parts[1][0].0, parts[1][0].1), (start, start + 60), "{choice}");
+    }
+}
+
+/// Job 0 has run for 10, so job 2 of the same user is predicted to, waits for 20, and runs from 40 on at (20 + 10) / 10 = 3. At 50
+/// it is known to need more, and its factor is that of its estimate: (20 + 1,000) / 1,000 = 1.02. So job 3 suspends it at
+/// 180, when (140 + 100) / 100 is twice as much and (80 + 100) / 100 a minute ago was not.
+#[test]
+fn factors_follow_predictions() {
+    let plain = workload(4, &[(0, 1, 1_000, 10), (10, 4, 30, 30), (20, 4, 1_000, 500), (40, 4, 100, 100)]);
+    let mut jobs = plain.jobs().to_vec();
+    jobs.iter_mut().zip([1, 2, 1, 3]).for_each(|(job, user)| job.user = user);
+    let w = Workload::new(plain.machine(), jobs, plain.truth().to_vec(), plain.provenance.clone()).expect("sound");
+    let parts = parts(&w, "ss(predict=recent(1),correct=estimate)");
+    let times = |job: usize| parts[job].iter().map(|p| (p.0, p.1)).collect::<Vec<_>>();
+    assert_eq!((times(2), times(3)), (vec![(40, 180), (280, 640)], vec![(180, 280)]));
 }
