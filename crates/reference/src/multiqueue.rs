@@ -251,6 +251,7 @@ impl World<'_> {
             }
             if self.place(j, broken) <= self.now && can {
                 self.pivots.retain(|p| p.0 != j);
+                self.promised[j] = self.promised[j].or(Some(self.now));
                 self.start(j);
                 let next = self.waiting.iter().copied().find(|&w| class(self.jobs[w].run) == q);
                 if let (true, Some(next)) = (self.policy.eager, next) {
@@ -288,7 +289,10 @@ impl World<'_> {
             Some(mine) => self.pivots[mine].1 = at,
             None => self.pivots.push((j, at)),
         }
-        self.promised[j] = self.promised[j].or(Some(at));
+        if at > self.now {
+            // The first time counts; what was to start at once and cannot is promised nothing yet.
+            self.promised[j] = self.promised[j].or(Some(at));
+        }
         at
     }
 
