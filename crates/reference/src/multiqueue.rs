@@ -14,6 +14,21 @@ pub struct MultiQueue {
     pub eager: bool,
     /// How jobs of the longest class are delayed; `None`: not at all.
     pub delay: Option<Delay>,
+    /// Variants in which promises do not hold; `None`: they do (rules M3 and M4).
+    pub broken: Option<Broken>,
+}
+
+/// How promises can be broken: every pass places each pivot anew when it reaches it, beside those that come before it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Broken {
+    /// Pivots of older jobs come before it, whenever those became pivots.
+    ByArrival,
+    /// Pivots before it in the order in which they became it come before it. Figure 4 to the letter: a job behind its
+    /// class's pivot may start if it leaves alone that pivot only, on its partition's processors (rules 6a and 6b), or if it
+    /// leaves alone all pivots (6c).
+    ByOwners,
+    /// The same, but instead of 6c: it may start on what all partitions can spare together.
+    BySharing,
 }
 
 /// The delay of jobs of the longest class.
@@ -68,6 +83,9 @@ pub fn run(policy: MultiQueue, jobs: &[JobIn], machine: i64) -> Promised {
         ready: vec![0; jobs.len()],
         wake_ups: BTreeSet::new(),
         controller: Controller::new(policy.delay),
+        pivots: Vec::new(),
+        // Equal parts, the remainder to the lowest classes.
+        owned: std::array::from_fn(|q| machine / 4 + i64::from((q as i64) < machine % 4)),
         starts: vec![0; jobs.len()],
         promised: vec![None; jobs.len()],
     };
@@ -85,7 +103,10 @@ pub fn run(policy: MultiQueue, jobs: &[JobIn], machine: i64) -> Promised {
             arrived += 1;
         }
         world.wake();
-        world.pass();
+        match policy.broken {
+            None => world.pass(),
+            Some(broken) => world.pass_with_broken_promises(broken),
+        }
     }
     let out = |(job, &start): (&JobIn, &i64)| JobOut { start, end: start + job.run };
     Promised { schedule: jobs.iter().zip(&world.starts).map(out).collect(), promised: world.promised }
@@ -106,6 +127,10 @@ struct World<'a> {
     /// (time, job).
     wake_ups: BTreeSet<(i64, usize)>,
     controller: Controller,
+    /// Where promises can be broken: pivots and their times, in the order in which they became it.
+    pivots: Vec<(usize, i64)>,
+    /// Processors of each class's partition.
+    owned: [i64; 4],
     starts: Vec<i64>,
     promised: Vec<Option<i64>>,
 }
@@ -211,7 +236,114 @@ impl World<'_> {
         at
     }
 
+    /// Rule M4 where promises can be broken.
+    fn pass_with_broken_promises(&mut self, broken: Broken) {
+        let in_order: Vec<usize> = self.waiting.iter().copied().collect();
+        let mut has_pivot = [false; 4];
+        for j in in_order {
+            let (procs, q) = (self.jobs[j].procs, class(self.jobs[j].run));
+            let can = self.now >= self.ready[j] && procs <= self.machine - self.used();
+            if has_pivot[q] {
+                if can && self.overtakes(j, broken) {
+                    self.start(j);
+                }
+                continue;
+            }
+            if self.place(j, broken) <= self.now && can {
+                self.pivots.retain(|p| p.0 != j);
+                self.promised[j] = self.promised[j].or(Some(self.now));
+                self.start(j);
+                let next = self.waiting.iter().copied().find(|&w| class(self.jobs[w].run) == q);
+                if let (true, Some(next)) = (self.policy.eager, next) {
+                    self.place(next, broken);
+                }
+            } else {
+                has_pivot[q] = true;
+            }
+        }
+    }
+
+    /// Running jobs and those pivots of which `which` is true.
+    fn plan_beside(&self, which: impl Fn(usize, usize) -> bool) -> Profile {
+        let mut plan = Profile::new(self.now, self.machine);
+        for &r in &self.running {
+            plan.take(self.now, self.end(r), self.jobs[r].procs);
+        }
+        for (rank, &(p, at)) in self.pivots.iter().enumerate() {
+            if which(rank, p) {
+                plan.take(at, at + self.jobs[p].run, self.jobs[p].procs);
+            }
+        }
+        plan
+    }
+
+    /// The time of a pivot, placed anew.
+    fn place(&mut self, j: usize, broken: Broken) -> i64 {
+        let mine = self.pivots.iter().position(|p| p.0 == j);
+        let plan = match broken {
+            Broken::ByArrival => self.plan_beside(|_, p| p < j),
+            Broken::ByOwners | Broken::BySharing => self.plan_beside(|rank, _| mine.is_none_or(|mine| rank < mine)),
+        };
+        let at = plan.earliest(self.now.max(self.ready[j]), self.jobs[j].run, self.jobs[j].procs);
+        match mine {
+            Some(mine) => self.pivots[mine].1 = at,
+            None => self.pivots.push((j, at)),
+        }
+        if at > self.now {
+            // The first time counts; what was to start at once and cannot is promised nothing yet.
+            self.promised[j] = self.promised[j].or(Some(at));
+        }
+        at
+    }
+
+    /// Whether a job behind its class's pivot, for which enough is free now, may start.
+    fn overtakes(&self, j: usize, broken: Broken) -> bool {
+        let (job, q) = (&self.jobs[j], class(self.jobs[j].run));
+        let leaves_all_alone = || self.plan_beside(|_, _| true).fits(self.now, job.run, job.procs);
+        match broken {
+            Broken::ByArrival => leaves_all_alone(),
+            Broken::ByOwners => job.procs <= self.spare(q, job.run) || leaves_all_alone(),
+            Broken::BySharing => {
+                job.procs <= self.spare(q, job.run) || job.procs <= (0..4).map(|q| self.spare(q, job.run)).sum()
+            }
+        }
+    }
+
+    /// Rules 6a and 6b: processors of a partition that may be used for so long from now on. All that are idle where that is
+    /// over by the time of its pivot; else those that are idle and that nobody, the pivot included, needs at its time.
+    fn spare(&self, q: usize, run: i64) -> i64 {
+        let idle = self.idle(q, self.now);
+        match self.pivots.iter().find(|p| class(self.jobs[p.0].run) == q) {
+            Some(&(pivot, at)) if self.now + run > at => idle.min((self.idle(q, at) - self.jobs[pivot].procs).max(0)),
+            _ => idle,
+        }
+    }
+
+    /// Processors of a partition that no running job will use after `after`.
+    fn idle(&self, q: usize, after: i64) -> i64 {
+        let busy = self.running.iter().filter(|&&r| class(self.jobs[r].run) == q && self.end(r) > after);
+        self.owned[q] - busy.map(|&r| self.jobs[r].procs).sum::<i64>()
+    }
+
+    fn used(&self) -> i64 {
+        self.running.iter().map(|&r| self.jobs[r].procs).sum()
+    }
+
+    /// A starting job takes processors that its partition lacks from idle ones of the others, in the order of the classes.
+    fn move_ownership(&mut self, j: usize) {
+        let idle: Vec<i64> = (0..4).map(|q| self.idle(q, self.now)).collect();
+        let q = class(self.jobs[j].run);
+        let mut missing = (self.jobs[j].procs - idle[q]).max(0);
+        for other in (0..4).filter(|&other| other != q) {
+            let moved = missing.min(idle[other]);
+            self.owned[other] -= moved;
+            self.owned[q] += moved;
+            missing -= moved;
+        }
+    }
+
     fn start(&mut self, j: usize) {
+        self.move_ownership(j);
         self.waiting.remove(&j);
         self.running.push(j);
         self.starts[j] = self.now;

@@ -1,10 +1,10 @@
 //! Drystone's multiple queues against the naive definition, job by job, on random workloads.
 
-use drystone::engine::{Replay, Schedule, Simulation};
-use drystone::model::{Job, Machine, Provenance, Span, Status, Time, Truth, Workload};
+use drystone::engine::{Observer, Replay, Simulation};
+use drystone::model::{Ended, Job, Machine, Provenance, Span, Status, Time, Truth, Workload};
 use drystone::policy::PolicySpec;
 use drystone_reference::jobs_of;
-use drystone_reference::multiqueue::{Delay, MultiQueue, run};
+use drystone_reference::multiqueue::{Broken, Delay, MultiQueue, run};
 use proptest::prelude::*;
 
 const PROCS: u32 = 12;
@@ -21,12 +21,24 @@ fn made(raw: &[(i64, u32, i64)]) -> Workload {
     Workload::new(Machine { procs: PROCS }, jobs, truth, Provenance::default()).expect("sound")
 }
 
-fn starts(policy: &str, workload: &Workload) -> Vec<i64> {
+/// Starts, and the first reservation that was announced to each job.
+#[derive(Default)]
+struct Seen(Vec<(i64, Option<i64>)>);
+
+impl Observer for Seen {
+    fn ended(&mut self, ended: &Ended<'_>) {
+        let at = ended.id.index();
+        self.0.resize(self.0.len().max(at + 1), (i64::MIN, None));
+        self.0[at] = (ended.outcome.start.0, ended.outcome.first_reservation.map(|t| t.0));
+    }
+}
+
+fn seen(policy: &str, workload: &Workload) -> Vec<(i64, Option<i64>)> {
     let spec: PolicySpec = policy.parse().expect(policy);
-    let mut schedule = Schedule::default();
+    let mut seen = Seen::default();
     let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), Replay::new(workload));
-    simulation.run(&mut schedule).expect(policy);
-    schedule.spans.iter().map(|s| s.expect("every job ends").0.0).collect()
+    simulation.run(&mut seen).expect(policy);
+    seen.0
 }
 
 proptest! {
@@ -51,12 +63,24 @@ proptest! {
             ("multiqueue", none),
             ("multiqueue(promise=eager)", MultiQueue { eager: true, ..none }),
             ("multiqueue(delay=2500)", MultiQueue { delay: Some(adaptive), ..none }),
-            ("multiqueue(delay=2500,promise=eager)", MultiQueue { delay: Some(adaptive), eager: true }),
+            ("multiqueue(delay=2500,promise=eager)", MultiQueue { delay: Some(adaptive), eager: true, ..none }),
             ("multiqueue(delay=2500,hold=yes)", MultiQueue { delay: Some(Delay { hidden: true, ..adaptive }), ..none }),
+            ("multiqueue(promise=arrival)", MultiQueue { broken: Some(Broken::ByArrival), ..none }),
+            ("multiqueue(own=fig4)", MultiQueue { broken: Some(Broken::ByOwners), ..none }),
+            ("multiqueue(own=fig4,promise=eager)", MultiQueue { broken: Some(Broken::ByOwners), eager: true, ..none }),
+            ("multiqueue(own=split)", MultiQueue { broken: Some(Broken::BySharing), ..none }),
             ("multiqueue(delay=2500,adapt=fixed)", MultiQueue { delay: Some(Delay { adapts: false, ..adaptive }), ..none }),
         ] {
-            let naive: Vec<i64> = run(policy, &jobs, i64::from(PROCS)).schedule.iter().map(|o| o.start).collect();
-            prop_assert_eq!(starts(ours, &workload), naive, "{}", ours);
+            let naive = run(policy, &jobs, i64::from(PROCS));
+            let found = seen(ours, &workload);
+            let starts = |s: &[(i64, Option<i64>)]| s.iter().map(|s| s.0).collect::<Vec<_>>();
+            prop_assert_eq!(starts(&found), naive.schedule.iter().map(|o| o.start).collect::<Vec<_>>(), "{}", ours);
+            // The first promise is what is announced, except to those who start upon arrival.
+            if policy.delay.is_none_or(|d| !d.hidden) {
+                for (id, (found, promised)) in found.iter().zip(&naive.promised).enumerate() {
+                    prop_assert_eq!(found.1, promised.filter(|&at| at > jobs[id].submit), "{}, job {}", ours, id);
+                }
+            }
         }
     }
 }

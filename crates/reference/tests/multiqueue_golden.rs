@@ -4,7 +4,7 @@ mod common;
 
 use common::{assert_golden, exact_jobs};
 use drystone_reference::checker::{check, check_promises, segments};
-use drystone_reference::multiqueue::{Delay, MultiQueue, run};
+use drystone_reference::multiqueue::{Broken, Delay, MultiQueue, run};
 
 #[test]
 fn kth() {
@@ -14,13 +14,22 @@ fn kth() {
     for (name, policy) in [
         ("mq", none),
         ("mq-eager", MultiQueue { eager: true, ..none }),
+        ("mq-order-arrival", MultiQueue { broken: Some(Broken::ByArrival), ..none }),
+        ("mq-own-fig4", MultiQueue { broken: Some(Broken::ByOwners), ..none }),
         ("mq-delay2500", MultiQueue { delay: Some(adaptive), ..none }),
         ("mq-delay2500-fixed", MultiQueue { delay: Some(Delay { adapts: false, ..adaptive }), ..none }),
         ("mq-delay2500-hold", MultiQueue { delay: Some(Delay { hidden: true, ..adaptive }), ..none }),
     ] {
         let out = run(policy, &jobs, 100);
         assert_eq!(check(100, &jobs, &segments(&out.schedule)), Ok(()), "{name}");
-        assert_eq!(check_promises(&out.schedule, &out.promised), Ok(()), "{name}");
+        // How many pivots start late, as the independent implementation counted them.
+        let late = match policy.broken {
+            None => 0,
+            Some(Broken::ByArrival) => 833,
+            Some(_) => 941,
+        };
+        let found = check_promises(&out.schedule, &out.promised).err().map_or(0, |late| late.len());
+        assert_eq!(found, late, "{name}");
         assert_golden(&format!("multiqueue/kth-{name}"), &numbers, &out.schedule);
     }
 }

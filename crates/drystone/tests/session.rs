@@ -1,0 +1,129 @@
+//! A session without the simulator: a live cluster tells it what happens and when, by hand.
+
+mod common;
+
+use common::spec;
+use drystone::engine::Session;
+use drystone::model::{Job, JobId, Machine, Span, Time};
+use drystone::policy::Action;
+
+fn session(procs: u32, policy: &str) -> Session {
+    Session::new(Machine { procs }, spec(policy).scheduler())
+}
+
+fn job(submit: i64, procs: u32, estimate: i64) -> Job {
+    Job::new(Time(submit), procs, Span(estimate))
+}
+
+/// The jobs that a pass starts.
+fn decide(session: &mut Session, now: i64) -> Vec<u32> {
+    let actions = session.decide(Time(now)).expect("a sound policy").list();
+    actions.iter().filter_map(|a| if let Action::Start { job, .. } = a { Some(job.0) } else { None }).collect()
+}
+
+/// Free processors, waiting jobs and what they need, running and suspended jobs.
+fn levels(s: &Session) -> (u32, u32, u64, u32, u32) {
+    (s.free(), s.waiting(), s.waiting_procs(), s.running(), s.suspended())
+}
+
+#[test]
+fn what_is_here_is_counted() {
+    let mut s = session(4, "fcfs");
+    assert_eq!(levels(&s), (4, 0, 0, 0, 0));
+    for (submit, procs) in [(0, 3), (1, 2), (2, 4)] {
+        s.arrive(Time(submit), &job(submit, procs, 10), None);
+    }
+    assert_eq!(levels(&s), (4, 3, 9, 0, 0));
+    assert_eq!(decide(&mut s, 2), [0]);
+    assert_eq!(levels(&s), (1, 2, 6, 1, 0));
+    // Who runs is not withdrawn, nor who has never been here.
+    assert!(!s.cancel(Time(3), JobId(0)) && !s.cancel(Time(3), JobId(7)));
+    assert!(s.cancel(Time(3), JobId(1)));
+    assert!(!s.cancel(Time(3), JobId(1)), "it is gone");
+    assert_eq!(levels(&s), (1, 1, 4, 1, 0));
+    s.end(Time(5), JobId(0));
+    assert_eq!(levels(&s), (4, 1, 4, 0, 0));
+    assert_eq!(decide(&mut s, 5), [2]);
+    assert_eq!(levels(&s), (0, 0, 0, 1, 0));
+}
+
+#[test]
+fn only_a_scheduler_that_foresees_needs_the_truth() {
+    assert!(!session(1, "easy").clairvoyant());
+    assert!(!session(1, "easy++").clairvoyant());
+    let mut s = session(1, "easy(predict=perfect)");
+    assert!(s.clairvoyant());
+    let id = s.arrive(Time(0), &job(0, 1, 100), Some(Span(7)));
+    assert_eq!(s.view().prediction(id), Span(7));
+}
+
+/// The first two jobs run for 2 and 4 of an estimated 100, so the third is predicted to run for 3, from 20 to 23. Then it gets
+/// a minute, 15 minutes, which is beyond its estimate, and beyond that a minute and 15 minutes more.
+#[test]
+fn predictions_expire_and_are_corrected() {
+    let mut s = session(1, "easy(predict=recent(2),correct=gradual)");
+    assert_eq!(s.deadline(), None);
+    for (submit, run) in [(0, 2), (10, 4)] {
+        let id = s.arrive(Time(submit), &job(submit, 1, 100), None);
+        assert_eq!(decide(&mut s, submit), [id.0]);
+        s.end(Time(submit + run), id);
+    }
+    let id = s.arrive(Time(20), &job(20, 1, 100), None);
+    assert_eq!(decide(&mut s, 20), [id.0]);
+    assert_eq!(s.deadline(), Some(Time(23)));
+    assert!(!s.expire(Time(22)), "nothing is due");
+    assert_eq!(s.view().predicted_end(id), Time(23));
+    assert!(s.expire(Time(23)));
+    assert_eq!((s.view().predicted_end(id), s.deadline()), (Time(83), Some(Time(83))));
+    // The alarms of the first two, at 100 and 110, find nobody; all others of this time are due at once.
+    assert!(s.expire(Time(200)));
+    let ends = [83, 20 + 100, 20 + 100 + 60, 20 + 100 + 60 + 900];
+    assert_eq!((s.view().predicted_end(id).0, s.deadline()), (ends[3], Some(Time(ends[3]))));
+    assert!(!s.expire(Time(1_079)));
+    s.end(Time(1_079), id);
+    // Its alarm finds it gone.
+    assert!(!s.expire(Time(1_080)));
+    assert_eq!(s.deadline(), None);
+}
+
+/// A conservative plan wakes when the next start is due, also where it was saved and restored, and nobody wakes it twice.
+#[test]
+fn a_plan_wakes_in_time() {
+    let mut s = session(2, "conservative(notice=late)");
+    let first = s.arrive(Time(0), &job(0, 2, 100), None);
+    assert_eq!(decide(&mut s, 0), [first.0]);
+    let second = s.arrive(Time(1), &job(1, 2, 10), None);
+    assert_eq!(decide(&mut s, 1), [0; 0]);
+    assert_eq!(s.deadline(), Some(Time(100)));
+    let mut restored = session(2, "conservative(notice=late)");
+    restored.load(&s.save().expect("saves")).expect("loads");
+    for mut s in [s, restored] {
+        s.end(Time(40), first);
+        assert!(!s.expire(Time(99)));
+        assert!(s.expire(Time(100)));
+        assert!(!s.expire(Time(100)), "it was woken");
+        assert_eq!(decide(&mut s, 100), [second.0]);
+        assert_eq!(levels(&s), (0, 0, 0, 1, 0));
+    }
+}
+
+/// History may change what is predicted to jobs that the policy has not had a pass for yet: job 3, which would be the longer
+/// one by its estimate, is predicted to run for as long as its user's job that ends right after it came.
+#[test]
+fn jobs_that_have_just_come_are_predicted_anew() {
+    for policy in ["fcfs(order=sjf,", "easy(order=sjf,", "greedy(order=sjf,", "easy(order=sjf,backfill=lxf,"] {
+        let mut s = session(2, &format!("{policy}predict=recent(1,propagate=waiting))"));
+        let of_user = |user: i32, job: Job| Job { user, ..job };
+        let first = s.arrive(Time(0), &of_user(1, job(0, 1, 100)), None);
+        let second = s.arrive(Time(0), &of_user(2, job(0, 1, 100)), None);
+        assert_eq!(decide(&mut s, 0), [first.0, second.0]);
+        let shorter = s.arrive(Time(5), &of_user(3, job(5, 2, 40)), None);
+        let longer = s.arrive(Time(5), &of_user(1, job(5, 2, 50)), None);
+        s.end(Time(5), first);
+        s.end(Time(5), second);
+        assert_eq!((s.view().prediction(shorter), s.view().prediction(longer)), (Span(40), Span(5)), "{policy}");
+        assert_eq!(decide(&mut s, 5), [longer.0], "{policy}");
+        s.end(Time(9), longer);
+        assert_eq!(decide(&mut s, 9), [shorter.0], "{policy}");
+    }
+}

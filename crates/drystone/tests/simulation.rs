@@ -1,0 +1,245 @@
+//! What the simulated machine does, by hand: withdrawals of jobs that were suspended at a price, limits of what a machine may
+//! charge, workloads that a policy cannot be simulated on, actions that are refused, and why each job starts.
+
+mod common;
+
+use common::{spec, workload};
+use drystone::engine::{Observer, Platform, Replay, Scheduler, Simulation, SimulationError, Unfit};
+use drystone::model::{Ended, JobId, Outcome, Span, Time, Workload};
+use drystone::parts::predict::Forecast;
+use drystone::policy::{Action, Actions, Event, Pass, Policy, Priorities, View, Why};
+use serde::{Deserialize, Serialize};
+
+/// Outcomes in order of arrival, and why each job started.
+#[derive(Default)]
+struct Seen {
+    outcomes: Vec<Option<Outcome>>,
+    why: Vec<(u32, i64, Why)>,
+}
+
+impl Observer for Seen {
+    fn started(&mut self, now: Time, id: JobId, why: Why) {
+        self.why.push((id.0, now.0, why));
+    }
+
+    fn ended(&mut self, ended: &Ended<'_>) {
+        let at = ended.id.index();
+        self.outcomes.resize(self.outcomes.len().max(at + 1), None);
+        self.outcomes[at] = Some(ended.outcome.clone());
+    }
+}
+
+fn run(w: &Workload, policy: &str, platform: &str, withdrawn: &[(Time, JobId)]) -> Seen {
+    let platform = Platform::from_toml(platform).expect("a platform");
+    let mut seen = Seen::default();
+    let source = Replay::with_cancellations(w, withdrawn);
+    Simulation::new(w.machine(), spec(policy).scheduler(), source).on(&platform).run(&mut seen).expect("runs");
+    seen
+}
+
+/// Job 0 runs from 0 to 60 and makes way for job 1; at 120 it has its processors again and first makes up for writing its
+/// memory, 200 MB at 2 MB/s. Withdrawn at 300 it has had 60 + 80 s, withdrawn at 150 only the first 60, and 30 were overhead.
+#[test]
+fn withdrawn_while_it_pays() {
+    let w = workload(4, &[(0, 3, 6_000, 6_000), (0, 4, 60, 60)]);
+    let platform = "[suspension]\nsmallest = 200\nlargest = 200";
+    for (at, ran, overhead) in [(300, 140, 100), (150, 0, 90), (40, 40, 0)] {
+        let seen = run(&w, "ss", platform, &[(Time(at), JobId(0))]);
+        let first = seen.outcomes[0].as_ref().expect("ended");
+        assert_eq!((first.end.0, first.ran.0, first.overhead.0), (at, ran, overhead), "withdrawn at {at}");
+    }
+}
+
+/// Drawn memory lies between its limits, both included, and every job has its own: at 1 MB/s, seconds are megabytes.
+#[test]
+fn memory_is_drawn_between_its_limits() {
+    let mut seen = [0; 2];
+    for number in 0..40 {
+        // Jobs of the log are numbered from 1: those before only make the number grow, and are gone when it begins.
+        let mut jobs: Vec<_> = (0..number).map(|_| (0, 1, 1, 0)).collect();
+        jobs.extend([(600, 3, 6_000, 6_000), (600, 4, 60, 60)]);
+        let w = workload(4, &jobs);
+        let seen_by = run(&w, "ss", "[suspension]\nsmallest = 100\nlargest = 101\nrate = 1", &[]);
+        let outcome = seen_by.outcomes[number].as_ref().expect("ended");
+        assert_eq!(outcome.suspensions, 1);
+        assert!((100..=101).contains(&outcome.overhead.0), "{}", outcome.overhead);
+        seen[outcome.overhead.0 as usize - 100] += 1;
+    }
+    // Of 40 fair draws fewer than 5 are on one side with a probability below 10⁻⁶.
+    assert!(seen.iter().all(|&n| n >= 5), "{seen:?}");
+}
+
+#[test]
+fn impossible_machines_are_refused() {
+    for (text, good) in [
+        ("largest = 1000000000", true),
+        ("largest = 1000000001", false),
+        ("largest = 2000000000", false),
+        ("smallest = 1000", true),
+        ("smallest = 1001", false),
+        ("rate = 0.000001", true),
+        ("rate = 0.0000001", false),
+        ("rate = 1000000000", true),
+        ("rate = 1000000001", false),
+        ("rate = nan", false),
+    ] {
+        assert_eq!(Platform::from_toml(&format!("[suspension]\n{text}")).is_ok(), good, "{text}");
+    }
+}
+
+/// A policy that counts whoever is past its prediction as gone cannot be simulated where jobs outlive theirs: three of
+/// four do, by up to a second.
+#[test]
+fn policies_that_need_punctual_jobs_say_who_is_not() {
+    let w = workload(1, &[(0, 1, 10, 10), (1, 1, 10, 11), (2, 1, 5, 8), (3, 1, 1, 100)]);
+    let fits = |policy: &str| spec(policy).scheduler().fits(&w);
+    let unfit = Unfit::Outlived { outliving: 3, jobs: 4, first: 2, predicted: Span(10), run: Span(11) };
+    assert_eq!(fits("easy@gaussier2015"), Err(unfit));
+    // Twice their estimates only the last one outlives.
+    let unfit = Unfit::Outlived { outliving: 1, jobs: 4, first: 4, predicted: Span(2), run: Span(100) };
+    assert_eq!(fits("easy@gaussier2015(predict=double(estimate))"), Err(unfit));
+    for fitting in ["easy", "easy@gaussier2015(correct=estimate)", "easy@gaussier2015(predict=perfect)"] {
+        assert_eq!(fits(fitting), Ok(()), "{fitting}");
+    }
+    let punctual = workload(1, &[(0, 1, 10, 10), (1, 1, 10, 9)]);
+    assert_eq!(spec("easy@gaussier2015").scheduler().fits(&punctual), Ok(()));
+}
+
+/// A policy that changes the prediction of one job when it is first asked.
+#[derive(Serialize, Deserialize)]
+struct Foretells {
+    job: u32,
+    prediction: i64,
+    done: u32,
+}
+
+impl Policy for Foretells {
+    fn observe(&mut self, event: Event, _: &View<'_>) {
+        self.done += u32::from(matches!(event, Event::Ended { .. }));
+    }
+
+    fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
+        // Job 1 waits until job 0 has ended.
+        actions.start(JobId(self.done), Why::Head);
+        if self.done == 1 {
+            actions.push(Action::Repredict { job: JobId(self.job), prediction: Span(self.prediction) });
+            assert_eq!(view.now(), Time(10));
+        }
+    }
+}
+
+#[test]
+fn only_jobs_that_are_here_are_predicted_anew_and_not_to_less_than_nothing() {
+    let w = workload(1, &[(0, 1, 10, 10), (10, 1, 10, 10), (10, 1, 10, 10)]);
+    for (job, prediction, error) in [
+        (1, 0, None),
+        (1, 7, None),
+        (2, 0, None),
+        (1, -1, Some("cannot be predicted to run for -1 s: it is Running")),
+        (2, -5, Some("cannot be predicted to run for -5 s: it is Waiting")),
+        // What has ended in this instant is still known, what never came is not.
+        (0, 5, Some("cannot be predicted to run for 5 s: it is Done")),
+        (3, 5, Some("is not known")),
+    ] {
+        let policy = Box::new(Foretells { job, prediction, done: 0 });
+        let scheduler = Scheduler { policy, forecast: Forecast::default(), pass: Pass::Instant };
+        let found = Simulation::new(w.machine(), scheduler, Replay::new(&w)).run(&mut ());
+        match (found, error) {
+            (Ok(()), None) => {}
+            (Err(SimulationError::Violation(found)), Some(error)) => {
+                assert_eq!((found.at, found.job), (Time(10), JobId(job)));
+                assert!(found.problem.contains(error), "{found}");
+            }
+            (found, _) => panic!("job {job}, {prediction} s: {found:?}"),
+        }
+    }
+}
+
+/// A policy that starts whoever comes at 0, whatever is free, and at 10 one more.
+#[derive(Serialize, Deserialize)]
+struct Rash {
+    come: Vec<JobId>,
+    then: u32,
+}
+
+impl Policy for Rash {
+    fn observe(&mut self, event: Event, _: &View<'_>) {
+        if let Event::Arrived(id) = event {
+            self.come.push(id);
+        }
+    }
+
+    fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
+        match view.now().0 {
+            0 => self.come.drain(..).for_each(|id| actions.start(id, Why::Head)),
+            10 => actions.start(JobId(self.then), Why::Head),
+            _ => {}
+        }
+    }
+}
+
+/// What is broken is found out when it is, and the first job concerned is named.
+#[test]
+fn broken_contracts_are_found_out() {
+    let error = |procs: u32, jobs: &[(i64, u32, i64, i64)], then: u32, pass: Pass| {
+        let w = workload(procs, jobs);
+        let scheduler =
+            Scheduler { policy: Box::new(Rash { come: Vec::new(), then }), forecast: Forecast::default(), pass };
+        Simulation::new(w.machine(), scheduler, Replay::new(&w)).run(&mut ()).expect_err("broken").to_string()
+    };
+    // With passes as pyss makes them, a job may have processors that another one gives back in the same second, but no later.
+    let jobs = [(0, 1, 20, 20), (0, 2, 10, 10)];
+    assert!(error(2, &jobs, 0, Pass::Pyss).contains("at 0, job #0: 1 processors more are in use than there are"));
+    assert!(error(2, &jobs, 0, Pass::Instant).contains("at 0, job #1: cannot start on 2 processors: 1 are free"));
+    // A job that runs is not started again, where there is room for it as where there is none.
+    let jobs = [(0, 1, 20, 20), (0, 1, 20, 20), (10, 1, 5, 5)];
+    assert!(error(2, &jobs, 0, Pass::Instant).contains("at 10, job #0: cannot start: it is Running"));
+    assert!(error(9, &jobs, 0, Pass::Instant).contains("at 10, job #0: cannot start: it is Running"));
+    // Jobs 0 to 2 run, and nobody ever starts job 3.
+    let jobs = [(0, 1, 5, 5), (0, 1, 5, 5), (10, 1, 5, 5), (11, 1, 5, 5)];
+    assert!(
+        error(9, &jobs, 2, Pass::Instant).contains("leaves 1 waiting and 0 suspended jobs for ever; the first is #3")
+    );
+}
+
+/// Why each job starts. Of 3 processors job 0 holds 2 until 10, job 1 needs all, and job 2 is short and narrow.
+#[test]
+fn reasons_by_hand() {
+    let w = workload(3, &[(0, 2, 10, 10), (1, 3, 10, 10), (2, 1, 5, 5)]);
+    for (policy, first, second, third) in [
+        ("fcfs", (0, Why::Head), (10, Why::Head), (20, Why::Head)),
+        ("greedy", (0, Why::Head), (10, Why::Head), (2, Why::Backfilled)),
+        ("easy", (0, Why::Head), (10, Why::Head), (2, Why::Backfilled)),
+        ("easy(backfill=lxf)", (0, Why::Head), (10, Why::Head), (2, Why::Backfilled)),
+        ("easy(reserve=2)", (0, Why::Head), (10, Why::Head), (2, Why::Backfilled)),
+        ("conservative", (0, Why::Planned), (10, Why::Planned), (2, Why::Planned)),
+    ] {
+        let mut why = run(&w, policy, "", &[]).why;
+        why.sort_by_key(|w| w.0);
+        assert_eq!(why, [(0, first.0, first.1), (1, second.0, second.1), (2, third.0, third.1)], "{policy}");
+    }
+}
+
+/// A plan keeps track of running jobs whose predictions change: from 2 on, job 1, which was believed to run until 100, is
+/// predicted to end at once, and ends at 50. Only then can job 2 have both processors; the others find the machine empty.
+#[test]
+fn plans_follow_predictions_of_running_jobs() {
+    let w = workload(2, &[(0, 1, 100, 2), (0, 1, 100, 50), (1, 2, 100, 5), (60, 1, 100, 5), (500, 2, 100, 5)]);
+    for policy in ["easy(", "conservative(", "slack(", "multiqueue(", "ss(", "goal(", "goal(plan=estimate,"] {
+        for correction in ["none", "estimate"] {
+            let text = format!("{policy}predict=recent(1,propagate=running),correct={correction})");
+            let mut why = run(&w, &text, "", &[]).why;
+            why.sort_by_key(|w| w.0);
+            assert_eq!(why.iter().map(|w| w.1).collect::<Vec<_>>(), [0, 0, 50, 60, 500], "{text}");
+        }
+    }
+}
+
+/// Priorities go only to policies that have a use for them.
+#[test]
+fn priorities_are_not_ignored() {
+    for policy in ["fcfs", "easy", "conservative", "multiqueue", "ss", "is"] {
+        let given = spec(policy).scheduler().policy.prioritise(Priorities::from_text("every(5)").expect("a text"));
+        assert!(given.is_err(), "{policy}");
+    }
+}

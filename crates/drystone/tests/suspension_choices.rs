@@ -1,0 +1,87 @@
+//! Choices of selective suspension by hand: which free processors a newcomer may take, how wide a victim may be, and what
+//! becomes of a factor when a prediction changes.
+
+mod common;
+
+use common::{spec, workload};
+use drystone::engine::{Replay, Segments, Simulation};
+use drystone::model::Workload;
+
+/// Per job its parts: start, end, processors.
+fn parts(w: &Workload, policy: &str) -> Vec<Vec<(i64, i64, String)>> {
+    let mut segments = Segments::default();
+    Simulation::new(w.machine(), spec(policy).scheduler(), Replay::new(w)).run(&mut segments).expect("runs");
+    let mut parts = vec![Vec::new(); w.len()];
+    for s in &segments.list {
+        let on = s.on.as_ref().map_or(String::new(), ToString::to_string);
+        parts[s.job.index()].push((s.start.0, s.end.0, on));
+    }
+    parts
+}
+
+/// Job 0 has run on 0-2 until 60, when job 1, as long as it has waited, took all 4 processors until 119. Job 2 needs 2: its
+/// expansion factor is (49 + 600) / 600 = 1.08 then and that of job 0 (59 + 6,000) / 6,000 = 1.01. It may take what job 0
+/// owns where nobody cares, and where it need only be as urgent; not where it has to be twice as urgent, nor where none may
+/// outside of the preemption routine, which runs every minute. There it suspends job 0 at 720: (650 + 600) / 600 is more than
+/// twice 1.01, and (590 + 600) / 600 is not. Either way job 0 is off its processors for 59 and 600 s.
+#[test]
+fn whose_processors_a_newcomer_may_take() {
+    let w = workload(4, &[(0, 3, 6_000, 6_000), (0, 4, 59, 59), (70, 2, 600, 600)]);
+    for (place, start) in [
+        ("strict", 720),
+        ("priosf", 720),
+        ("never", 720),
+        ("prio1", 119),
+        ("avoid", 119),
+        ("lowest", 119),
+        ("contiguous", 119),
+    ] {
+        let parts = parts(&w, &format!("ss(place={place})"));
+        assert_eq!(parts[2].iter().map(|p| (p.0, p.1)).collect::<Vec<_>>(), [(start, start + 600)], "{place}");
+        assert_eq!(parts[0].last().map(|p| p.1), Some(6_659), "{place}");
+    }
+}
+
+/// Free are 0-1 and 3-5 at 10. In one piece 3 processors are 3-5, and 2 of them the piece that is just long enough.
+#[test]
+fn in_one_piece() {
+    let running = [(0, 2, 10, 10), (0, 1, 100, 100), (0, 3, 10, 10), (0, 2, 100, 100)];
+    for (place, procs, on) in [("contiguous", 3, "3-5"), ("lowest", 3, "0-1,3"), ("contiguous", 2, "0-1")] {
+        let jobs: Vec<_> = running.into_iter().chain([(10, procs, 50, 50)]).collect();
+        let parts = parts(&workload(8, &jobs), &format!("ss(place={place})"));
+        assert_eq!(parts[4], [(10, 60, on.to_string())], "{place}");
+    }
+}
+
+/// Job 1 needs 2 processors and job 0 has all 4 of them until 10,000. As wide as that a victim may be only if twice as wide
+/// is allowed, when at 120 (110 + 60) / 60 is more than 2; or from the factor 5 on, at 300, when (290 + 60) / 60 is more.
+#[test]
+fn width_does_not_matter_to_whom_relief_is_due() {
+    let w = workload(4, &[(0, 4, 10_000, 10_000), (10, 2, 60, 60)]);
+    for (choice, start) in [
+        ("width=2", 120),
+        ("width=none", 120),
+        ("width=1", 10_000),
+        ("width=1,relief=5", 300),
+        ("width=1,relief=5.84", 360),
+        ("width=1,relief=1000000", 10_000),
+        ("width=2,relief=5", 120),
+    ] {
+        let parts = parts(&w, &format!("ss({choice})"));
+        assert_eq!((parts[1][0].0, parts[1][0].1), (start, start + 60), "{choice}");
+    }
+}
+
+/// Job 0 has run for 10, so job 2 of the same user is predicted to, waits for 20, and runs from 40 on at (20 + 10) / 10 = 3. At 50
+/// it is known to need more, and its factor is that of its estimate: (20 + 1,000) / 1,000 = 1.02. So job 3 suspends it at
+/// 180, when (140 + 100) / 100 is twice as much and (80 + 100) / 100 a minute ago was not.
+#[test]
+fn factors_follow_predictions() {
+    let plain = workload(4, &[(0, 1, 1_000, 10), (10, 4, 30, 30), (20, 4, 1_000, 500), (40, 4, 100, 100)]);
+    let mut jobs = plain.jobs().to_vec();
+    jobs.iter_mut().zip([1, 2, 1, 3]).for_each(|(job, user)| job.user = user);
+    let w = Workload::new(plain.machine(), jobs, plain.truth().to_vec(), plain.provenance.clone()).expect("sound");
+    let parts = parts(&w, "ss(predict=recent(1),correct=estimate)");
+    let times = |job: usize| parts[job].iter().map(|p| (p.0, p.1)).collect::<Vec<_>>();
+    assert_eq!((times(2), times(3)), (vec![(40, 180), (280, 640)], vec![(180, 280)]));
+}
