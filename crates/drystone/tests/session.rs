@@ -61,7 +61,8 @@ fn only_a_scheduler_that_foresees_needs_the_truth() {
 /// a minute, 15 minutes, which is beyond its estimate, and beyond that a minute and 15 minutes more.
 #[test]
 fn predictions_expire_and_are_corrected() {
-    let mut s = session(1, "easy(predict=recent(2),correct=gradual)");
+    // Whoever plans for everybody has to decide after every correction.
+    let mut s = session(1, "conservative(predict=recent(2),correct=gradual)");
     assert_eq!(s.deadline(), None);
     for (submit, run) in [(0, 2), (10, 4)] {
         let id = s.arrive(Time(submit), &job(submit, 1, 100), None);
