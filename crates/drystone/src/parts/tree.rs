@@ -645,11 +645,11 @@ mod tests {
             2 => any::<usize>().prop_map(Op::Remove),
             1 => Just(Op::RemoveFirst),
         ];
-        prop::collection::vec(op, 0..3000)
+        prop::collection::vec(op, 0..if cfg!(miri) { 150 } else { 3000 })
     }
 
     proptest! {
-        // Miri takes minutes for each.
+        // Miri takes minutes for each, and more for long ones.
         #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 1 } else { 40 }))]
 
         /// The tree behaves as a sorted map, and its pruned search finds what a full scan finds.
