@@ -13,7 +13,8 @@ use std::collections::{BTreeMap, BinaryHeap};
 /// A simulation of one scheduler on one stream of arrivals.
 ///
 /// Events of one instant are handled in a fixed order: ends (by id), expiries of predictions and wake-ups, arrivals and
-/// cancellations in the order of the source, ends (by id) of running jobs that were withdrawn. Then the policy makes one pass, or one after each of them ([`Pass`]).
+/// cancellations in the order of the source, ends (by id) of running jobs that were withdrawn. Then the policy makes one pass,
+/// or one after each of them ([`Pass`]).
 pub struct Simulation<S> {
     source: S,
     session: Session,
