@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{spec, workload};
+use common::{spec, starts, workload};
 use drystone::engine::{Replay, Segments, Simulation};
 use drystone::model::Workload;
 
@@ -84,4 +84,16 @@ fn factors_follow_predictions() {
     let parts = parts(&w, "ss(predict=recent(1),correct=estimate)");
     let times = |job: usize| parts[job].iter().map(|p| (p.0, p.1)).collect::<Vec<_>>();
     assert_eq!((times(2), times(3)), (vec![(40, 180), (280, 640)], vec![(180, 280)]));
+}
+
+/// With `place=never` a fresh job may have free processors of suspended jobs at a tick. V has all 10 from 0. X needs 5 and is
+/// twice as urgent as V at 1001, so it takes V's place at the tick of 1020 and leaves 5 free, which are V's. G needs 6: it would
+/// have to be twice as urgent as X, 4.04, which it is at 1404, in time for the tick of 1440. F needs 3 at 1110 and has them at
+/// the next tick, whenever G's turn is.
+#[test]
+fn owned_processors_are_had_at_the_next_tick() {
+    let (v, x, f) = ((0, 10, 100_000, 100_000), (1, 5, 1000, 1000), (1110, 3, 1000, 1000));
+    assert_eq!(starts(&workload(10, &[v, x, f]), "ss(place=never)"), [0, 1020, 1140]);
+    let with_g = workload(10, &[v, x, (1100, 6, 100, 100), f]);
+    assert_eq!(starts(&with_g, "ss(place=never)")[3], 1140);
 }

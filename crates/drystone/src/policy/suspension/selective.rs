@@ -408,9 +408,9 @@ impl Selective {
         }
         let when = |task: &Task, tau: Ratio| task.when_over(self.factor.least_over(tau, task.length));
         let task = &self.idle[at];
-        // Free processors of suspended jobs may come to be its own as time passes, whatever runs.
+        // Free processors of suspended jobs may come to be its own as time passes, or are at the next tick, whatever runs.
         if !self.is_pinned(task)
-            && self.settings.place.changes_with_time()
+            && (self.settings.place.changes_with_time() || self.settings.place == Place::Never)
             && self.processors.as_ref().is_some_and(|p| p.free().len() >= task.procs)
         {
             return now;

@@ -186,3 +186,25 @@ fn unknown(what: impl fmt::Display, id: i64, known: impl Iterator<Item = i64> + 
     };
     PriorityError(format!("the log has no {what} {id}; {range}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// User 7 may have one job here at a time; what is beyond has no political weight until another has left.
+    #[test]
+    fn jobs_beyond_a_quota_weigh_nothing_until_others_leave() {
+        let toml = "[[user]]\nid = 7\npp = 0.5\nquota = { jobs = 1 }\n";
+        let mut priorities = Priorities::from_toml(toml).expect("a quota");
+        let job = |user| Job { user, ..Job::new(Time(0), 1, Span(10)) };
+        let mut arrive = |p: &mut Priorities, user| p.admit(JobId(0), &job(user), Time(0)).political;
+        assert_eq!(arrive(&mut priorities, 7), 0.5);
+        assert_eq!(arrive(&mut priorities, 7), f64::NEG_INFINITY, "a second one");
+        assert_eq!(arrive(&mut priorities, 8), 0.0, "another user");
+        priorities.left(&job(7), Span(10), Time(10));
+        assert_eq!(arrive(&mut priorities, 7), f64::NEG_INFINITY, "the second one is still here");
+        priorities.left(&job(7), Span(10), Time(10));
+        priorities.left(&job(7), Span(10), Time(20));
+        assert_eq!(arrive(&mut priorities, 7), 0.5, "nobody is here");
+    }
+}
