@@ -197,7 +197,7 @@ mod tests {
         let toml = "[[user]]\nid = 7\npp = 0.5\nquota = { jobs = 1 }\n";
         let mut priorities = Priorities::from_toml(toml).expect("a quota");
         let job = |user| Job { user, ..Job::new(Time(0), 1, Span(10)) };
-        let mut arrive = |p: &mut Priorities, user| p.admit(JobId(0), &job(user), Time(0)).political;
+        let arrive = |p: &mut Priorities, user| p.admit(JobId(0), &job(user), Time(0)).political;
         assert_eq!(arrive(&mut priorities, 7), 0.5);
         assert_eq!(arrive(&mut priorities, 7), f64::NEG_INFINITY, "a second one");
         assert_eq!(arrive(&mut priorities, 8), 0.0, "another user");
