@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{spec, workload};
+use common::{Outcomes, spec, workload};
 use drystone::engine::{
     Levels, Note, Notes, Observer, Platform, Replay, Schedule, Scheduler, Segments, Simulation, SimulationError,
 };
@@ -203,18 +203,6 @@ fn a_suspended_job_that_is_withdrawn_has_no_segments() {
     assert_ne!(segments, Segments::default());
     segments.cancelled(Time(15), JobId(0));
     assert_eq!(segments, Segments::default());
-}
-
-/// Outcomes in order of arrival.
-#[derive(Default)]
-struct Outcomes(Vec<Option<Outcome>>);
-
-impl Observer for Outcomes {
-    fn ended(&mut self, ended: &Ended<'_>) {
-        let at = ended.id.index();
-        self.0.resize(self.0.len().max(at + 1), None);
-        self.0[at] = Some(ended.outcome.clone());
-    }
 }
 
 fn outcomes(w: &Workload, policy: &str) -> Vec<Outcome> {

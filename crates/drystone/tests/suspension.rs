@@ -2,23 +2,11 @@
 
 mod common;
 
-use common::{KTH, golden, golden_suspensions, shared, spec, workload};
-use drystone::engine::{Observer, Platform, Replay, Segments, Simulation, SimulationError};
+use common::{KTH, Outcomes, golden, golden_suspensions, shared, spec, workload};
+use drystone::engine::{Platform, Replay, Segments, Simulation, SimulationError};
 use drystone::log::clean::{Options, Study};
-use drystone::model::{Ended, JobId, Outcome, Procs, Time, Workload};
+use drystone::model::{JobId, Outcome, Procs, Time, Workload};
 use proptest::prelude::*;
-
-/// Outcomes in order of arrival.
-#[derive(Default)]
-struct Outcomes(Vec<Option<Outcome>>);
-
-impl Observer for Outcomes {
-    fn ended(&mut self, ended: &Ended<'_>) {
-        let at = ended.id.index();
-        self.0.resize(self.0.len().max(at + 1), None);
-        self.0[at] = Some(ended.outcome.clone());
-    }
-}
 
 fn run(w: &Workload, policy: &str, platform: &Platform) -> Result<(Vec<Outcome>, Segments), SimulationError> {
     let mut watching = (Outcomes::default(), Segments::default());

@@ -1,9 +1,9 @@
 //! What several tests share: finding logs and independent schedules, simulating, comparing.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 
-use drystone::engine::{Replay, Schedule, Simulation};
+use drystone::engine::{Observer, Replay, Schedule, Simulation};
 use drystone::log::clean::{Options, Study};
-use drystone::model::{Job, Machine, Procs, Provenance, Span, Status, Time, Truth, Workload};
+use drystone::model::{Ended, Job, Machine, Outcome, Procs, Provenance, Span, Status, Time, Truth, Workload};
 use drystone::policy::PolicySpec;
 use std::io::Read;
 use std::path::PathBuf;
@@ -53,6 +53,18 @@ fn golden_columns<const N: usize>(name: &str) -> Option<Vec<[i64; N]>> {
         std::array::from_fn(|_| fields.next().expect("as many fields"))
     };
     Some(text.lines().skip(1).map(row).collect())
+}
+
+/// Outcomes in order of arrival.
+#[derive(Default)]
+pub struct Outcomes(pub Vec<Option<Outcome>>);
+
+impl Observer for Outcomes {
+    fn ended(&mut self, ended: &Ended<'_>) {
+        let at = ended.id.index();
+        self.0.resize(self.0.len().max(at + 1), None);
+        self.0[at] = Some(ended.outcome.clone());
+    }
 }
 
 pub fn spec(text: &str) -> PolicySpec {
