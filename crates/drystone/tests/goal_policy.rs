@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{simulate, spec, starts, workload};
+use common::{simulate, spec, starts, with_jobs, workload};
 use drystone::engine::{Notes, Replay, Session, Simulation};
 use drystone::metrics::SearchEffort;
 use drystone::model::{Job, Machine, Span, Time, Workload};
@@ -27,15 +27,8 @@ fn workloads() -> impl Strategy<Value = Workload> {
                 (now, procs, run + 50, run)
             })
             .collect();
-        with_users(workload(8, &jobs), &users)
+        with_jobs(workload(8, &jobs), |at, job| job.user = users[at])
     })
-}
-
-/// The same jobs, submitted by these users.
-fn with_users(workload: Workload, users: &[i32]) -> Workload {
-    let (machine, mut jobs, truth, provenance) = workload.into_parts();
-    jobs.iter_mut().zip(users).for_each(|(job, &user)| job.user = user);
-    Workload::new(machine, jobs, truth, provenance).expect("sound")
 }
 
 proptest! {
@@ -94,6 +87,7 @@ fn texts_are_read_printed_and_refused() {
         "goal(tradeoff(Tw(50h):avgX:late(24h)),version=c,budget=50ms)",
         "goal(objective=lexical(Tw>avgX),nodes=all,predict=recent(2))",
         "goal(lexical(special(queue=2)>Tw>fair(7d)),local=20,reuse=seed,prune=beside)",
+        "goal(lexical(special(group=2)>Tw(1099511627775)))",
     ] {
         let spec: PolicySpec = text.parse().unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(spec.text(), text);
@@ -119,6 +113,8 @@ fn texts_are_read_printed_and_refused() {
         ("goal(lexical(fair(1d)>fair(2d)))", "`fair` is given twice"),
         ("goal(lexical(special(boss)))", "no measure"),
         ("goal(lexical(special(user=boss)))", "`boss` is no number of a user"),
+        // 2⁴⁰ s.
+        ("goal(lexical(Tw(1099511627776)))", "`1099511627776` is no length of time"),
         ("goal(search=bfs)", "search takes"),
         ("goal(version=d)", "version takes"),
     ] {

@@ -109,6 +109,13 @@ pub fn workload(procs: Procs, jobs: &[(i64, Procs, i64, i64)]) -> Workload {
     Workload::new(Machine { procs }, list.collect(), truth.collect(), Provenance::default()).expect("sound")
 }
 
+/// The same workload with each job changed, given its place in the order of arrival.
+pub fn with_jobs(workload: Workload, mut change: impl FnMut(usize, &mut Job)) -> Workload {
+    let (machine, mut jobs, truth, provenance) = workload.into_parts();
+    jobs.iter_mut().enumerate().for_each(|(at, job)| change(at, job));
+    Workload::new(machine, jobs, truth, provenance).expect("sound")
+}
+
 /// Starts of all jobs under a policy, in order of arrival.
 pub fn starts(workload: &Workload, policy: &str) -> Vec<i64> {
     simulate(workload, policy).spans.iter().map(|s| s.expect("every job ends").0.0).collect()

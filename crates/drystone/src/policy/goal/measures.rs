@@ -220,7 +220,7 @@ impl FromStr for Measure {
     }
 }
 
-/// A length of time as people write it: `90`, `90s`, `30m`, `50h`, `2d`.
+/// A length of time as people write it: `90`, `90s`, `30m`, `50h`, `2d`; less than 2⁴⁰ s.
 fn length(text: &str) -> Result<Span, String> {
     let text = text.trim();
     let (number, unit) = match text.strip_suffix(['s', 'm', 'h', 'd']) {
