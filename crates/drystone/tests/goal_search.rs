@@ -33,9 +33,20 @@ fn four() -> Task {
 fn visited(traversal: Traversal, nodes: Option<u64>) -> (Found, Vec<String>) {
     let branching = Branching::Fcfs;
     let settings = Settings { traversal, branching, prune: Prune::Never, nodes, ..settings(Objective::default()) };
-    let (found, paths) = Search::default().trace(&four(), &settings);
+    trace(&four(), &settings)
+}
+
+/// What is found, and the paths on the way, the jobs numbered from 1 in the order of their arrival.
+fn trace(task: &Task, settings: &Settings) -> (Found, Vec<String>) {
+    let (found, paths) = Search::default().trace(task, settings);
     let print = |path: Vec<u32>| path.iter().map(|place| (place + 1).to_string()).collect();
     (found, paths.into_iter().map(print).collect())
+}
+
+/// One processor, and jobs that arrived just now, each of another user: 1, 2, ...
+fn one_at_a_time(spans: &[i64]) -> Task {
+    let job = |(span, user)| Candidate { owner: Owner { user, ..Owner::default() }, ..candidate(0, 1, span) };
+    Task { now: Time(0), free: 1, waiting: spans.iter().copied().zip(1..).map(job).collect(), ..Task::default() }
 }
 
 /// Figure 1: the paths of the first iterations from left to right, and the text around it: "the path 0-2-1-3-4 contains
@@ -103,12 +114,7 @@ fn an_idle_machine_needs_no_search() {
 /// the shortest first, 0 + 1 + 11; the least maximum wait, too: 11 beats 101 and 110.
 #[test]
 fn shortest_first_by_hand() {
-    let task = Task {
-        now: Time(0),
-        free: 1,
-        waiting: [100, 10, 1].map(|m| candidate(0, 1, 60 * m)).to_vec(),
-        ..Task::default()
-    };
+    let task = one_at_a_time(&[100, 10, 1].map(|m| 60 * m));
     for text in ["lexical(avgW)", "lexical(maxW>avgW)", "tradeoff(avgX:avgW)"] {
         for traversal in [Traversal::Lds, Traversal::Dds] {
             let settings = Settings { traversal, branching: Branching::Fcfs, ..settings(objective(text)) };
@@ -117,6 +123,50 @@ fn shortest_first_by_hand() {
             assert!(found.exhausted);
         }
     }
+}
+
+/// Waits of 1, 2 and 3 that take 10, 20 and 30 s: 123 has (0, 10, 30). Of the smaller of both as reference, what falls to
+/// zero and what rises from zero weigh each other up, and the third decides: 213 (20, 0, 30) changes nothing there; 312 and
+/// 132 (0, 40, 10) lose more of 2 than they gain of 3; 231 (50, 0, 20) gains (30 − 20)/20; 321 (50, 30, 0) is no better than
+/// that, one from zero and one to zero.
+#[test]
+fn one_to_zero_and_one_from_zero_leave_it_to_the_third() {
+    let objective = objective("tradeoff(special(user=1):special(user=2):special(user=3))");
+    let objective = Objective { version: Version::B, ..objective };
+    let settings = Settings { branching: Branching::Fcfs, ..settings(objective) };
+    let found = Search::default().run(&one_at_a_time(&[10, 20, 30]), &settings, None);
+    assert_eq!((found.starts, found.values), (vec![50, 0, 20], vec![50, 0, 20]));
+}
+
+/// A processor that is busy for 100 s, and jobs of 10, 20 and 50 s. DDS visits 123, 213, 312, 132, 231, 321, which share
+/// nothing: 18 nodes. The best is 123; its waits are 100 + 110 + 130 = 340.
+///
+/// By the jobs placed nothing is pruned before the third job. With at least 100 s for everybody else, 31 has
+/// 100 + 150 + 100 and 32 the same: 312 and 321 end there, 2 nodes less. With what the others would have as the next ones,
+/// 2 has 100 + 120 + 120, 3 has 100 + 150 + 150, and 13 has 100 + 110 + 160: they end as soon as they are placed, and
+/// 3 + 1 + 1 + 2 + 1 + 1 nodes are left.
+#[test]
+fn pruned_nodes_by_hand() {
+    let busy = Task { free: 0, running: vec![(Time(100), 1)], ..one_at_a_time(&[10, 20, 50]) };
+    let nodes = [Prune::Never, Prune::Placed, Prune::Earliest, Prune::Beside].map(|prune| {
+        let settings = Settings { prune, branching: Branching::Fcfs, ..settings(objective("lexical(avgW)")) };
+        Search::default().run(&busy, &settings, None).effort.nodes
+    });
+    assert_eq!(nodes, [18, 18, 16, 9]);
+}
+
+/// The first job must not wait, and then the sum of waits counts: of jobs of 10, 30 and 20 s, 132 is the best. All nodes
+/// are kept for the local search, which starts from 123. No pair with the first place helps: 213; of 1 and 3 the later one
+/// before, the earlier one behind, and both exchanged, 312, 231, 321. 132 is better and taken at once; its pair comes anew,
+/// which is 123; then the pairs with the first place: 312; 213, 321, 231.
+#[test]
+fn local_search_tries_pairs_in_order() {
+    let settings = Settings { local: 100, nodes: Some(100), ..settings(objective("lexical(special(user=1)>avgW)")) };
+    let settings = Settings { branching: Branching::Fcfs, prune: Prune::Never, ..settings };
+    let (found, paths) = trace(&one_at_a_time(&[10, 30, 20]), &settings);
+    assert_eq!(paths[..6], ["123", "213", "312", "231", "321", "132"]);
+    assert_eq!(paths[6..11], ["123", "312", "213", "321", "231"]);
+    assert_eq!((found.starts, found.effort.improvements), (vec![0, 30, 10], 1));
 }
 
 fn measures() -> impl Strategy<Value = Vec<usize>> {
@@ -225,6 +275,19 @@ fn moments(most: usize) -> impl Strategy<Value = (Task, Problem)> {
         };
         (task, problem)
     })
+}
+
+/// For each pair of jobs: the later one put before the earlier one, the earlier one behind the later one, both exchanged.
+fn neighbours(path: &[usize]) -> Vec<Vec<usize>> {
+    let pairs = (1..path.len()).flat_map(|second| (0..second).map(move |first| (first, second)));
+    let three = pairs.flat_map(|(first, second)| {
+        let mut three = [path.to_vec(), path.to_vec(), path.to_vec()];
+        three[0][first..=second].rotate_right(1);
+        three[1][first..=second].rotate_left(1);
+        three[2].swap(first, second);
+        three
+    });
+    three.collect()
 }
 
 fn places(path: &[usize]) -> Vec<u32> {
@@ -349,6 +412,23 @@ proptest! {
         prop_assert_eq!(Search::default().run(&task, &Settings { nodes: Some(limit), ..settings }, None), short);
     }
 
+    /// A local search that no limit ends is done where no neighbour of the best path is better: no two of its jobs, the later
+    /// one put before the earlier one, the earlier one behind the later one, or both exchanged.
+    #[test]
+    fn local_search_ends_where_no_neighbour_is_better((task, problem) in moments(7), (settings, goal) in goals()) {
+        // Where the best schedule depends on the order of comparisons, a search may go round in circles.
+        prop_assume!(settings.objective.is_unique());
+        let found = Search::default().run(&task, &Settings { nodes: Some(1_000_000), local: 100, ..settings }, None);
+        let references = problem.references(&goal.measures);
+        let path: Vec<usize> = found.path.iter().map(|&place| place as usize).collect();
+        for neighbour in neighbours(&path) {
+            let starts = problem.schedule(&neighbour);
+            let values: Vec<i64> = goal.measures.iter().map(|&m| problem.value(m, &starts)).collect();
+            let better = problem.is_better(&goal, &references, &values, &found.values);
+            prop_assert!(!better, "{:?} is better than {:?}", neighbour, path);
+        }
+    }
+
     /// Backfilling as reference: version C needs what EASY would do.
     #[test]
     fn references_agree_with_the_definition((task, problem) in moments(12), x in 0usize..10) {
@@ -425,4 +505,51 @@ proptest! {
             prop_assert_eq!(&many, &one, "{} threads", threads);
         }
     }
+}
+
+/// What DDS finds within a limit, on one thread as on several, where `n` equal jobs follow each other, no path is better than
+/// the first one, and nothing is pruned.
+fn on_any_threads(n: usize, limit: u64) -> Found {
+    let task = one_at_a_time(&vec![100; n]);
+    let settings = Settings { branching: Branching::Fcfs, prune: Prune::Never, ..settings(Objective::default()) };
+    let [one, two, three] = [1, 2, 3].map(|threads| {
+        Search::default().run(&task, &Settings { nodes: Some(limit), threads, ..settings.clone() }, None)
+    });
+    assert_eq!(one, two);
+    assert_eq!(one, three);
+    one
+}
+
+/// Nodes of an iteration of DDS for `n` jobs: all there are above the depth of the iteration, there all but the first of each,
+/// and the rest of each path. The first path of an iteration shares nothing with the last one before.
+fn nodes_of_dds(n: u64, iteration: u64) -> u64 {
+    let at = |depth: u64| (n - depth + 1..=n).product::<u64>();
+    let (above, left) = ((1..iteration).map(at).sum::<u64>(), n - iteration);
+    above + at(iteration - 1) * left * (1 + left)
+}
+
+/// Limits where a subtree ends, or where a path ends, or just before or behind that, so large that threads are worth it. In
+/// iteration 2 there are 20 paths of 1 + 20·21 nodes below each of 22 jobs.
+#[test]
+fn threads_stop_at_the_same_node() {
+    let first = 22 + nodes_of_dds(22, 1);
+    let below = nodes_of_dds(22, 2) / 22;
+    assert_eq!((first, below), (22 + 21 * 22, 1 + 20 * 21));
+    for (subtrees, more, paths) in
+        [(20, 0, 0), (20, 1, 0), (21, 0, 0), (21, 21, 0), (21, 22, 1), (21, 42, 1), (21, 43, 2)]
+    {
+        let limit = first + subtrees * below + more;
+        let found = on_any_threads(22, limit);
+        let effort = (found.effort.nodes, found.effort.paths, found.exhausted);
+        assert_eq!(effort, (limit, 22 + subtrees * 20 + paths, false), "{subtrees} subtrees and {more} nodes");
+    }
+}
+
+/// In the last iteration for 8 jobs: a limit that is used up by the first subtree leaves others, and the tree is not exhausted.
+#[test]
+fn threads_do_not_take_a_subtree_for_the_tree() {
+    let before = 8 + (1..7).map(|iteration| nodes_of_dds(8, iteration)).sum::<u64>();
+    let limit = before + nodes_of_dds(8, 7) / 8;
+    let found = on_any_threads(8, limit);
+    assert_eq!((found.effort.nodes, found.exhausted), (limit, false));
 }
