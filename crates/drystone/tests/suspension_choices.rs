@@ -3,9 +3,9 @@
 
 mod common;
 
-use common::{parts, spec, starts, workload};
+use common::{owned, parts, spec, starts, workload};
 use drystone::engine::{Observer, Replay, Simulation};
-use drystone::model::{JobId, Time, Workload};
+use drystone::model::{JobId, Time};
 use drystone::policy::Why;
 
 /// Why each job started, in order of arrival.
@@ -78,9 +78,7 @@ fn width_does_not_matter_to_whom_relief_is_due() {
 #[test]
 fn factors_follow_predictions() {
     let plain = workload(4, &[(0, 1, 1_000, 10), (10, 4, 30, 30), (20, 4, 1_000, 500), (40, 4, 100, 100)]);
-    let mut jobs = plain.jobs().to_vec();
-    jobs.iter_mut().zip([1, 2, 1, 3]).for_each(|(job, user)| job.user = user);
-    let w = Workload::new(plain.machine(), jobs, plain.truth().to_vec(), plain.provenance.clone()).expect("sound");
+    let w = owned(&plain, &[1, 2, 1, 3]);
     let parts = parts(&w, "ss(predict=recent(1),correct=estimate)");
     let times = |job: usize| parts[job].iter().map(|p| (p.0, p.1)).collect::<Vec<_>>();
     assert_eq!((times(2), times(3)), (vec![(40, 180), (280, 640)], vec![(180, 280)]));

@@ -109,6 +109,13 @@ pub fn workload(procs: Procs, jobs: &[(i64, Procs, i64, i64)]) -> Workload {
     Workload::new(Machine { procs }, list.collect(), truth.collect(), Provenance::default()).expect("sound")
 }
 
+/// The same jobs, belonging to these users.
+pub fn owned(plain: &Workload, users: &[i32]) -> Workload {
+    let mut jobs = plain.jobs().to_vec();
+    jobs.iter_mut().zip(users).for_each(|(job, &user)| job.user = user);
+    Workload::new(plain.machine(), jobs, plain.truth().to_vec(), plain.provenance.clone()).expect("sound")
+}
+
 /// Starts of all jobs under a policy, in order of arrival.
 pub fn starts(workload: &Workload, policy: &str) -> Vec<i64> {
     simulate(workload, policy).spans.iter().map(|s| s.expect("every job ends").0.0).collect()
