@@ -337,8 +337,8 @@ fn conservative_announces_what_has_changed() {
     assert_eq!(first, [None, Some(100), Some(110), Some(120)]);
 }
 
-/// A policy may forget all jobs before the oldest. At 20 job 1 is done, but job 0 is not; when that ends at 100, so are all three
-/// until then.
+/// A policy may forget all jobs before the oldest. At 20 job 1 is done, but job 0 is not; when that ends at 100, so are
+/// all three until then.
 #[test]
 fn the_oldest_job_is_the_first_that_is_not_done() {
     #[derive(Default)]

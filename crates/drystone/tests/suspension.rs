@@ -265,8 +265,8 @@ fn overhead_by_hand() {
     }
 }
 
-/// The first output of splitmix64 for 1, the number of the job in its log, leaves 605 when divided by 901: 705 MB per processor
-/// (rule S11), which take 353 s at 2 MB/s. Another seed draws other sizes.
+/// The first output of splitmix64 for 1, the number of the job in its log, leaves 605 when divided by 901: 705 MB per
+/// processor (rule S11), which take 353 s at 2 MB/s. Another seed draws other sizes.
 #[test]
 fn memory_is_drawn_by_job_and_seed() {
     let w = workload(4, &[(0, 3, 6_000, 6_000), (0, 4, 60, 60)]);

@@ -1,5 +1,5 @@
-//! Choices of selective suspension by hand: which free processors a newcomer may take, how wide a victim may be and how often
-//! it may be one, what becomes of a factor when a prediction changes, and what is said of a start.
+//! Choices of selective suspension by hand: which free processors a newcomer may take, how wide a victim may be and how
+//! often it may be one, what becomes of a factor when a prediction changes, and what is said of a start.
 
 mod common;
 
@@ -96,16 +96,16 @@ fn owned_processors_are_had_at_the_next_tick() {
     assert_eq!(starts(&with_g, "ss(place=never)")[3], 1140);
 }
 
-/// The same where the next who may suspend anybody is the owner itself: X, whose 60 s are wrong, takes V's place at the tick of
-/// 120, (119 + 60) / 60, and V has to wait for almost 5,000 s to be twice as urgent again. F is there at 130.
+/// The same where the next who may suspend anybody is the owner itself: X, whose 60 s are wrong, takes V's place at the
+/// tick of 120, (119 + 60) / 60, and V has to wait for almost 5,000 s to be twice as urgent again. F is there at 130.
 #[test]
 fn owned_processors_are_had_while_their_owner_has_to_wait() {
     let w = workload(10, &[(0, 10, 1_000, 20_000), (1, 5, 60, 20_000), (130, 3, 100_000, 100_000)]);
     assert_eq!(starts(&w, "ss(place=never)"), [0, 120, 180]);
 }
 
-/// Two jobs as wide as the machine take turns every minute, each until it has been suspended `cap` times: then it runs to its
-/// end, and the other after it. 300 s each, 600 s in all.
+/// Two jobs as wide as the machine take turns every minute, each until it has been suspended `cap` times: then it runs
+/// to its end, and the other after it. 300 s each, 600 s in all.
 #[test]
 fn nobody_is_suspended_more_often_than_the_cap() {
     let w = workload(4, &[(0, 4, 300, 300), (0, 4, 300, 300)]);
@@ -119,9 +119,9 @@ fn nobody_is_suspended_more_often_than_the_cap() {
     }
 }
 
-/// V has all 10 processors from 0. At the tick of 120 B, (118 + 100) / 100, is twice as urgent and takes V's place: 5 are left.
-/// A came first in that pass, (119 + 60) / 60, and could not have V's place, ten times as wide as A. So A has one of them
-/// when the next job arrives, C at 130, or else at the tick of 180, before B ends at 220.
+/// V has all 10 processors from 0. At the tick of 120 B, (118 + 100) / 100, is twice as urgent and takes V's place: 5
+/// are left. A came first in that pass, (119 + 60) / 60, and could not have V's place, ten times as wide as A. So A has
+/// one of them when the next job arrives, C at 130, or else at the tick of 180, before B ends at 220.
 #[test]
 fn what_victims_leave_is_for_everybody_at_the_next_arrival() {
     let (v, a, b) = ((0, 10, 100_000, 100_000), (1, 1, 60, 60), (2, 5, 100, 100));
@@ -130,9 +130,9 @@ fn what_victims_leave_is_for_everybody_at_the_next_arrival() {
     assert_eq!(starts(&with_c, "ss(place=avoid)")[..3], [0, 130, 120]);
 }
 
-/// At 0 job 0 is first and fits, job 1 does not, and job 2 gets ahead of it. With `ss` job 1 has the machine to itself from 100
-/// on, and at 180, where (70 + 5) / 5 is more than twice (100 + 100) / 100, job 3 takes its place; with `is` job 1 takes the
-/// place of both when their slice is over, at 60, and job 3 that of job 1 at 120.
+/// At 0 job 0 is first and fits, job 1 does not, and job 2 gets ahead of it. With `ss` job 1 has the machine to itself
+/// from 100 on, and at 180, where (70 + 5) / 5 is more than twice (100 + 100) / 100, job 3 takes its place; with `is`
+/// job 1 takes the place of both when their slice is over, at 60, and job 3 that of job 1 at 120.
 #[test]
 fn why_jobs_start() {
     let w = workload(4, &[(0, 3, 100, 100), (0, 4, 100, 100), (0, 1, 100, 100), (110, 4, 5, 5)]);
