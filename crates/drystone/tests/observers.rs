@@ -42,6 +42,23 @@ impl Policy for Script {
     }
 }
 
+/// A policy that starts everybody at once, and notes who is the oldest.
+#[derive(Serialize, Deserialize, Default)]
+struct Usher(Vec<JobId>);
+
+impl Policy for Usher {
+    fn observe(&mut self, event: Event, _: &View<'_>) {
+        if let Event::Arrived(id) = event {
+            self.0.push(id);
+        }
+    }
+
+    fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
+        self.0.drain(..).for_each(|id| actions.start(id, Why::Head));
+        actions.push(Action::Note { gauge: Gauge::Delay, value: i64::from(view.oldest().0) });
+    }
+}
+
 /// Everything that an observer is told, a line each.
 #[derive(Default)]
 struct Diary(Vec<String>);
@@ -318,4 +335,23 @@ fn conservative_announces_what_has_changed() {
     assert_eq!(seen.0, promised);
     let first: Vec<_> = outcomes(&w, "conservative").iter().map(|o| o.first_reservation.map(|t| t.0)).collect();
     assert_eq!(first, [None, Some(100), Some(110), Some(120)]);
+}
+
+/// A policy may forget all jobs before the oldest. At 20 job 1 is done, but job 0 is not; when that ends at 100, so are
+/// all three until then.
+#[test]
+fn the_oldest_job_is_the_first_that_is_not_done() {
+    #[derive(Default)]
+    struct Oldest(Vec<(i64, i64)>);
+    impl Observer for Oldest {
+        fn noted(&mut self, now: Time, _: Gauge, value: i64) {
+            self.0.push((now.0, value));
+        }
+    }
+    let w = workload(4, &[(0, 1, 100, 100), (1, 1, 10, 10), (20, 1, 10, 10), (150, 1, 10, 10), (155, 1, 10, 10)]);
+    let scheduler =
+        Scheduler { policy: Box::new(Usher::default()), forecast: Forecast::default(), pass: Pass::Instant };
+    let mut seen = Oldest::default();
+    Simulation::new(w.machine(), scheduler, Replay::new(&w)).run(&mut seen).expect("runs");
+    assert_eq!(seen.0, [(0, 0), (1, 0), (20, 0), (150, 3), (155, 3)]);
 }

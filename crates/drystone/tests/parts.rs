@@ -3,7 +3,7 @@
 
 use drystone::model::{JobId, Procs, Span, Time};
 use drystone::parts::{
-    Extra, Fit, Place, Profile, Running, RunningSet, Shadow, Stairs, WaitQueue, Waiting, more_expanded,
+    Extra, Fit, Order, Place, Profile, Running, RunningSet, Shadow, Stairs, WaitQueue, Waiting, more_expanded,
 };
 use proptest::prelude::*;
 
@@ -298,4 +298,11 @@ fn the_borders_of_a_profile() {
     profile.release(Time(33), Time(40), 5);
     profile.simplify();
     assert!(profile.steps().eq([(Time(33), 5)]));
+}
+
+/// Of all orders only that by expansion factors is another later on without anything having happened.
+#[test]
+fn one_order_changes_with_time() {
+    let dynamic: Vec<Order> = Order::ALL.into_iter().filter(|order| order.is_dynamic()).collect();
+    assert_eq!(dynamic, [Order::Lxf]);
 }

@@ -111,6 +111,23 @@ fn short_names_in_variants() {
     }
 }
 
+/// Whoever repeats a study means its variant of a policy, where it has one, unless the text names another.
+#[test]
+fn policies_of_a_study_are_those_it_had() {
+    for (text, study, meant) in [
+        ("easy", "tsafrir2007", "easy@tsafrir2007"),
+        ("easy(order=sjf)", "tsafrir2007", "easy@tsafrir2007(order=sjf)"),
+        ("easy@gaussier2015", "tsafrir2007", "easy@gaussier2015"),
+        ("slack", "talby1999", "slack@talby1999"),
+        ("slack", "tsafrir2007", "slack"),
+        ("slack@talby1999", "tsafrir2007", "slack@talby1999"),
+        ("fcfs", "tsafrir2007", "fcfs"),
+    ] {
+        let found = text.parse::<PolicySpec>().and_then(|spec| spec.in_study(study));
+        assert_eq!(found.map(|spec| spec.to_string()), Ok(meant.to_string()), "{text} in {study}");
+    }
+}
+
 #[test]
 fn texts_of_priorities_name_owners() {
     use drystone::model::{Job, JobId, Span, Time};

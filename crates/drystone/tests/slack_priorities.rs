@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{spec, workload};
+use common::{owned, spec, workload};
 use drystone::engine::{Observer, Replay, Simulation};
-use drystone::model::{JobId, Time};
+use drystone::model::{JobId, Time, Workload};
 use drystone::policy::{PolicySpec, Priorities};
 
 /// Priorities in the policy's text and others beside it contradict each other, whatever they are about.
@@ -46,18 +46,62 @@ fn an_average_wait_of_nothing_is_refused() {
     }
 }
 
-/// A has both processors from 0 to 10. B arrives at 1, is planned for 10, and told so at once; A started at once and was
-/// promised nothing.
+/// What is announced: when, of which job, its planned and its latest start.
+#[derive(Default)]
+struct Told(Vec<(i64, u32, i64, i64)>);
+
+impl Observer for Told {
+    fn reserved(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
+        self.0.push((now.0, id.0, start.0, latest.0));
+    }
+}
+
+fn told(w: &Workload, policy: &str, priorities: &str, withdrawn: &[(Time, JobId)]) -> Vec<(i64, u32, i64, i64)> {
+    let mut scheduler = spec(policy).scheduler();
+    scheduler.policy.prioritise(Priorities::from_toml(priorities).expect(priorities)).expect(policy);
+    let mut told = Told::default();
+    let source = Replay::with_cancellations(w, withdrawn);
+    Simulation::new(w.machine(), scheduler, source).run(&mut told).expect("runs");
+    told.0
+}
+
+/// A has both processors from 0 to 10. B arrives at 1, is planned for 10, and told so at once: it waits for 9 s of
+/// twice the average, so that its priority is 0.15 and its slack 0.85 x 3 x 10 = 25.5 s, of which half a second is
+/// worth nothing. A started at once and was promised nothing.
 #[test]
 fn whoever_has_to_wait_is_told_when_it_arrives() {
-    struct Told(Vec<(i64, u32, i64)>);
-    impl Observer for Told {
-        fn reserved(&mut self, now: Time, id: JobId, start: Time, _latest: Time) {
-            self.0.push((now.0, id.0, start.0));
-        }
-    }
     let w = workload(2, &[(0, 2, 10, 10), (1, 2, 10, 10)]);
-    let mut told = Told(Vec::new());
-    Simulation::new(w.machine(), spec("slack").scheduler(), Replay::new(&w)).run(&mut told).expect("runs");
-    assert_eq!(told.0, [(1, 1, 10)]);
+    assert_eq!(told(&w, "slack(awt=10)", "", &[]), [(1, 1, 10, 35)]);
+}
+
+/// B is planned for 100 and waits for half of two average waits of 90 s: its priority is 1/6, its slack 5/6 x 3 x 90 =
+/// 225 s. But A outlives its estimate: B is planned for 160, a minute later, and has used up 60 s. When A ends at 150,
+/// B has its processors at once, and that gives no slack back.
+#[test]
+fn delays_use_up_slack() {
+    let w = workload(2, &[(0, 2, 100, 150), (10, 2, 50, 50)]);
+    assert_eq!(told(&w, "slack(awt=90)", "", &[]), [(10, 1, 100, 325), (100, 1, 160, 325), (150, 1, 150, 315)]);
+}
+
+/// The average wait begins with one of 3,600 s. When L has started at once, it is 1,800 s, and B, which comes at 20 and
+/// is planned for 2,720, waits for three quarters of twice that: its priority is 1/4, its slack 3/4 x 3 x 1,800 = 4,050
+/// s. Two jobs of absolute zero have started meanwhile, one at once and one after 10 s; they do not count.
+#[test]
+fn average_waits_are_those_of_jobs_that_count() {
+    let (l, z, b) = ((0, 1, 2_720, 2_720), (0, 1, 10, 10), (20, 2, 10, 10));
+    let zero = "[[user]]\nid = 7\npp = -inf\n";
+    for (jobs, users) in [(vec![l, b], vec![1, 1]), (vec![l, z, z, b], vec![1, 7, 7, 1])] {
+        let told = told(&owned(&workload(2, &jobs), &users), "slack", zero, &[]);
+        assert_eq!(told.last(), Some(&(20, users.len() as u32 - 1, 2_720, 6_770)), "{users:?}");
+    }
+}
+
+/// Of one user's jobs one at a time is within the quota; each beyond it may be delayed at will. B is withdrawn in the
+/// second in which it came, and has never been counted: C is one too many.
+#[test]
+fn who_goes_before_being_planned_was_never_charged() {
+    let w = owned(&workload(1, &[(0, 1, 100, 100), (10, 1, 10, 10), (20, 1, 10, 10)]), &[7, 7, 7]);
+    let quota = "[[user]]\nid = 7\nquota = { jobs = 1 }\n";
+    let at_will = (20, 2, 100, Time::MAX.0);
+    assert_eq!(told(&w, "slack", quota, &[(Time(10), JobId(1))]), [at_will]);
 }

@@ -1,22 +1,22 @@
-//! Choices of selective suspension by hand: which free processors a newcomer may take, how wide a victim may be, and what
-//! becomes of a factor when a prediction changes.
+//! Choices of selective suspension by hand: which free processors a newcomer may take, how wide a victim may be and how
+//! often it may be one, what becomes of a factor when a prediction changes, and what is said of a start.
 
 mod common;
 
-use common::{spec, starts, workload};
-use drystone::engine::{Replay, Segments, Simulation};
-use drystone::model::Workload;
+use common::{owned, parts, spec, starts, workload};
+use drystone::engine::{Observer, Replay, Simulation};
+use drystone::model::{JobId, Time};
+use drystone::policy::Why;
 
-/// Per job its parts: start, end, processors.
-fn parts(w: &Workload, policy: &str) -> Vec<Vec<(i64, i64, String)>> {
-    let mut segments = Segments::default();
-    Simulation::new(w.machine(), spec(policy).scheduler(), Replay::new(w)).run(&mut segments).expect("runs");
-    let mut parts = vec![Vec::new(); w.len()];
-    for s in &segments.list {
-        let on = s.on.as_ref().map_or(String::new(), ToString::to_string);
-        parts[s.job.index()].push((s.start.0, s.end.0, on));
+/// Why each job started, in order of arrival.
+#[derive(Default)]
+struct Reasons(Vec<(JobId, Why)>);
+
+impl Observer for Reasons {
+    fn started(&mut self, _: Time, id: JobId, why: Why) {
+        self.0.push((id, why));
+        self.0.sort_unstable_by_key(|r| r.0);
     }
-    parts
 }
 
 /// Job 0 has run on 0-2 until 60, when job 1, as long as it has waited, took all 4 processors until 119. Job 2 needs 2: its
@@ -78,9 +78,7 @@ fn width_does_not_matter_to_whom_relief_is_due() {
 #[test]
 fn factors_follow_predictions() {
     let plain = workload(4, &[(0, 1, 1_000, 10), (10, 4, 30, 30), (20, 4, 1_000, 500), (40, 4, 100, 100)]);
-    let mut jobs = plain.jobs().to_vec();
-    jobs.iter_mut().zip([1, 2, 1, 3]).for_each(|(job, user)| job.user = user);
-    let w = Workload::new(plain.machine(), jobs, plain.truth().to_vec(), plain.provenance.clone()).expect("sound");
+    let w = owned(&plain, &[1, 2, 1, 3]);
     let parts = parts(&w, "ss(predict=recent(1),correct=estimate)");
     let times = |job: usize| parts[job].iter().map(|p| (p.0, p.1)).collect::<Vec<_>>();
     assert_eq!((times(2), times(3)), (vec![(40, 180), (280, 640)], vec![(180, 280)]));
@@ -96,4 +94,52 @@ fn owned_processors_are_had_at_the_next_tick() {
     assert_eq!(starts(&workload(10, &[v, x, f]), "ss(place=never)"), [0, 1020, 1140]);
     let with_g = workload(10, &[v, x, (1100, 6, 100, 100), f]);
     assert_eq!(starts(&with_g, "ss(place=never)")[3], 1140);
+}
+
+/// The same where the next who may suspend anybody is the owner itself: X, whose 60 s are wrong, takes V's place at the
+/// tick of 120, (119 + 60) / 60, and V has to wait for almost 5,000 s to be twice as urgent again. F is there at 130.
+#[test]
+fn owned_processors_are_had_while_their_owner_has_to_wait() {
+    let w = workload(10, &[(0, 10, 1_000, 20_000), (1, 5, 60, 20_000), (130, 3, 100_000, 100_000)]);
+    assert_eq!(starts(&w, "ss(place=never)"), [0, 120, 180]);
+}
+
+/// Two jobs as wide as the machine take turns every minute, each until it has been suspended `cap` times: then it runs
+/// to its end, and the other after it. 300 s each, 600 s in all.
+#[test]
+fn nobody_is_suspended_more_often_than_the_cap() {
+    let w = workload(4, &[(0, 4, 300, 300), (0, 4, 300, 300)]);
+    for (cap, first, second) in [
+        (1, vec![(0, 60), (120, 360)], vec![(60, 120), (360, 600)]),
+        (2, vec![(0, 60), (120, 180), (240, 420)], vec![(60, 120), (180, 240), (420, 600)]),
+    ] {
+        let parts = parts(&w, &format!("ss(sf=1,cap={cap})"));
+        let times = |job: usize| parts[job].iter().map(|p| (p.0, p.1)).collect::<Vec<_>>();
+        assert_eq!((times(0), times(1)), (first, second), "cap={cap}");
+    }
+}
+
+/// V has all 10 processors from 0. At the tick of 120 B, (118 + 100) / 100, is twice as urgent and takes V's place: 5
+/// are left. A came first in that pass, (119 + 60) / 60, and could not have V's place, ten times as wide as A. So A has
+/// one of them when the next job arrives, C at 130, or else at the tick of 180, before B ends at 220.
+#[test]
+fn what_victims_leave_is_for_everybody_at_the_next_arrival() {
+    let (v, a, b) = ((0, 10, 100_000, 100_000), (1, 1, 60, 60), (2, 5, 100, 100));
+    assert_eq!(starts(&workload(10, &[v, a, b]), "ss(place=avoid)"), [0, 180, 120]);
+    let with_c = workload(10, &[v, a, b, (130, 10, 1_000, 1_000)]);
+    assert_eq!(starts(&with_c, "ss(place=avoid)")[..3], [0, 130, 120]);
+}
+
+/// At 0 job 0 is first and fits, job 1 does not, and job 2 gets ahead of it. With `ss` job 1 has the machine to itself
+/// from 100 on, and at 180, where (70 + 5) / 5 is more than twice (100 + 100) / 100, job 3 takes its place; with `is`
+/// job 1 takes the place of both when their slice is over, at 60, and job 3 that of job 1 at 120.
+#[test]
+fn why_jobs_start() {
+    let w = workload(4, &[(0, 3, 100, 100), (0, 4, 100, 100), (0, 1, 100, 100), (110, 4, 5, 5)]);
+    for (policy, second) in [("ss", Why::Head), ("is(slice=60)", Why::Preempting)] {
+        let mut reasons = Reasons::default();
+        Simulation::new(w.machine(), spec(policy).scheduler(), Replay::new(&w)).run(&mut reasons).expect("runs");
+        let reasons: Vec<Why> = reasons.0.into_iter().map(|r| r.1).collect();
+        assert_eq!(reasons, [Why::Head, second, Why::Backfilled, Why::Preempting], "{policy}");
+    }
 }

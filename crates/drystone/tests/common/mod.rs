@@ -1,7 +1,7 @@
 //! What several tests share: finding logs and independent schedules, simulating, comparing.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 
-use drystone::engine::{Observer, Replay, Schedule, Simulation};
+use drystone::engine::{Observer, Replay, Schedule, Segments, Simulation};
 use drystone::log::clean::{Options, Study};
 use drystone::model::{Ended, Job, Machine, Outcome, Procs, Provenance, Span, Status, Time, Truth, Workload};
 use drystone::policy::PolicySpec;
@@ -116,7 +116,25 @@ pub fn with_jobs(workload: Workload, mut change: impl FnMut(usize, &mut Job)) ->
     Workload::new(machine, jobs, truth, provenance).expect("sound")
 }
 
+/// The same jobs, belonging to these users.
+pub fn owned(plain: &Workload, users: &[i32]) -> Workload {
+    with_jobs(plain.clone(), |at, job| job.user = users[at])
+}
+
 /// Starts of all jobs under a policy, in order of arrival.
 pub fn starts(workload: &Workload, policy: &str) -> Vec<i64> {
     simulate(workload, policy).spans.iter().map(|s| s.expect("every job ends").0.0).collect()
+}
+
+/// Per job its parts: start, end, processors, as far as they have names.
+pub fn parts(workload: &Workload, policy: &str) -> Vec<Vec<(i64, i64, String)>> {
+    let mut segments = Segments::default();
+    let mut simulation = Simulation::new(workload.machine(), spec(policy).scheduler(), Replay::new(workload));
+    simulation.run(&mut segments).unwrap_or_else(|e| panic!("{policy}: {e}"));
+    let mut parts = vec![Vec::new(); workload.len()];
+    for s in &segments.list {
+        let on = s.on.as_ref().map_or(String::new(), ToString::to_string);
+        parts[s.job.index()].push((s.start.0, s.end.0, on));
+    }
+    parts
 }

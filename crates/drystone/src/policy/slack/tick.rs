@@ -36,7 +36,10 @@ impl Slack {
                 self.guests.push(job);
             }
         }
-        self.guests[known..].sort_unstable_by_key(|job| job.id);
+        if self.settings.tick != Tick::Overrun {
+            // Rule 19. Who has to leave is another matter: whoever should have ended first.
+            self.guests[known..].sort_unstable_by_key(|job| job.id);
+        }
         if self.settings.tick == Tick::Kill {
             for job in std::mem::take(&mut self.guests) {
                 self.kill(job, actions);

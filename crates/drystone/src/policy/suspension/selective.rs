@@ -437,11 +437,9 @@ impl Selective {
             Place::Strict => self.processors.as_ref().map_or(0, |p| p.open().len()),
             _ => self.processors.as_ref().map_or(0, |p| p.free().len()),
         };
+        // These are too few: whoever has enough without victims was answered above.
         let with = |relieved: bool| {
             let (widest, mut sum) = (self.widest(task, relieved), u64::from(available));
-            if sum >= u64::from(task.procs) {
-                return now;
-            }
             for other in &self.running {
                 if other.procs > widest || self.is_sheltered(other) {
                     if self.settings.victims == Victims::Exit {
