@@ -326,7 +326,8 @@ impl<S: Source> Simulation<S> {
             return true;
         }
         if self.session.next_alarm().is_some_and(|(time, _)| time <= now) {
-            return self.expire_one(now, now);
+            let quiet = end.min(arrival).min(self.session.next_wake());
+            return self.expire_one(now, quiet);
         }
         if arrival == now {
             return self.receive(now, observer);

@@ -1,6 +1,7 @@
 //! Parts that policies are composed of: orders, queues, the running set, the availability profile.
 
 pub(crate) mod by_user;
+mod line;
 mod order;
 pub mod predict;
 mod profile;
@@ -8,6 +9,7 @@ mod running;
 mod tree;
 mod wait_queue;
 
+pub use line::Line;
 pub use order::Order;
 pub use profile::{Mark, Profile};
 pub use running::{Extra, Running, RunningSet, Shadow};

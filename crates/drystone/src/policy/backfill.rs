@@ -7,7 +7,7 @@
 use super::{Actions, Event, Kind, Param, Phase, Policy, Requirement, Variant, View, Why};
 use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::predict;
-use crate::parts::{Extra, Fit, Order, Place, Profile, Running, RunningSet, WaitQueue, Waiting};
+use crate::parts::{Extra, Fit, Line, Order, Place, Profile, Running, RunningSet, WaitQueue, Waiting};
 use serde::{Deserialize, Serialize};
 
 /// What a running job that has outlived its prediction means for the shadow time.
@@ -85,8 +85,10 @@ impl Default for Choices {
 #[derive(Serialize, Deserialize)]
 pub struct Backfill {
     choices: Choices,
-    /// Waiting jobs in the order of reservations. See [`Backfill::predictions_lag`].
+    /// Waiting jobs in the order of reservations, unless they are in line. See [`Backfill::predictions_lag`].
     queue: WaitQueue,
+    /// Instead of it where only the first of it is ever asked for, and the order is that of arrival.
+    line: Option<Line>,
     /// The same jobs in the order of backfilling, where that is another.
     candidates: Option<WaitQueue>,
     running: RunningSet,
@@ -131,9 +133,11 @@ impl Backfill {
     #[must_use]
     pub fn new(choices: Choices) -> Backfill {
         let separate = choices.backfill.is_some_and(|b| b != choices.order);
+        let in_line = separate && choices.order == Order::Fcfs && choices.reservations <= 1;
         Backfill {
             choices,
             queue: WaitQueue::default(),
+            line: in_line.then(Line::default),
             candidates: separate.then(WaitQueue::default),
             running: RunningSet::default(),
             fresh: Vec::new(),
@@ -157,7 +161,10 @@ impl Backfill {
 
     #[inline]
     fn enqueue(&mut self, job: Waiting) {
-        self.queue.insert(job);
+        match &mut self.line {
+            Some(line) => line.join(job.id),
+            None => self.queue.insert(job),
+        }
         if self.candidates.is_some() {
             let job = self.candidate(&job);
             if let Some(candidates) = &mut self.candidates {
@@ -166,11 +173,13 @@ impl Backfill {
         }
     }
 
-    /// Takes a job out of both queues, given as either holds it.
+    /// Takes a job out of both queues, given as either holds it. In line it stays until it would be first.
     #[inline]
     fn dequeue(&mut self, job: &Waiting) {
-        let order = self.choices.order;
-        self.queue.remove(Place { key: order.key(job.procs, job.prediction, job.id), id: job.id });
+        if self.line.is_none() {
+            let order = self.choices.order;
+            self.queue.remove(Place { key: order.key(job.procs, job.prediction, job.id), id: job.id });
+        }
         if self.candidates.is_some() {
             let place = self.candidate(job).place();
             if let Some(candidates) = &mut self.candidates {
@@ -197,8 +206,23 @@ impl Backfill {
     }
 
     #[inline]
-    fn head(&self, now: Time) -> Option<Waiting> {
-        if self.choices.order == Order::Lxf { self.queue.most_expanded(now, None) } else { self.queue.first() }
+    fn head(&mut self, view: &View<'_>) -> Option<Waiting> {
+        if let Some(line) = &mut self.line {
+            let id = line.first(|id| id >= view.oldest() && view.phase(id) == Phase::Waiting)?;
+            let job = view.job(id);
+            return Some(self.choices.order.waiting(id, job.submit, job.procs, view.prediction(id)));
+        }
+        let head = match self.choices.order {
+            Order::Lxf => self.queue.most_expanded(view.now(), None),
+            _ => self.queue.first(),
+        };
+        head.map(|head| Waiting { prediction: view.prediction(head.id), ..head })
+    }
+
+    /// Whether nobody is in the queues.
+    #[inline]
+    fn nobody_waits(&self) -> bool {
+        self.candidates.as_ref().unwrap_or(&self.queue).is_empty()
     }
 
     /// Whether the job that the shadow waits for is overdue by now: it and others count as ending now then.
@@ -241,16 +265,18 @@ impl Backfill {
         if fresh.len() > 1 {
             fresh.sort_by_key(|job| self.candidate(job).place());
         }
+        let mut kept = true;
         for job in fresh.drain(..) {
             let longest = self.longest(&job, view);
             if fit.admits(job.procs, longest) {
+                kept &= self.keeps_reservation(&job, fit.window);
                 take(&mut fit, &job, longest);
                 self.start(&job, Why::Backfilled, now, actions);
             } else {
                 self.enqueue(job);
             }
         }
-        self.blocked = self.still_blocked(fit.free == view.free()).then_some(Blocked { extra: fit.extra, ..blocked });
+        self.blocked = kept.then_some(Blocked { extra: fit.extra, ..blocked });
         self.fresh = fresh;
         true
     }
@@ -264,11 +290,13 @@ impl Backfill {
         }
     }
 
-    /// Whether the extra processors of a pass are those that the next pass would find. Counted over all ends by the shadow
-    /// time they are; where the walk stops at the first sufficient end, a job backfilled since may have become that end, and
-    /// where estimates guard, one that had to use extra processors may count as ending in time.
-    fn still_blocked(&self, nothing_backfilled: bool) -> bool {
-        (self.choices.extra == Extra::All && self.choices.guard == Guard::Prediction) || nothing_backfilled
+    /// Whether the next pass would find the reservation as this one leaves it behind when it backfills this job. Ends before
+    /// the shadow time are counted, and those behind it are not, wherever the walk over them stops. Where it stops at the
+    /// first sufficient end, a job that ends at the shadow time itself may have become that end; and where estimates guard,
+    /// one that had to use extra processors may count as ending in time.
+    #[inline]
+    fn keeps_reservation(&self, job: &Waiting, window: Span) -> bool {
+        self.choices.guard == Guard::Prediction && (self.choices.extra == Extra::All || job.prediction != window)
     }
 
     /// How long a job may run as far as backfilling is concerned.
@@ -284,7 +312,7 @@ impl Backfill {
     fn start_heads(&mut self, view: &View<'_>, actions: &mut Actions) -> (Procs, Option<Waiting>) {
         let now = view.now();
         let mut free = self.free(view);
-        if self.queue.is_empty() && self.fresh.len() == 1 && self.fresh[0].procs <= free {
+        if self.nobody_waits() && self.fresh.len() == 1 && self.fresh[0].procs <= free {
             // An idle machine: the job need not go through the queue.
             if let Some(job) = self.fresh.pop() {
                 self.start(&job, Why::Head, now, actions);
@@ -293,9 +321,11 @@ impl Backfill {
         }
         self.enqueue_fresh();
         loop {
-            match self.head(now) {
-                Some(mut head) if head.procs <= free => {
-                    head.prediction = view.prediction(head.id);
+            match self.head(view) {
+                Some(head) if head.procs <= free => {
+                    if let Some(line) = &mut self.line {
+                        line.leave();
+                    }
                     self.dequeue(&head);
                     self.start(&head, Why::Head, now, actions);
                     free -= head.procs;
@@ -322,18 +352,18 @@ impl Backfill {
         }
         let window = if shadow == Time::MAX { Span::MAX } else { shadow - now };
         let mut fit = Fit { free, window, extra };
-        match self.choices.backfill {
-            None => {}
+        let kept = match self.choices.backfill {
+            None => true,
             Some(Order::Lxf) => self.backfill_by_expansion(&mut fit, view, actions),
             Some(_) => self.backfill_in_order(&mut fit, view, actions),
-        }
+        };
         // Where the order changes with time, or overdue jobs are clamped to the present, tomorrow may differ from today.
         let timeless = match self.choices.overdue {
             Overdue::Now => shadow > now,
             Overdue::Stale => true,
             Overdue::Free => false,
         };
-        if timeless && !self.choices.order.is_dynamic() && self.still_blocked(fit.free == free) {
+        if timeless && kept && !self.choices.order.is_dynamic() {
             self.blocked = Some(Blocked { head: head.place(), shadow, extra: fit.extra, freed: false });
         }
     }
@@ -353,12 +383,13 @@ impl Backfill {
         }
     }
 
-    fn backfill_in_order(&mut self, fit: &mut Fit, view: &View<'_>, actions: &mut Actions) {
-        let mut after = None;
+    /// Answers whether the reservation is then as it was: see [`Backfill::keeps_reservation`].
+    fn backfill_in_order(&mut self, fit: &mut Fit, view: &View<'_>, actions: &mut Actions) -> bool {
+        let (mut after, mut kept) = (None, true);
         loop {
             let queue = self.candidates.as_ref().unwrap_or(&self.queue);
             let Some(job) = queue.next_fit(after, *fit) else {
-                return;
+                return kept;
             };
             after = Some(job.place());
             let longest = self.longest(&job, view);
@@ -366,19 +397,22 @@ impl Backfill {
                 continue;
             }
             self.dequeue(&job);
+            kept &= self.keeps_reservation(&job, fit.window);
             take(fit, &job, longest);
             self.start(&job, Why::Backfilled, view.now(), actions);
         }
     }
 
-    fn backfill_by_expansion(&mut self, fit: &mut Fit, view: &View<'_>, actions: &mut Actions) {
+    fn backfill_by_expansion(&mut self, fit: &mut Fit, view: &View<'_>, actions: &mut Actions) -> bool {
         let now = view.now();
+        let mut kept = true;
         loop {
             let queue = self.candidates.as_ref().unwrap_or(&self.queue);
             let Some(job) = queue.most_expanded(now, Some(*fit)) else {
-                return;
+                return kept;
             };
             self.dequeue(&job);
+            kept &= self.keeps_reservation(&job, fit.window);
             take(fit, &job, job.prediction);
             self.start(&job, Why::Backfilled, now, actions);
         }
@@ -506,7 +540,7 @@ impl Policy for Backfill {
                 // Of the ends at the shadow time itself only some were counted.
                 Extra::First => b.shadow - Span(1),
             },
-            None if self.queue.is_empty() => Time::MAX,
+            None if self.nobody_waits() => Time::MAX,
             _ => Time::MIN,
         }
     }
