@@ -38,6 +38,8 @@ pub struct Delay {
     pub first: f64,
     /// Whether the delay follows the slowdown of the shortest jobs (rule M6).
     pub adapts: bool,
+    /// Completed jobs between two changes; 100 in the paper.
+    pub batch: u32,
     /// Whether a delayed job cannot even become a pivot before its delay is over.
     pub hidden: bool,
 }
@@ -95,7 +97,10 @@ pub fn run(policy: MultiQueue, jobs: &[JobIn], machine: i64) -> Promised {
         let arrival = jobs.get(arrived).map(|job| job.submit);
         let completion = world.running.iter().map(|&j| world.end(j)).min();
         let wake_up = world.wake_ups.first().map(|w| w.0);
-        let Some(now) = [arrival, completion, wake_up].into_iter().flatten().min() else { break };
+        // Behind a promise that was dropped another may be one for a time at which nobody ends; nor may anybody run then.
+        let promised = world.promise.iter().flatten().map(|p| p.1).filter(|&at| at > world.now).min();
+        let promised = promised.filter(|_| world.running.is_empty());
+        let Some(now) = [arrival, completion, wake_up, promised].into_iter().flatten().min() else { break };
         world.now = now;
         world.complete();
         while arrived < jobs.len() && jobs[arrived].submit == now {
@@ -192,6 +197,7 @@ impl World<'_> {
 
     /// Rule M4.
     fn pass(&mut self) {
+        self.renew_promises();
         let in_order: Vec<usize> = self.waiting.iter().copied().collect();
         let mut has_pivot = [false; 4];
         for j in in_order {
@@ -203,6 +209,19 @@ impl World<'_> {
                 self.start(j);
             }
             has_pivot[q] |= self.waiting.contains(&j);
+        }
+    }
+
+    /// Where a promised time has passed without an event, all promises are placed anew, in the order of their times.
+    fn renew_promises(&mut self) {
+        if self.promise.iter().flatten().all(|p| p.1 >= self.now) {
+            return;
+        }
+        let mut old: Vec<(usize, i64)> = std::mem::take(&mut self.promise).into_iter().flatten().collect();
+        old.sort_unstable_by_key(|&(j, at)| (at, j));
+        for (j, _) in old {
+            let at = self.plan().earliest(self.now.max(self.ready[j]), self.jobs[j].run, self.jobs[j].procs);
+            self.promise[class(self.jobs[j].run)] = Some((j, at));
         }
     }
 
@@ -352,7 +371,7 @@ impl World<'_> {
     }
 }
 
-/// Rule M6: the delay follows the mean slowdown of the shortest jobs in batches of 100 completed jobs.
+/// Rule M6: the delay follows the mean slowdown of the shortest jobs in batches of completed jobs.
 struct Controller {
     settings: Option<Delay>,
     delay: f64,
@@ -374,7 +393,7 @@ impl Controller {
             self.short += 1.0;
             self.sum += 1.0 + wait as f64 / run as f64;
         }
-        if self.completed < 100 {
+        if self.settings.is_none_or(|d| self.completed < d.batch) {
             return;
         }
         let mean = if self.short > 0.0 { self.sum / self.short } else { self.last.unwrap_or(1.0) };
