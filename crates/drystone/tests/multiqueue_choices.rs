@@ -168,6 +168,15 @@ fn promises_behind_a_deposed_pivot_stay() {
     assert_eq!(starts(&w, &format!("multiqueue({FALLING},hold=yes)")), [0, 10, 3_060, 30, 3_060, 60, 23_060, 25_060]);
 }
 
+/// Job 4, which needs nine, is promised 3,060, when job 5 ends, and job 6 the end of job 4 at 23,060. At 1,525 job 2 deposes
+/// job 4 and starts on the two that are free, also beside job 6; so job 4 has to wait until it ends at 31,525. Nobody ends at
+/// 23,060 then, and job 6 starts all the same.
+#[test]
+fn a_promise_behind_a_deposed_pivot_is_kept() {
+    let w = while_the_delay_falls(10, (2, 30_000), &[(50, 9, 20_000), (60, 8, 3_000), (1_100, 8, 2_000)]);
+    assert_eq!(starts(&w, &format!("multiqueue({FALLING},hold=yes)")), [0, 10, 1_525, 30, 31_525, 60, 23_060]);
+}
+
 /// Job 1 has waited 20,000,000 times its run time, so the delay grows by 10¹² s as often: beyond the end of time. Job 2 is
 /// promised nothing, however often it is looked at.
 #[test]

@@ -97,9 +97,8 @@ pub fn run(policy: MultiQueue, jobs: &[JobIn], machine: i64) -> Promised {
         let arrival = jobs.get(arrived).map(|job| job.submit);
         let completion = world.running.iter().map(|&j| world.end(j)).min();
         let wake_up = world.wake_ups.first().map(|w| w.0);
-        // Behind a promise that was dropped another may be one for a time at which nobody ends; nor may anybody run then.
+        // Else a time that was promised behind a pivot that is one no more could pass without an event.
         let promised = world.promise.iter().flatten().map(|p| p.1).filter(|&at| at > world.now).min();
-        let promised = promised.filter(|_| world.running.is_empty());
         let Some(now) = [arrival, completion, wake_up, promised].into_iter().flatten().min() else { break };
         world.now = now;
         world.complete();
@@ -197,7 +196,6 @@ impl World<'_> {
 
     /// Rule M4.
     fn pass(&mut self) {
-        self.renew_promises();
         let in_order: Vec<usize> = self.waiting.iter().copied().collect();
         let mut has_pivot = [false; 4];
         for j in in_order {
@@ -209,19 +207,6 @@ impl World<'_> {
                 self.start(j);
             }
             has_pivot[q] |= self.waiting.contains(&j);
-        }
-    }
-
-    /// Where a promised time has passed without an event, all promises are placed anew, in the order of their times.
-    fn renew_promises(&mut self) {
-        if self.promise.iter().flatten().all(|p| p.1 >= self.now) {
-            return;
-        }
-        let mut old: Vec<(usize, i64)> = std::mem::take(&mut self.promise).into_iter().flatten().collect();
-        old.sort_unstable_by_key(|&(j, at)| (at, j));
-        for (j, _) in old {
-            let at = self.plan().earliest(self.now.max(self.ready[j]), self.jobs[j].run, self.jobs[j].procs);
-            self.promise[class(self.jobs[j].run)] = Some((j, at));
         }
     }
 
