@@ -6,10 +6,10 @@ mod common;
 use common::{spec, starts, workload};
 use drystone::engine::{Levels, Observer, Replay, Simulation};
 use drystone::metrics::PromiseAudit;
-use drystone::model::{Ended, JobId, Procs, Time, Workload};
+use drystone::model::{Ended, JobId, Procs, Span, Time, Workload};
 use drystone::policy::{Gauge, Why};
 use proptest::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const PROCS: Procs = 16;
 
@@ -46,9 +46,16 @@ struct Watch {
     promised: BTreeMap<JobId, Vec<Time>>,
     started: BTreeMap<JobId, Time>,
     wrong: Vec<String>,
+    waiting: BTreeSet<JobId>,
+    /// Jobs that waited, the oldest of all, when they had not been promised anything.
+    unpromised: BTreeSet<JobId>,
 }
 
 impl Observer for Watch {
+    fn arrived(&mut self, _: Time, id: JobId) {
+        self.waiting.insert(id);
+    }
+
     fn noted(&mut self, now: Time, gauge: Gauge, value: i64) {
         if let Gauge::Partition(number) = gauge {
             self.partitions.insert(number, value);
@@ -64,6 +71,7 @@ impl Observer for Watch {
 
     fn started(&mut self, now: Time, id: JobId, _: Why) {
         self.started.insert(id, now);
+        self.waiting.remove(&id);
     }
 
     fn ended(&mut self, _: &Ended<'_>) {}
@@ -73,14 +81,86 @@ impl Observer for Watch {
         if !self.partitions.is_empty() && sum != i64::from(PROCS) {
             self.wrong.push(format!("partitions sum to {sum} at {now}"));
         }
+        self.unpromised.extend(self.waiting.first().filter(|id| !self.promised.contains_key(id)));
     }
 }
 
 fn watch(workload: &Workload, policy: &str) -> Watch {
     let mut observer = (Watch::default(), PromiseAudit::default());
-    let mut simulation = Simulation::new(workload.machine(), spec(policy).scheduler(), Replay::new(workload));
-    simulation.run(&mut observer).unwrap_or_else(|e| panic!("{policy}: {e}"));
+    observe(workload, policy, &mut observer);
     observer.0
+}
+
+fn observe(workload: &Workload, policy: &str, observer: &mut impl Observer) {
+    let mut simulation = Simulation::new(workload.machine(), spec(policy).scheduler(), Replay::new(workload));
+    simulation.run(observer).unwrap_or_else(|e| panic!("{policy}: {e}"));
+}
+
+/// Who could start beside all that run and all that have a promise, and waits.
+struct Overlooked<'a> {
+    workload: &'a Workload,
+    waiting: BTreeSet<JobId>,
+    /// Those who wait and have a promise.
+    promised: BTreeMap<JobId, Time>,
+    running: BTreeMap<JobId, Time>,
+    found: Option<(Time, JobId)>,
+}
+
+impl Overlooked<'_> {
+    fn find(workload: &Workload, policy: &str) -> Option<(Time, JobId)> {
+        let mut overlooked = Overlooked {
+            workload,
+            waiting: BTreeSet::new(),
+            promised: BTreeMap::new(),
+            running: BTreeMap::new(),
+            found: None,
+        };
+        observe(workload, policy, &mut overlooked);
+        overlooked.found
+    }
+
+    /// Processors of nobody at a time, as estimates say; what should have ended ends in the next second.
+    fn free(&self, now: Time, at: Time) -> Procs {
+        let until = |(&id, &start): (&JobId, &Time)| {
+            let job = self.workload.job(id);
+            (start, start + job.estimate.max(Span(1)), job.procs)
+        };
+        let running = self.running.iter().map(until).map(|(start, end, procs)| (start, end.max(now + Span(1)), procs));
+        let taken = running.chain(self.promised.iter().map(until)).filter(|&(start, end, _)| start <= at && at < end);
+        PROCS - taken.map(|t| t.2).sum::<Procs>()
+    }
+}
+
+impl Observer for Overlooked<'_> {
+    fn arrived(&mut self, _: Time, id: JobId) {
+        self.waiting.insert(id);
+    }
+
+    fn reserved(&mut self, _: Time, id: JobId, start: Time, _: Time) {
+        self.promised.insert(id, start);
+    }
+
+    fn started(&mut self, now: Time, id: JobId, _: Why) {
+        self.waiting.remove(&id);
+        self.promised.remove(&id);
+        self.running.insert(id, now);
+    }
+
+    fn ended(&mut self, ended: &Ended<'_>) {
+        self.running.remove(&ended.id);
+    }
+
+    fn settled(&mut self, now: Time, _: Levels) {
+        // Free processors become less only where a promise begins.
+        let begins = std::iter::once(now).chain(self.promised.values().copied());
+        let free: Vec<(Time, Procs)> = begins.map(|at| (at, self.free(now, at))).collect();
+        let fits = |id: &&JobId| {
+            let (procs, end) = (self.workload.job(**id).procs, now + self.workload.job(**id).estimate.max(Span(1)));
+            free.iter().all(|&(at, free)| at >= end || procs <= free)
+        };
+        let found = self.waiting.iter().filter(|id| !self.promised.contains_key(id)).find(fits);
+        self.found = self.found.or(found.map(|&id| (now, id)));
+    }
 }
 
 const EVERY: [&str; 14] = [
@@ -103,13 +183,17 @@ const EVERY: [&str; 14] = [
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
-    /// With exact estimates a promise is never moved and is kept to the second.
+    /// With exact estimates a promise is never moved and is kept to the second. Whoever has waited longest is the first of its
+    /// queue and has one; the last job has to wait for another.
     #[test]
     fn exact_estimates_keep_every_promise(raw in raw()) {
-        let workload = made(&raw, true, false);
+        let wide = [(0, PROCS, 500, 0); 2];
+        let workload = made(&raw.into_iter().chain(wide).collect(), true, false);
         for choice in ["promise=pivot", "promise=eager", "delay=2500,batch=4", "widths=2/8", "bounds=20/300/4000/20000"] {
             let seen = watch(&workload, &format!("multiqueue({choice},record=yes)"));
             prop_assert!(seen.wrong.is_empty(), "{choice}: {:?}", seen.wrong);
+            prop_assert!(seen.unpromised.is_empty(), "{choice}: {:?}", seen.unpromised);
+            prop_assert!(!seen.promised.is_empty(), "{choice}");
             for (job, promised) in seen.promised {
                 prop_assert_eq!(promised, [seen.started[&job]], "{}: {}", choice, job);
             }
@@ -134,6 +218,15 @@ proptest! {
                 promised.push(seen.started[&job]);
                 prop_assert!(promised.is_sorted_by(|a, b| a >= b), "{}: {}: {:?}", choice, job, promised);
             }
+        }
+    }
+
+    /// Nobody waits behind a pivot who would disturb no promise, however wrong estimates are, and who comes when.
+    #[test]
+    fn nobody_is_overlooked(raw in raw(), outlived in any::<bool>()) {
+        let workload = made(&raw, false, outlived);
+        for choice in ["promise=pivot", "promise=eager", "widths=2/8", "bounds=auto,history=10"] {
+            prop_assert_eq!(Overlooked::find(&workload, &format!("multiqueue({choice})")), None, "{}", choice);
         }
     }
 
@@ -220,4 +313,6 @@ fn a_schedule_by_hand() {
     let workload = workload(4, &jobs);
     // Job 2 is the pivot of class 1, promised 260; job 3 overtakes it; job 4 is promised 260, too.
     assert_eq!(starts(&workload, "multiqueue"), [0, 60, 260, 20, 260]);
+    let promised = [(1, 60), (2, 260), (4, 260)].map(|(id, at)| (JobId(id), vec![Time(at)]));
+    assert_eq!(watch(&workload, "multiqueue").promised, BTreeMap::from(promised));
 }

@@ -38,6 +38,8 @@ pub struct Delay {
     pub first: f64,
     /// Whether the delay follows the slowdown of the shortest jobs (rule M6).
     pub adapts: bool,
+    /// Completed jobs between two changes; 100 in the paper.
+    pub batch: u32,
     /// Whether a delayed job cannot even become a pivot before its delay is over.
     pub hidden: bool,
 }
@@ -95,7 +97,9 @@ pub fn run(policy: MultiQueue, jobs: &[JobIn], machine: i64) -> Promised {
         let arrival = jobs.get(arrived).map(|job| job.submit);
         let completion = world.running.iter().map(|&j| world.end(j)).min();
         let wake_up = world.wake_ups.first().map(|w| w.0);
-        let Some(now) = [arrival, completion, wake_up].into_iter().flatten().min() else { break };
+        // Else a time that was promised behind a pivot that is one no more could pass without an event.
+        let promised = world.promise.iter().flatten().map(|p| p.1).filter(|&at| at > world.now).min();
+        let Some(now) = [arrival, completion, wake_up, promised].into_iter().flatten().min() else { break };
         world.now = now;
         world.complete();
         while arrived < jobs.len() && jobs[arrived].submit == now {
@@ -352,7 +356,7 @@ impl World<'_> {
     }
 }
 
-/// Rule M6: the delay follows the mean slowdown of the shortest jobs in batches of 100 completed jobs.
+/// Rule M6: the delay follows the mean slowdown of the shortest jobs in batches of completed jobs.
 struct Controller {
     settings: Option<Delay>,
     delay: f64,
@@ -374,7 +378,7 @@ impl Controller {
             self.short += 1.0;
             self.sum += 1.0 + wait as f64 / run as f64;
         }
-        if self.completed < 100 {
+        if self.settings.is_none_or(|d| self.completed < d.batch) {
             return;
         }
         let mean = if self.short > 0.0 { self.sum / self.short } else { self.last.unwrap_or(1.0) };

@@ -58,13 +58,17 @@ proptest! {
         let workload = made(&raw);
         let jobs = jobs_of(&workload);
         let none = MultiQueue::default();
-        let adaptive = Delay { first: 2500.0, adapts: true, hidden: false };
+        let adaptive = Delay { first: 2500.0, adapts: true, batch: 100, hidden: false };
+        // Where the delay changes often, what is hidden may appear before a pivot that is younger.
+        let often = Delay { batch: 3, ..adaptive };
         for (ours, policy) in [
             ("multiqueue", none),
             ("multiqueue(promise=eager)", MultiQueue { eager: true, ..none }),
             ("multiqueue(delay=2500)", MultiQueue { delay: Some(adaptive), ..none }),
             ("multiqueue(delay=2500,promise=eager)", MultiQueue { delay: Some(adaptive), eager: true, ..none }),
             ("multiqueue(delay=2500,hold=yes)", MultiQueue { delay: Some(Delay { hidden: true, ..adaptive }), ..none }),
+            ("multiqueue(delay=2500,batch=3)", MultiQueue { delay: Some(often), ..none }),
+            ("multiqueue(delay=2500,batch=3,hold=yes)", MultiQueue { delay: Some(Delay { hidden: true, ..often }), ..none }),
             ("multiqueue(promise=arrival)", MultiQueue { broken: Some(Broken::ByArrival), ..none }),
             ("multiqueue(own=fig4)", MultiQueue { broken: Some(Broken::ByOwners), ..none }),
             ("multiqueue(own=fig4,promise=eager)", MultiQueue { broken: Some(Broken::ByOwners), eager: true, ..none }),

@@ -9,7 +9,7 @@ use drystone_reference::multiqueue::{Broken, Delay, MultiQueue, run};
 #[test]
 fn kth() {
     let Some((numbers, jobs)) = exact_jobs("KTH-SP2-1996-2.1-cln", 100) else { return };
-    let adaptive = Delay { first: 2500.0, adapts: true, hidden: false };
+    let adaptive = Delay { first: 2500.0, adapts: true, batch: 100, hidden: false };
     let none = MultiQueue::default();
     for (name, policy) in [
         ("mq", none),

@@ -247,9 +247,11 @@ impl MultiQueue {
         // Without events of its own, a delay that is over is found at the next event; there must be one.
         let scan = delay.current && delay.wake || !delay.wake && self.running.is_empty();
         let found = scan.then(|| self.queues.iter().filter_map(Queue::next_ready).min()).flatten();
-        // Where delays are cut short while jobs wait, a promised time may be no other event's.
+        // Where delays are cut short while jobs wait, or a pivot is deposed behind which another was promised its start, a
+        // promised time may be no other event's. (While a job is overdue, promises are put off from second to second.)
         let now = self.scratch.now;
-        let lone = delay.current || self.running.is_empty();
+        let overdue = self.running.first().is_some_and(|r| r.end <= now);
+        let lone = delay.current || delay.hold && !overdue || self.running.is_empty();
         let promised =
             lone.then(|| self.promises.iter().map(|p| p.at).chain(self.literal.times()).filter(|&at| at > now));
         let promised = promised.into_iter().flatten().filter(|&at| at < Time::MAX);

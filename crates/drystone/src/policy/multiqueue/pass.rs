@@ -47,7 +47,11 @@ impl MultiQueue {
             return;
         }
         let mut profile = self.profile_of_running();
-        self.promises.replace(now, &mut profile, |id, at| actions.reserve(id, at));
+        self.promises.replace(now, &mut profile, |id, at| {
+            actions.reserve(id, at);
+            // Put off beyond the end of another job, it may leave room for somebody who has waited before.
+            self.dirty = true;
+        });
         self.scratch.profile = Some(profile);
         self.scratch.planned = true;
         // An overdue job is taken to end in the next second, which is no event to rely on.
@@ -76,8 +80,8 @@ impl MultiQueue {
         profile
     }
 
-    /// Only jobs arrived: whoever could not start before cannot start now, since all promises have come nearer and nothing
-    /// was given back.
+    /// Only jobs arrived and no promise was moved: whoever could not start before cannot start now, since all promises have
+    /// come nearer and nothing was given back.
     fn newcomers(&mut self, actions: &mut Actions) {
         let mut fresh = std::mem::take(&mut self.fresh);
         for job in fresh.drain(..) {

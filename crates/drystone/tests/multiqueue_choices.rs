@@ -1,0 +1,261 @@
+//! Choices of multiple queues by hand: borders made from history, delays and when their ends are seen, who is deposed, whose
+//! promise stays where it is, and what an overdue job does to others.
+
+mod common;
+
+use common::{spec, starts, workload};
+use drystone::engine::{Observer, Replay, Session, Simulation};
+use drystone::model::{Job, JobId, Machine, Procs, Span, Time, Workload};
+use drystone::policy::{Action, Gauge};
+
+/// What a policy announces: when, to whom, which start; and when, which gauge, which value.
+#[derive(Default)]
+struct Told {
+    promises: Vec<(i64, u32, i64)>,
+    gauges: Vec<(i64, Gauge, i64)>,
+}
+
+impl Observer for Told {
+    fn reserved(&mut self, now: Time, id: JobId, start: Time, _: Time) {
+        self.promises.push((now.0, id.0, start.0));
+    }
+
+    fn noted(&mut self, now: Time, gauge: Gauge, value: i64) {
+        self.gauges.push((now.0, gauge, value));
+    }
+}
+
+fn told(workload: &Workload, withdrawn: &[(Time, JobId)], policy: &str) -> Told {
+    let mut told = Told::default();
+    let source = Replay::with_cancellations(workload, withdrawn);
+    Simulation::new(workload.machine(), spec(policy).scheduler(), source).run(&mut told).expect(policy);
+    told
+}
+
+/// How queues change at the tenth of ten arrivals, one a second, nobody of whom has to wait.
+fn changes_of_the_tenth(runs: [i64; 10], policy: &str) -> Vec<(Gauge, i64)> {
+    let jobs = runs.iter().zip(0..).map(|(&run, at)| (at, 1, run, run));
+    let gauges = told(&workload(10, &jobs.collect::<Vec<_>>()), &[], policy).gauges;
+    let of_queues = |gauge: Gauge| matches!(gauge, Gauge::Queues | Gauge::Border(_));
+    gauges.into_iter().filter(|g| g.0 == 9 && of_queues(g.1)).map(|(_, gauge, value)| (gauge, value)).collect()
+}
+
+/// Nine of 200 s and one of 1,200 s: mean 300, and a deviation of √((9·100² + 900²) / 10) = 300, once the mean and not more,
+/// which one queue may have. With 1,220 s it is 306 of 302; the border of two is the sixth, 200. Six of 1 s, three of 10 s and
+/// one of 1,000 s: a border behind the sixth leaves 10, 10, 10 and 1,000 together, a deviation of 429 of 257.5; of three queues
+/// the borders are the fourth and the seventh, which separates all.
+#[test]
+fn as_many_queues_as_uneven_run_times_need() {
+    let rare = |run| [200, 200, 200, 200, run, 200, 200, 200, 200, 200];
+    let policy = "multiqueue(bounds=auto,queues=auto,history=10,record=yes)";
+    assert_eq!(changes_of_the_tenth(rare(1_200), policy), [(Gauge::Queues, 1)]);
+    assert_eq!(changes_of_the_tenth(rare(1_220), policy), [(Gauge::Queues, 2), (Gauge::Border(1), 200)]);
+    assert_eq!(
+        changes_of_the_tenth([1, 10, 1, 1, 1_000, 10, 1, 10, 1, 1], policy),
+        [(Gauge::Queues, 3), (Gauge::Border(1), 1), (Gauge::Border(2), 10)]
+    );
+}
+
+/// Eight classes of run times, more than the four of the beginning, are 16 queues where one processor and more differ. The
+/// borders are the run times at i·10/8. The last job, the longest, goes to one of the last two queues.
+#[test]
+fn every_queue_there_may_ever_be_has_room() {
+    let runs = std::array::from_fn(|i| 10 * (i as i64 + 1));
+    let policy = "multiqueue(bounds=auto,queues=8,history=10,widths=1,record=yes)";
+    let borders = [20, 30, 40, 60, 70, 80, 90].into_iter().zip(1..).map(|(run, number)| (Gauge::Border(number), run));
+    let expected: Vec<_> = [(Gauge::Queues, 16)].into_iter().chain(borders).collect();
+    assert_eq!(changes_of_the_tenth(runs, policy), expected);
+}
+
+/// Partitions and borders are numbered from 1. Ten processors are 3, 3, 2 and 2; until there is history, borders are the
+/// paper's.
+#[test]
+fn what_is_recorded_is_numbered_from_one() {
+    let gauges = told(&workload(10, &[(5, 1, 10, 10)]), &[], "multiqueue(bounds=auto,record=yes)").gauges;
+    let number = |gauge: fn(u32) -> Gauge, values: &[i64]| {
+        values.iter().zip(1..).map(|(&value, number)| (5, gauge(number), value)).collect::<Vec<_>>()
+    };
+    let mut expected = number(Gauge::Partition, &[3, 3, 2, 2]);
+    expected.push((5, Gauge::Queues, 4));
+    expected.extend(number(Gauge::Border, &[100, 1_000, 10_000]));
+    assert_eq!(gauges, expected);
+}
+
+/// Jobs 7 and 8 wait for job 6 in the queue up to 100 s. The tenth arrival makes a border of 50 s, the sixth of the ten run
+/// times 20, 50 (six times), 90, 1,000 and 2,000: job 8 is the first of its queue now and is promised the time when job 7
+/// will have run. Job 9 is behind it.
+#[test]
+fn who_waits_is_sorted_anew() {
+    let mut jobs: Vec<_> = (0..6).map(|i| (10 * i, 1, 50, 50)).collect();
+    jobs.extend([(100, 8, 1_000, 1_000), (110, 8, 20, 20), (120, 8, 90, 90), (130, 1, 2_000, 2_000)]);
+    let promises = told(&workload(8, &jobs), &[], "multiqueue(bounds=auto,queues=2,history=10)").promises;
+    assert_eq!(promises, [(110, 7, 1_100), (130, 8, 1_120), (1_120, 9, 1_210)]);
+}
+
+/// Job 7 is promised 1,100, when job 6 ends, and job 8, the first of another queue, 1,150. The tenth arrival makes all queues
+/// one, with job 7 as its only pivot: job 9 takes the processor that is left beside jobs 6 and 7, which it would not where
+/// job 8 were promised all four. Job 8 follows it at 2,130.
+#[test]
+fn who_is_no_pivot_any_more_blocks_nobody() {
+    let mut jobs: Vec<_> = (0..6).map(|i| (10 * i, 1, 1, 1)).collect();
+    jobs.extend([(100, 3, 1_000, 1_000), (110, 3, 50, 50), (120, 4, 5_000, 5_000), (130, 1, 2_000, 2_000)]);
+    let starts = starts(&workload(4, &jobs), "multiqueue(bounds=auto,queues=1,history=10,promise=arrival)");
+    assert_eq!(starts[6..], [100, 1_100, 2_130, 130]);
+}
+
+/// Everybody is delayed by 100 s. Job 1 needs the whole machine and is promised 1,100, when job 0 ends. Job 2, behind it, may
+/// start from 220 on and job 3 from 400 on, and both end before 1,100. That is seen at once where the end of a delay is an
+/// event; else at the next event: the arrival of job 3 at 300; and after 400 the end of job 0, when job 1 takes all until
+/// 1,150. Job 0 finds nobody running, so that the end of its delay is an event anyway.
+#[test]
+fn the_end_of_a_delay_behind_the_pivot() {
+    let w = workload(4, &[(0, 2, 1_000, 1_000), (110, 4, 50, 50), (120, 1, 30, 30), (300, 1, 10, 10)]);
+    for (choice, expected) in [
+        ("read=arrival,wake=yes", [100, 1_100, 220, 400]),
+        ("read=now,wake=yes", [100, 1_100, 220, 400]),
+        ("read=arrival,wake=no", [100, 1_100, 300, 1_150]),
+        ("read=now,wake=no", [100, 1_100, 300, 1_150]),
+    ] {
+        let policy = format!("multiqueue(bounds=none,delay=100,adapt=fixed,{choice})");
+        assert_eq!(starts(&w, &policy), expected, "{choice}");
+    }
+}
+
+/// The delay changes after every completion: it is 1,000 s at first, 1,500 s when job 1 has waited as long as it ran (from 1
+/// to 2 is half of 2), and 1,000 s again when job 3 has not waited. Job 2 comes in between, the others after that.
+fn while_the_delay_falls(procs: Procs, job2: (Procs, i64), later: &[(i64, Procs, i64)]) -> Workload {
+    let mut jobs = vec![(0, procs, 10), (0, procs, 10), (25, job2.0, job2.1), (30, procs, 10)];
+    jobs.extend(later);
+    workload(procs, &jobs.into_iter().map(|(submit, procs, run)| (submit, procs, run, run)).collect::<Vec<_>>())
+}
+
+const FALLING: &str = "delay=1000,batch=1,first-change=zero";
+
+/// Job 2 is promised 1,525, when its delay is over. Where the present delay counts, that is over at 1,025, but a promise is
+/// never moved. Job 4 behind it may start at 1,050: the end of a delay is an event, if need be because nobody runs.
+#[test]
+fn a_promise_outlasts_the_delay_it_was_made_for() {
+    let w = while_the_delay_falls(4, (2, 200), &[(50, 4, 200)]);
+    for choice in ["read=arrival", "read=now", "wake=no"] {
+        let policy = format!("multiqueue(bounds=100,{FALLING},{choice})");
+        assert_eq!(starts(&w, &policy), [0, 10, 1_525, 30, 1_050], "{choice}");
+    }
+}
+
+/// Job 4 is promised 3,060, when job 5 ends, and so is job 6 beside it. At 1,525 job 2 appears, which is older: job 4 is no
+/// pivot any more, job 2 is promised all ten when job 6 has run. Of the four processors that job 4 was promised two are enough
+/// for job 7, which ends in time for job 2; job 4 comes after that.
+#[test]
+fn who_was_hidden_deposes_the_pivot() {
+    let w =
+        while_the_delay_falls(10, (10, 19_000), &[(50, 4, 20_000), (60, 8, 3_000), (1_100, 5, 500), (1_600, 2, 1_900)]);
+    let policy = format!("multiqueue({FALLING},hold=yes)");
+    assert_eq!(starts(&w, &policy), [0, 10, 3_560, 30, 22_560, 60, 3_060, 1_600]);
+    let expected = [(0, 1, 10), (1_050, 4, 3_060), (1_100, 6, 3_060), (1_525, 2, 3_560), (3_560, 4, 22_560)];
+    assert_eq!(told(&w, &[], &policy).promises, expected);
+}
+
+/// Job 4 is promised 3,060, when job 5 ends, and job 6, which needs all ten, the end of job 4 at 23,060. At 1,525 job 2
+/// deposes job 4 and is promised 3,060. Job 6 might come 1,000 s earlier now, but its promise stays, also when that of job 2
+/// is kept; so job 4 starts at 3,060, too, and ends in time. Job 7 would end after that and has nothing of what job 4 gave up.
+#[test]
+fn promises_behind_a_deposed_pivot_stay() {
+    let w = while_the_delay_falls(
+        10,
+        (3, 19_000),
+        &[(50, 4, 20_000), (60, 8, 3_000), (1_100, 10, 2_000), (1_600, 2, 30_000)],
+    );
+    assert_eq!(starts(&w, &format!("multiqueue({FALLING},hold=yes)")), [0, 10, 3_060, 30, 3_060, 60, 23_060, 25_060]);
+}
+
+/// Job 4, which needs nine, is promised 3,060, when job 5 ends, and job 6 the end of job 4 at 23,060. At 1,525 job 2 deposes
+/// job 4 and starts on the two that are free, also beside job 6; so job 4 has to wait until it ends at 31,525. Nobody ends at
+/// 23,060 then, and job 6 starts all the same.
+#[test]
+fn a_promise_behind_a_deposed_pivot_is_kept() {
+    let w = while_the_delay_falls(10, (2, 30_000), &[(50, 9, 20_000), (60, 8, 3_000), (1_100, 8, 2_000)]);
+    assert_eq!(starts(&w, &format!("multiqueue({FALLING},hold=yes)")), [0, 10, 1_525, 30, 31_525, 60, 23_060]);
+}
+
+/// Job 1 has waited 20,000,000 times its run time, so the delay grows by 10¹² s as often: beyond the end of time. Job 2 is
+/// promised nothing, however often it is looked at.
+#[test]
+fn a_delay_beyond_all_time_promises_nothing() {
+    let wait = 20_000_000;
+    let w = workload(1, &[(0, 1, wait, wait), (0, 1, 1, 1), (wait + 10, 1, 200_000_000, 1), (wait + 20, 1, 1, 1)]);
+    for promise in ["pivot", "arrival"] {
+        let policy =
+            format!("multiqueue(bounds=100/100000000,delay=1000000000000,batch=1,count=short,promise={promise})");
+        let promises = told(&w, &[(Time(wait + 30), JobId(2))], &policy).promises;
+        assert_eq!(promises, [(0, 1, wait)], "{promise}");
+    }
+}
+
+/// Job 2 is promised 150, when job 0 ends, and job 3 the 50 s before, when job 1 ends. It will have gone then: two processors
+/// are left beside job 2, of which job 4 may have the one that is free now.
+#[test]
+fn a_promise_takes_nothing_from_the_next() {
+    let w = workload(
+        6,
+        &[(0, 3, 150, 150), (0, 2, 100, 100), (10, 4, 2_000, 2_000), (20, 2, 50, 50), (30, 1, 20_000, 20_000)],
+    );
+    assert_eq!(starts(&w, "multiqueue"), [0, 0, 150, 100, 30]);
+}
+
+/// Job 2 is promised 100 and job 3 would still run then. Job 0 outlives its 100 s. At 102 it is taken to end at 103, as job 1
+/// will, so job 2 is put off to 103, where it leaves four: job 3 takes three of them, before the newcomer, for whom one is not
+/// enough. Job 2 starts when job 0 ends at 120, and job 4 after it.
+#[test]
+fn where_a_promise_is_put_off_the_oldest_come_first() {
+    let w = workload(15, &[(0, 5, 100, 120), (0, 4, 103, 103), (10, 11, 50, 50), (20, 3, 90, 90), (102, 2, 10, 10)]);
+    for promise in ["pivot", "eager"] {
+        assert_eq!(starts(&w, &format!("multiqueue(promise={promise})")), [0, 0, 120, 102, 170], "{promise}");
+    }
+}
+
+/// A cluster tells of an arrival before it tells of an end in the same second. What was to end by then is taken to end in the
+/// next second, when the newcomer is promised its start; but it ends as planned, and nothing else would happen then.
+#[test]
+fn an_end_may_come_after_an_arrival_of_its_second() {
+    let mut session = Session::new(Machine { procs: 1 }, spec("multiqueue").scheduler());
+    let arrive = |session: &mut Session, at: i64| session.arrive(Time(at), &Job::new(Time(at), 1, Span(100)), None);
+    let started = |session: &mut Session, at: i64| {
+        let actions = session.decide(Time(at)).expect("a sound policy").list();
+        actions.iter().filter_map(|a| matches!(a, Action::Start { .. }).then_some(())).count()
+    };
+    let first = arrive(&mut session, 0);
+    assert_eq!(started(&mut session, 0), 1);
+    arrive(&mut session, 100);
+    assert_eq!(started(&mut session, 100), 0);
+    session.end(Time(100), first);
+    assert_eq!(started(&mut session, 100), 1);
+}
+
+/// Job 0 ends early, after 500 s, so that everybody is predicted to run as long. Jobs 1 and 2 are ready, but not job 3 in the
+/// same queue: job 1 starts at once with all processors, the two others when it ends.
+#[test]
+fn predicted_anew_beside_a_delayed_job() {
+    let w = workload(4, &[(0, 4, 1_000, 500), (10, 4, 2_000, 300), (20, 2, 2_000, 40), (550, 1, 3_000, 10)]);
+    let policy = "multiqueue(bounds=none,delay=100,adapt=fixed,predict=recent(1,propagate=waiting))";
+    assert_eq!(starts(&w, policy), [100, 600, 900, 900]);
+}
+
+/// Each class has eight processors. Job 0 has six of the long ones and outlives its 200 s, when job 1 gives back the two
+/// others. Job 3 needs ten and is promised 250, when job 2 ends; job 5 needs four, was promised 200 and comes, in the order of
+/// arrival, after job 4, which needs two. Job 0 still runs at that time: with four for job 5 nothing is left of the eight.
+/// So job 4 waits, behind job 3, until job 0 ends at 260, as does job 5.
+#[test]
+fn an_overdue_job_keeps_what_others_might_borrow() {
+    let w = workload(
+        16,
+        &[
+            (0, 6, 200, 260),
+            (0, 2, 200, 200),
+            (150, 8, 100, 100),
+            (160, 10, 50, 50),
+            (161, 2, 100, 100),
+            (162, 4, 150, 150),
+        ],
+    );
+    assert_eq!(starts(&w, "multiqueue(bounds=100,own=split)"), [0, 0, 150, 250, 260, 260]);
+}
