@@ -146,8 +146,10 @@ impl Statistic {
 /// What a collector must do to find these metrics, and no more; and whether it must watch the queue.
 pub(crate) fn config(metrics: &[Metric], selection: Selection) -> (Config, bool) {
     let any = |test: &dyn Fn(Metric) -> bool| metrics.iter().any(|&m| test(m));
+    let asked = |measure: &Measure| any(&|m| matches!(m, Metric::Of(of, _) if of == *measure));
     let config = Config {
         selection,
+        measures: Measure::ALL.into_iter().filter(asked).collect(),
         percentiles: any(&|m| {
             matches!(m, Metric::Of(_, Statistic::Median | Statistic::P90 | Statistic::P95 | Statistic::P99))
         }),

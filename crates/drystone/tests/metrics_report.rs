@@ -47,6 +47,26 @@ fn measures_by_hand() {
     }
 }
 
+/// What nobody asks for is left out, and changes nothing else; by week, everything is wanted.
+#[test]
+fn few_measures_are_those_of_all() {
+    let asked = [Measure::BoundedSlowdown, Measure::Wait];
+    let of = |measures: &[Measure], weeks| {
+        report(4, &four_jobs(), Config { measures: measures.to_vec(), weeks, ..Config::light() })
+    };
+    let (all, few) = (of(&Measure::ALL, false), of(&asked, false));
+    for measure in Measure::ALL {
+        if asked.contains(&measure) {
+            assert_eq!(few.measures.get(measure), all.measures.get(measure), "{measure}");
+        } else {
+            assert_eq!((few.measures.get(measure).count, few.measures.get(measure).mean), (0, None), "{measure}");
+        }
+    }
+    assert!(few.worst.is_empty() && !all.worst.is_empty());
+    assert_eq!((&few.machine, &few.trimmed), (&all.machine, &all.trimmed));
+    assert_eq!(of(&asked, true).measures, all.measures);
+}
+
 #[test]
 fn the_machine_by_hand() {
     let machine = report(4, &four_jobs(), everything()).machine;

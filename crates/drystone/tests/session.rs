@@ -128,3 +128,22 @@ fn jobs_that_have_just_come_are_predicted_anew() {
         assert_eq!(decide(&mut s, 9), [shorter.0], "{policy}");
     }
 }
+
+/// The table of jobs does not grow for ever where a cluster does not stop: who has ended is dropped with the next decision,
+/// unless somebody older is still here.
+#[test]
+fn whoever_has_ended_is_forgotten() {
+    let mut s = session(2, "fcfs");
+    for submit in [0, 1] {
+        s.arrive(Time(submit), &job(submit, 1, 100), None);
+        decide(&mut s, submit);
+    }
+    s.end(Time(2), JobId(1));
+    decide(&mut s, 2);
+    assert_eq!(s.view().oldest(), JobId(0));
+    s.end(Time(3), JobId(0));
+    assert_eq!(s.view().oldest(), JobId(0), "it may be asked about until the decision");
+    decide(&mut s, 3);
+    assert_eq!(s.view().oldest(), JobId(2));
+    assert_eq!(s.arrive(Time(4), &job(4, 1, 100), None), JobId(2));
+}

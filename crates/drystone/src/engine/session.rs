@@ -334,19 +334,18 @@ impl Session {
     }
 
     /// New history of a user: predictions of the user's other jobs are made anew. A running job's prediction is never less
-    /// than it has run already.
+    /// than it has run already. Jobs that this will never concern again leave the list of the user's jobs.
     fn propagate(&mut self, ended: JobId) {
         let user = self.s.table.jobs[ended].user;
         let mut jobs = std::mem::take(self.s.of_user.of(user));
-        jobs.retain(|&id| self.s.table.entries.get(id).is_some_and(|e| e.phase != Phase::Done));
-        for &id in &jobs {
-            let entry = &self.s.table.entries[id];
-            let least = match entry.phase {
-                Phase::Waiting => Span::ZERO,
-                Phase::Running if self.propagation == Propagation::Running && entry.corrections == 0 => {
+        jobs.retain(|&id| {
+            let Some(entry) = self.s.table.entries.get(id) else { return false };
+            let least = match (entry.phase, self.propagation) {
+                (Phase::Waiting, _) => Span::ZERO,
+                (Phase::Running, Propagation::Running) if entry.corrections == 0 => {
                     entry.ran + (self.s.now - entry.segment)
                 }
-                _ => continue,
+                (phase, propagation) => return phase == Phase::Suspended && propagation == Propagation::Running,
             };
             let forecast = &mut self.scheduler.forecast;
             let new = forecast.predictor.predict(id, &self.s.table.jobs[id], None);
@@ -354,7 +353,8 @@ impl Session {
             if new != entry.prediction {
                 self.repredict(id, new);
             }
-        }
+            true
+        });
         *self.s.of_user.of(user) = jobs;
     }
 
@@ -414,10 +414,14 @@ impl Session {
     ///
     /// `ends` says when the job will end, [`Time::MAX`] if that is not known: it has another alarm only if it will outlive its
     /// new prediction. Nothing else but alarms will happen before `quiet`: corrections of the job that are due before then and
-    /// lead to nothing are made at once. They are what they would have been, and nobody has seen the prediction in between.
+    /// before any other alarm, and that lead to nothing, are made at once. They are what they would have been, and nobody has
+    /// seen the prediction in between. (Another alarm may lead to a pass, after which they might lead to something.)
     #[inline]
     pub(crate) fn expire_one(&mut self, now: Time, quiet: Time, ends: impl FnOnce(JobId, &Entry) -> Time) -> bool {
         let s = &mut self.s;
+        // The second alarm is one of the two below the first.
+        let below = s.alarms.as_slice().get(1..).unwrap_or_default().iter().take(2);
+        let quiet = below.fold(quiet, |quiet, &Reverse((time, _))| quiet.min(time));
         let Some(mut first) = s.alarms.peek_mut() else {
             return false;
         };
@@ -485,13 +489,15 @@ impl Session {
     }
 
     /// One scheduling pass. The actions are carried out in the table and can be read from [`Session::actions`]; whoever
-    /// drives the session carries them out on the machine.
+    /// drives the session carries them out on the machine. Jobs that have ended are forgotten then, as far as no older one
+    /// is still here.
     ///
     /// # Errors
     /// A policy that starts a job that does not wait or does not fit, resumes one that is not suspended, names processors
     /// that are taken, or asks to be woken in the past.
     pub fn decide(&mut self, now: Time) -> Result<&Actions, Violation> {
         self.decide_with(now, |_, _| {})?;
+        self.forget_done();
         Ok(&self.actions)
     }
 

@@ -19,6 +19,9 @@ use crate::model::{Ended, JobId, Machine, Procs, Provenance, Span, Time, Workloa
 pub struct Config {
     /// Which jobs count.
     pub selection: Selection,
+    /// What to summarise. Where it is not all and nothing is asked for by parts of the workload, the others are left out:
+    /// their summaries are empty, and no job is the worst by any. That saves a good part of the work.
+    pub measures: Vec<Measure>,
     /// Whether to find medians and percentiles, which keep up to 8 MB per measure and, at the end, cost as much again as
     /// everything else.
     pub percentiles: bool,
@@ -44,6 +47,7 @@ impl Config {
     pub fn light() -> Config {
         Config {
             selection: Selection::All,
+            measures: Measure::ALL.to_vec(),
             percentiles: false,
             categories: Vec::new(),
             category_percentiles: false,
@@ -129,6 +133,17 @@ pub struct Collector {
     schemes: Vec<(Scheme, Groups)>,
     weeks: Option<Weeks>,
     rows: Option<Vec<JobRow>>,
+    /// The measures to compute where that is not all of them.
+    few: Option<Vec<Measure>>,
+}
+
+impl Config {
+    /// The measures that suffice, where not all are needed.
+    fn few(&self) -> Option<Vec<Measure>> {
+        let in_parts = self.weeks || self.fairness || self.predictability || !self.categories.is_empty();
+        let all = Measure::ALL.iter().all(|measure| self.measures.contains(measure));
+        (!in_parts && self.excessive.is_empty() && !all).then(|| self.measures.clone())
+    }
 }
 
 impl Collector {
@@ -151,6 +166,7 @@ impl Collector {
             schemes: config.categories.iter().map(|&scheme| (scheme, Groups::default())).collect(),
             weeks: config.weeks.then(Weeks::default),
             rows: config.keep_jobs.then(|| Vec::with_capacity(room)),
+            few: config.few(),
             calendar: scope.calendar,
             config,
         }
@@ -170,15 +186,22 @@ impl Collector {
     }
 
     fn count(&mut self, ended: &Ended<'_>) {
-        let values = measures::all(ended);
-        self.overall.take(&values);
-        self.worst.take(ended, &values);
+        match &self.few {
+            Some(few) => self.overall.take_few(few, ended),
+            None => self.count_all(ended),
+        }
         let suspensions = ended.outcome.suspensions;
         if suspensions > 0 {
             self.suspensions.total += u64::from(suspensions);
             self.suspensions.jobs += 1;
             self.suspensions.max = self.suspensions.max.max(suspensions);
         }
+    }
+
+    fn count_all(&mut self, ended: &Ended<'_>) {
+        let values = measures::all(ended);
+        self.overall.take(&values);
+        self.worst.take(ended, &values);
         if let Some(weeks) = &mut self.weeks {
             weeks.take(self.calendar.week(ended.job.submit), &values);
         }
@@ -208,7 +231,11 @@ impl Collector {
     #[must_use]
     pub fn finish(self) -> Report {
         let trimmed = self.selector.trimmed();
-        let measures = self.overall.finish();
+        let mut overall = self.overall;
+        if let Some(few) = &self.few {
+            overall.fold_few(few);
+        }
+        let measures = overall.finish();
         let rows = self.rows.map(|mut rows| {
             rows.sort_unstable_by_key(|row| row.id);
             rows
@@ -325,6 +352,26 @@ impl Group {
             column[self.size] = value;
         }
         self.size += 1;
+    }
+
+    /// Takes these measures of a job alone. A group takes always the same ones.
+    #[inline]
+    fn take_few(&mut self, few: &[Measure], ended: &Ended<'_>) {
+        if self.size == BLOCK {
+            self.fold_few(few);
+        }
+        for &measure in few {
+            self.columns[measure as usize][self.size] = measures::one(measure, ended);
+        }
+        self.size += 1;
+    }
+
+    #[inline(never)]
+    fn fold_few(&mut self, few: &[Measure]) {
+        for &measure in few {
+            self.distributions[measure as usize].extend(&self.columns[measure as usize][..self.size]);
+        }
+        self.size = 0;
     }
 
     #[inline(never)]

@@ -162,16 +162,22 @@ impl FromStr for Measure {
     }
 }
 
-/// All measures of one job, in the order of [`Measure::ALL`]; an undefined slowdown is NaN.
+/// A measure of one job; an undefined slowdown is NaN.
+#[inline]
+pub(super) fn one(measure: Measure, ended: &Ended<'_>) -> f64 {
+    let (time, run) = (ended.wait(), ended.outcome.ran);
+    match measure {
+        Measure::Wait => wait(time),
+        Measure::Response => response(time, run),
+        Measure::Slowdown => slowdown(time, run).unwrap_or(f64::NAN),
+        Measure::BoundedSlowdown => bounded_slowdown(time, run),
+        Measure::BoundedSlowdownKettimuthu => bounded_slowdown_kettimuthu(time, run),
+        Measure::BoundedSlowdownChiang => bounded_slowdown_chiang(time, run),
+    }
+}
+
+/// All measures of one job, in the order of [`Measure::ALL`].
 #[inline]
 pub(super) fn all(ended: &Ended<'_>) -> [f64; MEASURES] {
-    let (time, run) = (ended.wait(), ended.outcome.ran);
-    [
-        wait(time),
-        response(time, run),
-        slowdown(time, run).unwrap_or(f64::NAN),
-        bounded_slowdown(time, run),
-        bounded_slowdown_kettimuthu(time, run),
-        bounded_slowdown_chiang(time, run),
-    ]
+    Measure::ALL.map(|measure| one(measure, ended))
 }
