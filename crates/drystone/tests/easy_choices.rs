@@ -85,3 +85,109 @@ fn a_correction_after_a_pass_that_another_led_to() {
         assert_eq!(starts(&w, &policy), [0, 0, 0, 60, 61, 1000, 5060, 1030, 1070], "{policy}");
     }
 }
+
+/// With `arrive=fits` an arrival that does not fit leads to no pass, but the end of the same second does: job 2 starts at 100.
+#[test]
+fn an_end_beside_an_arrival_that_does_not_fit() {
+    let w = workload(10, &[(0, 5, 100, 100), (0, 5, 200, 200), (1, 5, 10, 10), (100, 6, 10, 10)]);
+    assert_eq!(starts(&w, "easy(arrive=fits)"), [0, 0, 100, 200]);
+}
+
+/// The queue is in the order of predictions. Job 1 (50 s) waits for job 0, and job 2 may run beside until 1002. Job 3 (10 s) does
+/// not fit and leads to no pass, but it comes before job 1: when job 4 arrives, the reservation is that of job 3, for all
+/// processors at 1002, and job 4 has to wait for its turn.
+#[test]
+fn who_does_not_fit_may_still_come_first() {
+    let jobs = [(0, 8, 100, 100), (1, 5, 50, 50), (2, 1, 1000, 1000), (3, 10, 10, 10), (4, 1, 5000, 5000)];
+    let starts = starts(&workload(10, &jobs), "easy(order=sjf,backfill=sjf,arrive=fits)");
+    assert_eq!(starts, [0, 100, 2, 1002, 1012]);
+}
+
+/// Ends before the prediction is made anew, and a correction that is due in the same second, come before the pass. When job 0
+/// ends at 10, job 1 of the same user is predicted to run for 10 s, too, which are over: it is corrected to its estimate, and
+/// ends at 200. So job 3, which needs 5 and has 3, is due at 200 with 1 extra: job 4 (100 s) is done by then and starts, and job 5
+/// takes the extra one when job 4 has gone.
+#[test]
+fn what_an_end_makes_due_comes_before_the_pass() {
+    let jobs =
+        [(0, 3, 100, 10), (0, 3, 200, 150), (0, 4, 1000, 1000), (1, 5, 50, 50), (2, 3, 100, 100), (3, 1, 1000, 1000)];
+    let w = owned(&workload(10, &jobs), &[1, 1, 2, 3, 4, 5]);
+    assert_eq!(starts(&w, "easy(predict=recent(1,propagate=running))"), [0, 0, 0, 150, 10, 110]);
+}
+
+/// Predictions of waiting jobs change while the queue, or the queue of candidates, is in their order. Job 1 ends at 50: job 5
+/// of its user, until then predicted to run for 5 s, is predicted to run for 50 and starts. Job 4 needs the whole machine.
+#[test]
+fn who_waits_is_predicted_anew() {
+    let jobs = [(0, 1, 100, 5), (0, 1, 100, 50), (0, 1, 300, 300), (6, 1, 200, 200), (7, 3, 100, 100), (8, 1, 100, 60)];
+    let w = owned(&workload(3, &jobs), &[1, 1, 4, 2, 3, 1]);
+    for choices in ["reserve=2,backfill=sjf", "order=sjf,backfill=fcfs", "order=narrowest,backfill=sjf"] {
+        let policy = format!("easy({choices},predict=recent(1,propagate=waiting))");
+        assert_eq!(starts(&w, &policy), [0, 0, 0, 6, 300, 50], "{policy}");
+    }
+}
+
+/// A running job's prediction gets shorter: job 0 ends at 50 and its user's job 1 is predicted to run for 50 s, until 90. So
+/// job 2, which needs 8 of 10, is due at 90 and not at 1040, and job 3 may not run beside until 550.
+#[test]
+fn who_runs_is_predicted_anew() {
+    let jobs = [(0, 2, 60, 50), (40, 6, 1000, 50), (41, 8, 10, 10), (42, 3, 500, 500)];
+    let w = owned(&workload(10, &jobs), &[1, 1, 2, 3]);
+    assert_eq!(starts(&w, "easy(predict=recent(1,propagate=running))"), [0, 40, 90, 100]);
+}
+
+/// Job 3 needs 7 more. The walk that stops at the first sufficient end counts job 2 (3 until 30) and stops at job 1 (7 until 40):
+/// 3 are extra. But at 30 job 2 is corrected to end at 40, too, behind job 1: nothing is extra now, and job 4 has to wait.
+///
+/// In the other workload job 4 needs 6 more: 2 of job 1 at 30 and 4 of job 2 at 40. At 30 job 1 is corrected to end at 41. So job 3,
+/// which ends at 40 as well, is counted before it, 1 is extra at 41, and job 5 starts.
+#[test]
+fn a_correction_to_the_shadow_time_itself() {
+    let jobs = [(0, 1, 100, 10), (20, 7, 20, 20), (20, 3, 20, 20), (21, 8, 100, 100), (31, 1, 1000, 1000)];
+    let w = owned(&workload(11, &jobs), &[1, 2, 1, 3, 4]);
+    let policy = "easy(extra=first,predict=recent(1),correct=estimate)";
+    assert_eq!(starts(&w, policy), [0, 20, 20, 40, 40]);
+    let jobs =
+        [(0, 1, 100, 10), (20, 2, 21, 21), (20, 4, 20, 20), (20, 1, 20, 20), (21, 9, 100, 100), (22, 1, 1000, 1000)];
+    let w = owned(&workload(10, &jobs), &[1, 1, 2, 3, 4, 5]);
+    assert_eq!(starts(&w, policy), [0, 20, 20, 20, 41, 30]);
+}
+
+/// As [`extra_processors_after_a_backfill`], where the candidates are tried by expansion factor: job 2 ends at 20, the shadow
+/// time, and is counted no more.
+#[test]
+fn extra_processors_after_a_backfill_by_expansion() {
+    let w = workload(10, &[(0, 6, 20, 20), (1, 8, 100, 100), (1, 2, 19, 19), (3, 2, 1000, 1000)]);
+    assert_eq!(starts(&w, "easy(backfill=lxf,extra=first)"), [0, 20, 1, 20]);
+}
+
+/// Predictions from history are corrected to the estimate unless something else is asked for, before the origin of time, too.
+/// Job 1 is predicted to run for 10 s. At 30 it is corrected to 100 s: job 2 is due at 120, and job 3 starts beside job 1.
+#[test]
+fn learned_predictions_are_corrected_to_the_estimate() {
+    for origin in [0, -1000] {
+        let jobs = [(0, 1, 100, 10), (20, 3, 100, 50), (21, 4, 10, 10), (22, 1, 50, 50)];
+        let jobs = jobs.map(|(submit, procs, estimate, run)| (origin + submit, procs, estimate, run));
+        let w = owned(&workload(4, &jobs), &[1, 1, 2, 3]);
+        assert_eq!(starts(&w, "easy(predict=recent(1))"), [0, 20, 80, 30].map(|start| origin + start));
+    }
+}
+
+/// An end and a correction in one second. Job 3 ends at 1010, when job 4 (user 1, who ran for 10 s) is corrected, and who starts
+/// then on what the end gave back may leave less extra: corrections up to then must not be taken for nothing.
+#[test]
+fn a_correction_beside_an_end() {
+    let jobs = [
+        (0, 1, 10, 10),
+        (0, 1, 500, 500),
+        (20, 4, 1980, 1980),
+        (20, 2, 1480, 990),
+        (1000, 1, 10_000, 1500),
+        (1001, 6, 100, 100),
+        (1002, 1, 5000, 600),
+        (1003, 1, 5000, 100),
+    ];
+    let w = owned(&workload(7, &jobs), &[1, 2, 3, 4, 1, 5, 2, 6]);
+    let policy = "easy(guard=estimate,predict=recent(1),correct=gradual)";
+    assert_eq!(starts(&w, policy), [0, 0, 20, 20, 1000, 2000, 1010, 1070]);
+}

@@ -98,3 +98,16 @@ fn a_correction_below_the_estimate_moves_no_planned_end() {
     let policy = "goal(nodes=0,search=dds-fcfs,predict=recent(1),correct=gradual,plan=estimate)";
     assert_eq!(starts(&w, policy), [0, 10, 510, 31]);
 }
+
+/// Unless the text says otherwise the search follows what comes first: waits the order of arrival, slowdowns that of expansion,
+/// and trade-offs the latter. With no node to search, the order of branches is the schedule.
+#[test]
+fn the_search_follows_the_objective() {
+    for (objective, expected) in [
+        ("lexical(maxW>avgX)", [0, 10, 30, 130]),
+        ("lexical(avgX>maxW)", [0, 10, 60, 30]),
+        ("tradeoff(maxW:avgX)", [0, 10, 60, 30]),
+    ] {
+        assert_eq!(starts(&overtaking(), &format!("goal({objective},nodes=0)")), expected, "{objective}");
+    }
+}

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{spec, starts, workload};
+use common::{owned, spec, starts, workload};
 use drystone::engine::{Observer, Replay, Session, Simulation};
 use drystone::model::{Job, JobId, Machine, Procs, Span, Time, Workload};
 use drystone::policy::{Action, Gauge};
@@ -258,4 +258,66 @@ fn an_overdue_job_keeps_what_others_might_borrow() {
         ],
     );
     assert_eq!(starts(&w, "multiqueue(bounds=100,own=split)"), [0, 0, 150, 250, 260, 260]);
+}
+
+/// Where a pivot is deposed, whoever was refused because of its promise is looked at again with the next event. Job 8 is
+/// promised 3021, beside job 4, which leaves nothing for job 5 (2,500 s). At 1525 the delay of job 6 is over, which takes the place of
+/// job 8 and starts; 2 processors stay free. Job 9 arrives at 1600: job 5 starts, for at 3021 job 4 leaves 3 now.
+#[test]
+fn who_was_refused_for_a_deposed_pivot() {
+    let jobs = [
+        (0, 10, 10, 10),
+        (0, 10, 10, 10),
+        (21, 6, 3000, 3000),
+        (21, 3, 1300, 1300),
+        (22, 5, 1500, 1500),
+        (23, 2, 2500, 2500),
+        (25, 2, 20000, 20000),
+        (26, 1, 10, 10),
+        (50, 5, 20000, 20000),
+        (1600, 10, 10, 10),
+    ];
+    let starts = starts(&workload(10, &jobs), "multiqueue(delay=1000,batch=1,first-change=zero,hold=yes)");
+    assert_eq!(starts, [0, 10, 21, 21, 3021, 1600, 1525, 26, 4521, 24521]);
+}
+
+/// A slowdown that changes by exactly what is tolerated leaves the delay as it is: from 1 to 2 is a change of one half.
+#[test]
+fn a_change_that_is_just_tolerated() {
+    let w = workload(1, &[(0, 1, 10, 10), (0, 1, 10, 10), (25, 1, 200, 200)]);
+    let policy = "multiqueue(bounds=100,delay=1000,batch=1,first-change=zero,tolerance=0.5)";
+    assert_eq!(starts(&w, policy), [0, 10, 1025]);
+}
+
+/// With `promise=arrival`, too, a delayed job behind the pivot waits for the end of its delay, though processors are free.
+#[test]
+fn a_delay_behind_a_pivot_that_was_promised_at_arrival() {
+    let w = workload(4, &[(0, 1, 50, 50), (0, 1, 50, 50)]);
+    assert_eq!(starts(&w, "multiqueue(bounds=none,delay=100,adapt=fixed,promise=arrival)"), [100, 100]);
+}
+
+/// A waiting job behind the pivot is predicted shorter, as its user's last one was, and ends before the pivot's time now.
+#[test]
+fn who_waits_behind_a_pivot_is_predicted_anew() {
+    let jobs = [(0, 1, 400, 100), (0, 1, 1000, 1000), (10, 4, 50, 50), (20, 1, 2000, 100)];
+    let policy = "multiqueue(bounds=none,predict=recent(1,propagate=waiting))";
+    assert_eq!(starts(&workload(4, &jobs), policy), [0, 0, 1000, 100]);
+}
+
+/// A pivot is predicted anew with another promise behind it: job 2 for 50 s from 200 on, so that job 3 follows at 250.
+#[test]
+fn a_pivot_is_predicted_anew() {
+    let w = workload(2, &[(0, 1, 1000, 50), (0, 1, 200, 200), (10, 2, 5000, 50), (20, 2, 40, 40)]);
+    let w = owned(&w, &[1, 2, 1, 1]);
+    assert_eq!(starts(&w, "multiqueue(bounds=100,predict=recent(1,propagate=waiting))"), [0, 0, 200, 250]);
+}
+
+/// With `read=now` a delayed job behind the pivot may go when the delay has fallen, at 1026; else when its own is over.
+#[test]
+fn a_delay_that_falls_while_a_job_waits_behind_the_pivot() {
+    let jobs = [(0, 4, 10, 10), (0, 4, 10, 10), (25, 2, 200, 200), (26, 1, 200, 200), (30, 4, 10, 10)];
+    for (read, last) in [("now", 1026), ("arrival", 1526)] {
+        let policy = format!("multiqueue(bounds=100,delay=1000,batch=1,first-change=zero,read={read})");
+        assert_eq!(starts(&workload(4, &jobs), &policy), [0, 10, 1525, last, 30], "{read}");
+    }
 }

@@ -306,3 +306,11 @@ fn one_order_changes_with_time() {
     let dynamic: Vec<Order> = Order::ALL.into_iter().filter(|order| order.is_dynamic()).collect();
     assert_eq!(dynamic, [Order::Lxf]);
 }
+
+/// By arrival or width a job keeps its place when it is predicted anew. Names can be set in columns.
+#[test]
+fn orders_that_follow_predictions() {
+    let lag: Vec<Order> = Order::ALL.into_iter().filter(|order| !order.heeds_predictions()).collect();
+    assert_eq!(lag, [Order::Fcfs, Order::Narrowest, Order::Widest]);
+    assert_eq!(format!("{:>5}|{}", Order::Sjf, Order::Lxf), "  sjf|lxf");
+}

@@ -145,3 +145,11 @@ fn texts_of_priorities_name_owners() {
         assert_eq!((importance.user, importance.political), if found { (1.0, 1.0) } else { (0.0, 0.0) }, "{text}");
     }
 }
+
+#[test]
+fn far_off_names_are_guessed_at_by_nobody() {
+    let error = "zzzzzzzz".parse::<PolicySpec>().expect_err("no policy").to_string();
+    assert!(!error.contains("Did you mean") && !error.contains("did you mean"), "{error}");
+    let error = "esy".parse::<PolicySpec>().expect_err("no policy").to_string();
+    assert!(error.contains("easy"), "{error}");
+}

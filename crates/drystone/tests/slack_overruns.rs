@@ -119,3 +119,13 @@ fn as_many_orders_are_priced_as_was_asked_for() {
 fn jobs_move_up_before_time_zero() {
     assert_eq!(serial(-1_000, "exhaustive(2)"), serial(0, "exhaustive(2)"));
 }
+
+/// Without a number all orders of up to six jobs are priced; and no other order takes a number.
+#[test]
+fn orders_that_are_priced() {
+    assert_eq!(serial(0, "exhaustive"), serial(0, "exhaustive(6)"));
+    assert_eq!(serial(0, "exhaustive"), [0, 10, 16, 12, 11]);
+    for text in ["slack(order=ast(3))", "slack(order=exhaustive(9))"] {
+        assert!(text.parse::<drystone::policy::PolicySpec>().is_err(), "{text}");
+    }
+}

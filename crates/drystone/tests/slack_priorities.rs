@@ -105,3 +105,12 @@ fn who_goes_before_being_planned_was_never_charged() {
     let at_will = (20, 2, 100, Time::MAX.0);
     assert_eq!(told(&w, "slack", quota, &[(Time(10), JobId(1))]), [at_will]);
 }
+
+/// Of one user's processors one at a time is within the quota. A has gone when C comes, so that C is within it: it is planned
+/// for 115, waits for half of two average waits of 95 s, and has a slack of 5/6 x 3 x 95 = 237.5 s.
+#[test]
+fn who_has_gone_leaves_the_quota() {
+    let w = owned(&workload(1, &[(0, 1, 10, 10), (15, 1, 100, 100), (20, 1, 10, 10)]), &[7, 8, 7]);
+    let quota = "[[user]]\nid = 7\nquota = { procs = 1 }\n";
+    assert_eq!(told(&w, "slack(awt=95)", quota, &[]), [(20, 2, 115, 352)]);
+}

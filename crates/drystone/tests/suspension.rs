@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{KTH, Outcomes, golden, golden_suspensions, shared, spec, workload};
+use common::{KTH, Outcomes, golden, golden_suspensions, owned, shared, spec, workload};
 use drystone::engine::{Platform, Replay, Segments, Simulation, SimulationError};
 use drystone::log::clean::{Options, Study};
 use drystone::model::{JobId, Outcome, Procs, Time, Workload};
@@ -73,6 +73,20 @@ fn who_is_withdrawn_is_not_suspended_instead() {
         // At 61 it is suspended already, and withdrawn without ever going on.
         assert_eq!((ended(0), ended(1)), (first.map(|end| (end, 0)), Some((last, 0))), "withdrawn at {withdrawn}");
     }
+}
+
+/// Task 0 has had its slice of 10 s by 10, when task 1 takes the machine, and is withdrawn at 15. So nobody is there to go on
+/// but task 1, which task 2 interrupts from 20 to 70.
+#[test]
+fn who_is_withdrawn_while_suspended_never_goes_on() {
+    let w = workload(4, &[(0, 4, 1000, 1000), (5, 4, 1000, 1000), (20, 4, 50, 50)]);
+    let cancelled = [(Time(15), JobId(0))];
+    let mut watching = Outcomes::default();
+    let source = Replay::with_cancellations(&w, &cancelled);
+    let scheduler = spec("is(slice=10,every=1,resume=free)").scheduler();
+    Simulation::new(w.machine(), scheduler, source).run(&mut watching).expect("runs");
+    let ends: Vec<_> = watching.0.iter().map(|o| o.as_ref().map(|o| o.end.0)).collect();
+    assert_eq!(ends, [None, Some(1060), Some(70)]);
 }
 
 /// A wide job arrives while a narrow one runs on 0; the narrow newcomer may not take what the suspended one owns.
@@ -299,4 +313,24 @@ fn overhead_of_writing_on_kth() {
     assert_eq!((ours.len(), wrong), (rows.len(), 0));
     let suspensions: Vec<i64> = found.iter().map(|o| i64::from(o.suspensions)).collect();
     assert_eq!(Some(suspensions), golden_suspensions("preempt/kth5000-ss2-overhead-write"));
+}
+
+/// Job 1 is predicted to run for 10 s, as its user's job 0 did. It runs from 10 to 14 and from 15 to 23: after 10 s of its own,
+/// at 21, and no later, it is corrected.
+#[test]
+fn what_ran_before_a_suspension_counts_for_the_prediction() {
+    let w = owned(&workload(1, &[(0, 1, 100, 10), (10, 1, 100, 12), (13, 1, 1, 1)]), &[1, 1, 2]);
+    let corrections: Vec<_> =
+        outcomes(&w, "ss(sf=2,every=2,predict=recent(1))").iter().map(|o| o.corrections).collect();
+    assert_eq!(corrections, [0, 1, 0]);
+}
+
+/// Job 0 is suspended from 4 to 5, when its user's job 2 ends. That it was not running then does not make it forgotten: when
+/// job 1 ends at 40 it is predicted to run for 40 s, as job 1 did, and is corrected at 41.
+#[test]
+fn whoever_was_suspended_is_predicted_anew_later() {
+    let w = owned(&workload(2, &[(0, 1, 100, 50), (0, 1, 100, 40), (3, 1, 1, 1)]), &[1, 1, 1]);
+    let policy = "ss(sf=2,every=2,predict=recent(1,recency=termination,propagate=running))";
+    let corrections: Vec<_> = outcomes(&w, policy).iter().map(|o| o.corrections).collect();
+    assert_eq!(corrections, [1, 1, 0]);
 }

@@ -143,3 +143,24 @@ fn why_jobs_start() {
         assert_eq!(reasons, [Why::Head, second, Why::Backfilled, Why::Preempting], "{policy}");
     }
 }
+
+/// Job 2 has waited for 20 of 10 s at 71: its factor is 3, twice 1.5, and that of job 1 is 1.5, exactly the limit, from which
+/// on it would be sheltered if it were beyond.
+#[test]
+fn the_limit_itself_shelters_nobody() {
+    let w = workload(4, &[(0, 4, 50, 50), (0, 4, 100, 100), (51, 4, 10, 10)]);
+    let policy = format!("tss(every=1,limit=1.5,means={})", ["1"; 16].join("/"));
+    assert_eq!(starts(&w, &policy), [0, 50, 71]);
+    let spans: Vec<_> = parts(&w, &policy)[1].iter().map(|p| (p.0, p.1)).collect();
+    assert_eq!(spans, [(50, 71), (81, 160)]);
+}
+
+/// Of 128 processors job 1 has the last. Job 2 takes the others at 10 and job 0 takes them back at 3,010, when its factor is
+/// (3,000 + 1,000) / 1,000, twice the 2 of job 2. Job 1 is in nobody's way.
+#[test]
+fn neighbours_are_not_in_the_way() {
+    let w = workload(128, &[(0, 127, 1000, 1000), (0, 1, 5000, 5000), (0, 127, 10, 4000)]);
+    let parts = parts(&w, "ss(every=1)");
+    assert_eq!(parts[1], [(0, 5000, "127".to_string())]);
+    assert_eq!(parts[0][1].0, 3010);
+}

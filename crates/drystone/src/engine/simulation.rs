@@ -291,7 +291,7 @@ impl<S: Source> Simulation<S> {
         arrival: Time,
         observer: &mut impl Observer,
     ) -> bool {
-        let mut decide = false;
+        let (mut decide, mut deadline) = (false, deadline);
         if end == now {
             decide = true;
             loop {
@@ -300,6 +300,8 @@ impl<S: Source> Simulation<S> {
                     break;
                 }
             }
+            // Where an end makes the prediction of a running job anew, it may be over at this very instant.
+            deadline = self.session.next_deadline();
         }
         if deadline <= now {
             decide |= self.expire(now);

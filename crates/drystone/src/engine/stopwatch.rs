@@ -21,3 +21,21 @@ impl Stopwatch for WallClock {
         self.until.is_some_and(|until| Instant::now() >= until)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_is_up_after_the_limit_and_never_before_a_start() {
+        let mut watch = WallClock::default();
+        assert!(!watch.is_up());
+        watch.start(Duration::ZERO);
+        assert!(watch.is_up());
+        watch.start(Duration::from_secs(3600));
+        assert!(!watch.is_up());
+        // Beyond what a clock can show, time is never up.
+        watch.start(Duration::MAX);
+        assert!(!watch.is_up());
+    }
+}

@@ -96,6 +96,8 @@ pub struct Backfill {
     fresh: Vec<Waiting>,
     /// Why nobody in the queue could start at the last pass; `None` when the reservation may have changed.
     blocked: Option<Blocked>,
+    /// Whether a job has ended since the last pass while somebody waited: then a pass is due, whoever arrives.
+    ended: bool,
     /// The reservation announced last.
     announced: Option<(JobId, Time)>,
     #[serde(skip)]
@@ -142,6 +144,7 @@ impl Backfill {
             running: RunningSet::default(),
             fresh: Vec::new(),
             blocked: None,
+            ended: false,
             announced: None,
             profile: None,
         }
@@ -499,6 +502,7 @@ impl Policy for Backfill {
             }
             Event::Ended { job, predicted_end } => {
                 self.running.remove(predicted_end, job);
+                self.ended = !self.nobody_waits();
                 // What it gives back now was counted as free at the shadow time, and just before it, too.
                 self.blocked = self.blocked.filter(|b| predicted_end < b.shadow).map(|b| Blocked { freed: true, ..b });
             }
@@ -517,11 +521,14 @@ impl Policy for Backfill {
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
         if self.choices.arrive == Arrive::Fits && !self.fresh.is_empty() {
             let free = self.free(view);
-            if self.fresh.iter().all(|job| job.procs > free) {
+            if !self.ended && self.fresh.iter().all(|job| job.procs > free) {
+                // Whoever comes before the head has the next reservation.
+                self.blocked = self.blocked.filter(|b| self.fresh.iter().all(|job| job.place() > b.head));
                 self.enqueue_fresh();
                 return;
             }
         }
+        self.ended = false;
         if self.choices.reservations > 1 {
             self.planned_pass(view, actions);
         } else if !self.newcomers(view, actions) {

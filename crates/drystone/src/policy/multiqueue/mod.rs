@@ -57,6 +57,8 @@ pub struct MultiQueue {
     controller: Option<Controller>,
     /// More than arrivals happened since the last pass.
     dirty: bool,
+    /// A promise was dropped in this pass.
+    deposed: bool,
     /// What was predicted has turned out wrong: the promises must be placed anew.
     stale: bool,
     /// When the next delay is over, where that is an event.
@@ -101,6 +103,7 @@ impl MultiQueue {
             partitions: None,
             controller: settings.delay.map(Controller::new),
             dirty: false,
+            deposed: false,
             stale: false,
             wake: None,
             told: Vec::new(),
@@ -336,7 +339,7 @@ impl Policy for MultiQueue {
         } else {
             self.pass(actions);
         }
-        self.dirty = false;
+        self.dirty = std::mem::take(&mut self.deposed);
         if self.settings.delay.is_some() {
             self.wake = self.next_ready();
         }

@@ -255,7 +255,8 @@ impl MultiQueue {
             {
                 profile.release(dropped.at, dropped.end(), dropped.procs);
             }
-            // There is more room than before.
+            // There is more room than before, for those that this pass has passed already, too.
+            self.deposed = true;
             self.scratch.candidates.fill(Candidate::Unknown);
             self.climb();
         }

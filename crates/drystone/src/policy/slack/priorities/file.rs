@@ -204,11 +204,13 @@ mod tests {
             ("[[job]]\nnumber = 8\npp = 1\n[[job]]\nnumber = 8\npp = -inf", "job 8 has pp = 1 and pp = -inf"),
             (
                 "every = [{ nth = 4, first = 1, up = 1 }, { nth = 6, first = 3, up = 0 }]",
-                "contradict each other: a job",
+                "contradict each other: a job that is both one job in 4 from job 1 on and one job in 6 from job 3 on has up = 1 \
+                 and up = 0",
             ),
             ("[[user]]\nid = 1\nquota = { jobs = 1 }\n[[user]]\nid = 1\nquota = { jobs = 2 }", "user 1 has two quotas"),
             ("[[user]]\nid = 1\nquota = { days = 1 }", "days without processor_hours"),
             ("[[user]]\nid = 1\nquota = { processor_hours = -1 }", "a number from 0 on"),
+            ("[[user]]\nid = 1\nquota = { processor_hours = 1, days = 0 }", "at least one day"),
             ("[[user]]\nid = 1\nquota = {}", "a quota limits"),
             ("every = [{ nth = 0 }]", "counted from 1"),
             ("user = ", "TOML parse error at line 1"),
@@ -223,6 +225,7 @@ mod tests {
         for text in [
             "[[user]]\nid = 1\nup = 1\n[[user]]\nid = 1\npp = 0.5",
             "[[user]]\nid = 1\nup = 1\n[[user]]\nid = 1\nup = 1",
+            "[[user]]\nid = 1\nquota = { jobs = 1 }\n[[user]]\nid = 1\nquota = { jobs = 1 }",
             "every = [{ nth = 4, first = 1, up = 1 }, { nth = 6, first = 2, up = 0 }]",
             "",
         ] {

@@ -89,6 +89,9 @@ mod tests {
             ("user()", "no user is named"),
             ("user(1,first=2)", "unknown `first`"),
             ("all(3)", "nothing that is known"),
+            ("equal(3)", "nothing that is known"),
+            ("equal(up=1)", "nothing that is known"),
+            ("every(5,up=2)", "one job in 5 from job 5 on: up = 2"),
         ] {
             let error = Priorities::from_text(text).expect_err(text).to_string();
             assert!(error.contains(part), "{text}: {error}");
