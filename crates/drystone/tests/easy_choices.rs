@@ -2,7 +2,9 @@
 
 mod common;
 
-use common::{owned, starts, workload};
+use common::{owned, spec, starts, workload};
+use drystone::engine::{Observer, Replay, Simulation};
+use drystone::model::{JobId, Time};
 use drystone::policy::PolicySpec;
 
 #[test]
@@ -190,4 +192,25 @@ fn a_correction_beside_an_end() {
     let w = owned(&workload(7, &jobs), &[1, 2, 3, 4, 1, 5, 2, 6]);
     let policy = "easy(guard=estimate,predict=recent(1),correct=gradual)";
     assert_eq!(starts(&w, policy), [0, 0, 20, 20, 1000, 2000, 1010, 1070]);
+}
+
+/// Counts what is promised.
+#[derive(Default)]
+struct Promised(usize);
+
+impl Observer for Promised {
+    fn reserved(&mut self, _: Time, _: JobId, _: Time, _: Time) {
+        self.0 += 1;
+    }
+}
+
+/// Who gives no reservations promises nothing.
+#[test]
+fn nothing_is_promised_without_a_reservation() {
+    let w = workload(1, &[(0, 1, 10, 10), (1, 1, 10, 10)]);
+    for (policy, promises) in [("greedy", 0), ("fcfs", 0), ("easy(reserve=0)", 0), ("easy", 1)] {
+        let (scheduler, mut promised) = (spec(policy).scheduler(), Promised::default());
+        Simulation::new(w.machine(), scheduler, Replay::new(&w)).run(&mut promised).expect("runs");
+        assert_eq!(promised.0, promises, "{policy}");
+    }
 }

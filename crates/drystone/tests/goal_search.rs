@@ -166,7 +166,16 @@ fn local_search_tries_pairs_in_order() {
     let (found, paths) = trace(&one_at_a_time(&[10, 30, 20]), &settings);
     assert_eq!(paths[..6], ["123", "213", "312", "231", "321", "132"]);
     assert_eq!(paths[6..11], ["123", "312", "213", "321", "231"]);
-    assert_eq!((found.starts, found.effort.improvements), (vec![0, 30, 10], 1));
+    assert_eq!((found.starts, found.effort.improvements, paths.len()), (vec![0, 30, 10], 1, 12));
+}
+
+/// Two jobs have two paths of two nodes. When both have been visited there is nothing left to look for near the best.
+#[test]
+fn no_local_search_after_an_exhausted_one() {
+    let settings = Settings { local: 20, nodes: Some(100), ..settings(objective("lexical(avgW)")) };
+    let settings = Settings { branching: Branching::Fcfs, prune: Prune::Never, ..settings };
+    let effort = Search::default().run(&one_at_a_time(&[10, 20]), &settings, None).effort;
+    assert_eq!((effort.nodes, effort.paths), (4, 2));
 }
 
 fn measures() -> impl Strategy<Value = Vec<usize>> {

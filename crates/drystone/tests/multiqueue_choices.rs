@@ -321,3 +321,35 @@ fn a_delay_that_falls_while_a_job_waits_behind_the_pivot() {
         assert_eq!(starts(&workload(4, &jobs), &policy), [0, 10, 1525, last, 30], "{read}");
     }
 }
+
+/// Job 0 should have ended at 10. At 15 job 1 can be promised the next second at the earliest, and starts when job 0 does end.
+#[test]
+fn a_promise_at_arrival_beside_an_overdue_job() {
+    let w = workload(1, &[(0, 1, 10, 20), (15, 1, 10, 10)]);
+    let told = told(&w, &[], "multiqueue(promise=arrival)");
+    assert_eq!(told.promises, [(15, 1, 16)]);
+    assert_eq!(starts(&w, "multiqueue(promise=arrival)"), [0, 20]);
+}
+
+/// As [`who_was_hidden_deposes_the_pivot`], but beside job 6 the deposed pivot left nothing: what is given back is all that job 7
+/// can have.
+#[test]
+fn a_deposed_pivot_beside_which_nothing_was_left() {
+    let later = [(50, 4, 20_000), (60, 8, 3_000), (1_100, 6, 500), (1_600, 2, 1_900)];
+    let w = while_the_delay_falls(10, (10, 19_000), &later);
+    let policy = format!("multiqueue({FALLING},hold=yes)");
+    assert_eq!(starts(&w, &policy), [0, 10, 3_560, 30, 22_560, 60, 3_060, 1_600]);
+}
+
+/// Job 1 is promised 10, when job 0 should end and does not. That time is no event by itself: the next is the end at 20. Where
+/// pivots may be deposed promised times are events, and at 10 the promise is put off to the next second.
+#[test]
+fn a_promised_time_at_which_nothing_ends() {
+    let w = workload(1, &[(0, 1, 10, 20), (5, 1, 10, 10)]);
+    for (choice, expected) in
+        [("hold=no", vec![(5, 1, 10), (20, 1, 20)]), ("hold=yes", vec![(5, 1, 10), (10, 1, 11), (20, 1, 20)])]
+    {
+        let policy = format!("multiqueue(bounds=100,delay=100,adapt=fixed,{choice})");
+        assert_eq!(told(&w, &[], &policy).promises, expected, "{choice}");
+    }
+}

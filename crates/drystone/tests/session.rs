@@ -147,3 +147,12 @@ fn whoever_has_ended_is_forgotten() {
     assert_eq!(s.view().oldest(), JobId(2));
     assert_eq!(s.arrive(Time(4), &job(4, 1, 100), None), JobId(2));
 }
+
+/// Only policies whose passes follow from predicted ends alone leave any out; no other does, at any time.
+#[test]
+fn who_leaves_out_no_passes_says_so_before_the_origin_too() {
+    for policy in ["conservative", "slack", "multiqueue", "ss", "tss", "is", "goal"] {
+        let policy = spec(policy).scheduler().policy;
+        assert_eq!(policy.unmoved_until(Time(-5)), Time::MIN);
+    }
+}
