@@ -3,8 +3,8 @@
 mod common;
 
 use common::{owned, spec, starts, workload};
-use drystone::engine::{Observer, Replay, Simulation};
-use drystone::model::{JobId, Time};
+use drystone::engine::{Replay, Simulation};
+use drystone::metrics::PromiseAudit;
 use drystone::policy::PolicySpec;
 
 #[test]
@@ -194,23 +194,13 @@ fn a_correction_beside_an_end() {
     assert_eq!(starts(&w, policy), [0, 0, 20, 20, 1000, 2000, 1010, 1070]);
 }
 
-/// Counts what is promised.
-#[derive(Default)]
-struct Promised(usize);
-
-impl Observer for Promised {
-    fn reserved(&mut self, _: Time, _: JobId, _: Time, _: Time) {
-        self.0 += 1;
-    }
-}
-
 /// Who gives no reservations promises nothing.
 #[test]
 fn nothing_is_promised_without_a_reservation() {
     let w = workload(1, &[(0, 1, 10, 10), (1, 1, 10, 10)]);
     for (policy, promises) in [("greedy", 0), ("fcfs", 0), ("easy(reserve=0)", 0), ("easy", 1)] {
-        let (scheduler, mut promised) = (spec(policy).scheduler(), Promised::default());
-        Simulation::new(w.machine(), scheduler, Replay::new(&w)).run(&mut promised).expect("runs");
-        assert_eq!(promised.0, promises, "{policy}");
+        let (scheduler, mut audit) = (spec(policy).scheduler(), PromiseAudit::default());
+        Simulation::new(w.machine(), scheduler, Replay::new(&w)).run(&mut audit).expect("runs");
+        assert_eq!(audit.kept().promised, promises, "{policy}");
     }
 }

@@ -1,0 +1,159 @@
+//! What a policy decided, carried out in the table of jobs; what is impossible is refused.
+
+use super::{Session, Violation};
+use crate::model::{JobId, Procs, Span, Time};
+use crate::policy::{Action, Pass, Phase, Placement, Why};
+use std::cmp::Reverse;
+
+impl Session {
+    #[inline]
+    pub(super) fn carry_out(&mut self, action: Action) -> Result<(), Violation> {
+        // Nearly every action is the start of a waiting job that fits; the rest is checked out of line.
+        if let Action::Start { job, why, on: Placement::Any } = action
+            && let Some(entry) = self.s.table.entries.get_mut(job)
+            && entry.phase == Phase::Waiting
+            && i64::from(entry.procs) <= self.s.free
+        {
+            entry.phase = Phase::Running;
+            entry.segment = self.s.now;
+            entry.first_start = self.s.now;
+            entry.as_head = why == Why::Head;
+            let (procs, end) = (entry.procs, entry.predicted_end());
+            self.s.waiting -= 1;
+            self.s.waiting_procs -= u64::from(procs);
+            self.run(job, procs, end);
+            return Ok(());
+        }
+        self.carry_out_any(action)
+    }
+
+    fn carry_out_any(&mut self, action: Action) -> Result<(), Violation> {
+        let now = self.s.now;
+        let job = match action {
+            Action::Start { job, .. }
+            | Action::Suspend(job)
+            | Action::Resume(job)
+            | Action::ResumeOn { job, .. }
+            | Action::Kill(job)
+            | Action::Reserve { job, .. }
+            | Action::Repredict { job, .. } => job,
+            Action::Note { .. } => return Ok(()),
+        };
+        let refuse = |problem: String| Err(Violation { at: now, job, problem });
+        let free = self.s.free;
+        let Some(entry) = self.s.table.entries.get_mut(job) else {
+            return refuse("is not known".into());
+        };
+        let procs = entry.procs;
+        match action {
+            Action::Start { on, why, .. } => {
+                if entry.phase != Phase::Waiting {
+                    return refuse(format!("cannot start: it is {:?}", entry.phase));
+                }
+                if i64::from(procs) > free && self.scheduler.pass != Pass::Pyss {
+                    return refuse(format!("cannot start on {procs} processors: {free} are free"));
+                }
+                entry.phase = Phase::Running;
+                entry.segment = now;
+                entry.first_start = now;
+                entry.as_head = why == Why::Head;
+                let end = entry.predicted_end();
+                self.s.waiting -= 1;
+                self.s.waiting_procs -= u64::from(procs);
+                self.run(job, procs, end);
+                if let Placement::Set(index) = on {
+                    return self.name(job, procs, index);
+                }
+            }
+            Action::Resume(_) | Action::ResumeOn { .. } => {
+                if entry.phase != Phase::Suspended {
+                    return refuse(format!("cannot be resumed: it is {:?}", entry.phase));
+                }
+                if i64::from(procs) > free {
+                    return refuse(format!("cannot be resumed on {procs} processors: {free} are free"));
+                }
+                entry.phase = Phase::Running;
+                entry.segment = now;
+                let end = entry.predicted_end();
+                self.s.suspended -= 1;
+                self.run(job, procs, end);
+                if let Action::ResumeOn { on: Placement::Set(index), .. } = action {
+                    return self.name(job, procs, index);
+                }
+                if let Action::ResumeOn { .. } = action {
+                    self.s.named.remove(&job);
+                }
+                if let Some(set) = self.s.named.get(&job) {
+                    if !set.is_disjoint(&self.s.named_busy) {
+                        return refuse(format!("cannot be resumed: some of its processors {set} are taken"));
+                    }
+                    self.s.named_busy = self.s.named_busy.union(set);
+                }
+            }
+            Action::Suspend(_) => {
+                if entry.phase != Phase::Running {
+                    return refuse(format!("cannot be suspended: it is {:?}", entry.phase));
+                }
+                entry.phase = Phase::Suspended;
+                entry.ran += now - entry.segment;
+                entry.suspensions += 1;
+                self.s.free += i64::from(procs);
+                self.s.running -= 1;
+                self.s.suspended += 1;
+                if let Some(set) = self.s.named.get(&job) {
+                    self.s.named_busy = self.s.named_busy.difference(set);
+                }
+            }
+            Action::Kill(_) => {
+                if entry.phase != Phase::Running {
+                    return refuse(format!("cannot be killed: it is {:?}", entry.phase));
+                }
+                // The machine confirms by ending the job.
+            }
+            Action::Reserve { start, .. } => {
+                if entry.phase != Phase::Waiting {
+                    return refuse(format!("cannot be given a reservation: it is {:?}", entry.phase));
+                }
+                if entry.first_reservation == Time::MAX {
+                    entry.first_reservation = start;
+                }
+            }
+            Action::Repredict { prediction, .. } => {
+                if entry.phase == Phase::Done || prediction < Span::ZERO {
+                    return refuse(format!("cannot be predicted to run for {prediction} s: it is {:?}", entry.phase));
+                }
+                self.repredict(job, prediction);
+            }
+            Action::Note { .. } => {}
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn run(&mut self, job: JobId, procs: Procs, predicted_end: Time) {
+        self.s.free -= i64::from(procs);
+        self.s.running += 1;
+        if self.corrects && !self.alarms_left {
+            self.s.alarms.push(Reverse((predicted_end, job)));
+        }
+    }
+
+    fn name(&mut self, job: JobId, procs: Procs, index: u32) -> Result<(), Violation> {
+        let refuse = |problem: String| Err(Violation { at: self.s.now, job, problem });
+        let Some(set) = self.actions.set(index) else {
+            return refuse("starts on a set of processors that was not given".into());
+        };
+        if set.len() != procs {
+            return refuse(format!("needs {procs} processors but is placed on {}: {set}", set.len()));
+        }
+        if set.ranges().last().is_some_and(|r| r.end > self.s.machine.procs) {
+            return refuse(format!("is placed on {set}, beyond the machine of {}", self.s.machine.procs));
+        }
+        if !set.is_disjoint(&self.s.named_busy) {
+            return refuse(format!("is placed on {set}, some of which are taken"));
+        }
+        self.s.named_busy = self.s.named_busy.union(set);
+        self.s.named.insert(job, set.clone());
+        Ok(())
+    }
+}
