@@ -4,6 +4,9 @@
 //! disturbs no other; when a job ends early, all waiting jobs are taken out of the plan and put back in the order of their
 //! planned starts, each at its earliest place (compression). No job's start moves back by that. Replanning in any other
 //! order would break promises.
+//!
+//! The same is done where a prediction changes or a running job outlives the end that the plan has it at: that plan may be
+//! impossible. Then starts can move back, too, and a promise may be broken.
 
 use super::planned::{Believed, Notice, Planned, compress};
 use super::{Actions, Event, Kind, Param, Phase, Policy, Variant, View, Why};
@@ -66,7 +69,7 @@ impl Policy for Conservative {
                 self.fresh.retain(|&fresh| fresh != id);
                 self.stale = true;
             }
-            Event::Woken => {}
+            Event::Woken => self.running.woken(),
         }
     }
 

@@ -109,17 +109,32 @@ pub(super) struct Believed {
     extended: BTreeMap<JobId, Time>,
     /// Ends not taken note of yet: whose, when they were believed to end, and whether they came before that.
     unnoticed: Vec<(JobId, Time, bool)>,
+    /// The time has come that the policy had asked to be woken at: an event known beforehand, even where a job that was
+    /// believed to end then is given more time in that very second.
+    woken: bool,
 }
 
 impl Believed {
     pub(super) fn new(notice: Notice) -> Believed {
-        Believed { notice, running: RunningSet::default(), extended: BTreeMap::new(), unnoticed: Vec::new() }
+        Believed {
+            notice,
+            running: RunningSet::default(),
+            extended: BTreeMap::new(),
+            unnoticed: Vec::new(),
+            woken: false,
+        }
     }
 
     /// Whether the policy looks up at this instant, given whether a job has arrived or is due: with late notice it does
     /// not see ends as they happen.
     pub(super) fn looks_up(&self, now: Time, arrived_or_due: bool) -> bool {
-        self.notice == Notice::Immediate || arrived_or_due || self.next_end().is_some_and(|end| end <= now)
+        let end_has_come = self.woken || self.next_end().is_some_and(|end| end <= now);
+        self.notice == Notice::Immediate || arrived_or_due || end_has_come
+    }
+
+    /// The time has come that the policy had asked to be woken at.
+    pub(super) fn woken(&mut self) {
+        self.woken = true;
     }
 
     /// A job has ended.
@@ -131,6 +146,7 @@ impl Believed {
     /// Takes note of all ends. Answers whether one of them came before it was believed to.
     pub(super) fn notice_ends(&mut self) -> bool {
         let mut early = false;
+        self.woken = false;
         for (id, end, is_early) in self.unnoticed.drain(..) {
             self.running.remove(end, id);
             early |= is_early;
@@ -140,10 +156,15 @@ impl Believed {
 
     /// The prediction of a running job was `old` and has changed.
     pub(super) fn repredicted(&mut self, job: JobId, old: Span, view: &View<'_>) {
-        let end = view.predicted_end(job);
-        let old = self.extended.remove(&job).unwrap_or(end - (view.prediction(job) - old));
+        let (prediction, predicted) = (view.prediction(job), view.predicted_end(job));
+        let old = self.extended.remove(&job).unwrap_or(predicted - (prediction - old));
+        // Even now it needs its processors for an instant.
+        let end = predicted + (prediction.max(Span(1)) - prediction);
         if let Some(running) = self.running.remove(old, job) {
             self.running.insert(Running { end, ..running });
+            if end > predicted {
+                self.extended.insert(job, end);
+            }
         }
     }
 
@@ -200,9 +221,11 @@ impl Believed {
         self.running.first().map(|job| job.end)
     }
 
-    /// When a policy with this notice and this first planned start has to be woken, if `ends` matter to it in any case.
+    /// When a policy with this notice and this first planned start has to be woken, if `ends` matter to it in any case. Late
+    /// notice of ends matters only to those who wait.
     pub(super) fn wake(&self, first_start: Option<Time>, ends: bool) -> Option<Time> {
-        let end = if ends || self.notice == Notice::Late { self.next_end() } else { None };
+        let noticed = self.notice == Notice::Late && first_start.is_some();
+        let end = if ends || noticed { self.next_end() } else { None };
         first_start.into_iter().chain(end).min()
     }
 

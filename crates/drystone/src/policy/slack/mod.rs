@@ -256,7 +256,7 @@ impl Policy for Slack {
                 }
                 self.fresh.retain(|&fresh| fresh != id);
             }
-            Event::Woken => {}
+            Event::Woken => self.running.woken(),
         }
     }
 
