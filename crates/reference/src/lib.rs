@@ -7,6 +7,7 @@
 //! | module | what | source |
 //! |---|---|---|
 //! | [`easy`] | FCFS, first fit, EASY with every choice as an option | Tsafrir et al. 2007; Kettimuthu et al. 2005 |
+//! | [`predict`] | predictors of run times, corrections | Tsafrir et al. 2007; Gaussier et al. 2015 |
 //! | [`tsafrir`] | the 18 policies of Tsafrir et al., as options of [`easy`] | Tsafrir, Etsion & Feitelson 2007 |
 //! | [`statistics`] | their statistics | the same, sections 3 to 6 |
 //! | [`gaussier`] | EASY, EASY-SJBF and EASY++ as in `predictsim` | Gaussier et al. 2015 |
@@ -23,6 +24,7 @@ pub mod easy;
 pub mod gaussier;
 mod job;
 pub mod multiqueue;
+pub mod predict;
 pub mod profile;
 pub mod search;
 pub mod statistics;

@@ -1,12 +1,12 @@
 //! The product's engine against the naive definitions, start by start, on random workloads.
 
+mod drawn;
+
+use drawn::{learned, recent, with_few_estimates, words, workloads};
 use drystone::engine::{Replay, Schedule, Simulation};
-use drystone::model::{Job, Machine, Provenance, Span, Status, Time, Truth, Workload};
+use drystone::model::{Span, Time, Workload};
 use drystone::policy::PolicySpec;
-use drystone_reference::easy::{
-    self, Above, Easy, Extra, Growth, Learned, Matters, Metric, Order, Overdue, Pass, Predictor, Propagation, Recent,
-    Reservations, Window,
-};
+use drystone_reference::easy::{self, Easy, Extra, Growth, Order, Overdue, Pass, Predictor, Recent, Reservations};
 use drystone_reference::gaussier;
 use drystone_reference::talby::{self, Notice};
 use drystone_reference::{JobIn, JobOut, jobs_of};
@@ -22,118 +22,6 @@ fn simulate(workload: &Workload, policy: &str) -> Vec<JobOut> {
     schedule.spans.iter().map(|s| out(s).expect("every job ends")).collect()
 }
 
-/// Random workloads on a machine of 16: crowds at one instant, full width, no run time, runs beyond estimates if asked for,
-/// sometimes a queue of hundreds, so that every level of the product's search trees is used.
-fn workloads(overruns: bool, shortest: i64) -> impl Strategy<Value = Workload> {
-    let size = prop_oneof![3 => 1u32..=4, 2 => 1u32..=16, 1 => Just(16u32)];
-    let time = prop_oneof![2 => 0i64..30, 1 => 0i64..300, 1 => Just(20i64)];
-    let job = (prop_oneof![Just(0i64), 0i64..40], size, time.clone(), time, 0i32..4);
-    let jobs = prop_oneof![3 => prop::collection::vec(job.clone(), 1..40), 1 => prop::collection::vec(job, 100..400)];
-    jobs.prop_map(move |jobs| {
-        let (mut list, mut truth, mut now) = (Vec::new(), Vec::new(), 0);
-        for (i, (gap, procs, estimate, run, user)) in jobs.into_iter().enumerate() {
-            now += gap;
-            let estimate = estimate.max(shortest);
-            let run = if overruns { run } else { run.min(estimate) };
-            list.push(Job { user, ..Job::new(Time(now), procs, Span(estimate)) });
-            truth.push(Truth { run: Span(run.max(shortest)), number: i as i64 + 1, status: Status::Unknown });
-        }
-        Workload::new(Machine { procs: 16 }, list, truth, Provenance::default()).expect("sound")
-    })
-}
-
-/// The same workload with few different estimates and two users, so that windows of similar jobs fill.
-fn with_few_estimates(w: Workload) -> Workload {
-    let (machine, mut jobs, truth, provenance) = w.into_parts();
-    for job in &mut jobs {
-        job.estimate = Span(20 + job.estimate.0 % 3 * 40);
-        job.user %= 2;
-    }
-    Workload::new(machine, jobs, truth, provenance).expect("sound")
-}
-
-/// Every parameter of section 7.
-fn recent() -> impl Strategy<Value = Recent> {
-    let window = prop::sample::select(vec![Window::All, Window::Immediate, Window::Extended]);
-    let metric = prop::sample::select(vec![Metric::Average, Metric::Median, Metric::Minimum, Metric::Maximum]);
-    let above = prop::sample::select(vec![Above::Discard, Above::Clip, Above::Keep]);
-    let propagation = prop::sample::select(vec![Propagation::No, Propagation::Waiting, Propagation::Running]);
-    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
-    (prop_oneof![1usize..=4, 1usize..=30], window, metric, above, propagation, flags).prop_map(
-        |(size, window, metric, above, propagation, (full, relative, by_termination))| Recent {
-            size,
-            window,
-            full,
-            metric,
-            relative,
-            by_termination,
-            above,
-            propagation,
-        },
-    )
-}
-
-/// The same as the product is told.
-fn words(r: &Recent) -> String {
-    let window = match r.window {
-        Window::All => "all",
-        Window::Immediate => "immediate",
-        Window::Extended => "extended",
-    };
-    let metric = match r.metric {
-        Metric::Average => "average",
-        Metric::Median => "median",
-        Metric::Minimum => "min",
-        Metric::Maximum => "max",
-    };
-    let above = match r.above {
-        Above::Discard => "discard",
-        Above::Clip => "clip",
-        Above::Keep => "keep",
-    };
-    let propagate = match r.propagation {
-        Propagation::No => "no",
-        Propagation::Waiting => "waiting",
-        Propagation::Running => "running",
-    };
-    format!(
-        "recent({},window={window},full={},metric={metric},fallback={},recency={},above={above},propagate={propagate})",
-        r.size,
-        if r.full { "yes" } else { "no" },
-        if r.relative { "relative" } else { "estimate" },
-        if r.by_termination { "termination" } else { "submission" },
-    )
-}
-
-/// A loss of the learned model, and the same in words.
-fn learned() -> impl Strategy<Value = (String, Learned)> {
-    let matters = prop::sample::select(vec![
-        ("even", Matters::Even),
-        ("area", Matters::Area),
-        ("small", Matters::Small),
-        ("long", Matters::Long),
-        ("wide", Matters::Wide),
-    ]);
-    let pace = prop::sample::select(vec![("5000", "4000000000"), ("100", "0"), ("3", "1000")]);
-    (any::<bool>(), any::<bool>(), prop::sample::select(vec!["1", "0.01", "7"]), matters, pace).prop_map(
-        |(under_squared, over_squared, bias, (name, matters), (rate, l2))| {
-            let branch = |squared| if squared { "squared" } else { "linear" };
-            let (under, over) = (branch(under_squared), branch(over_squared));
-            let number = |text: &str| text.parse().expect("a number");
-            let words = format!("learn(under={under},over={over},bias={bias},weight={name},rate={rate},l2={l2})");
-            let (bias, rate, l2) = (number(bias), number(rate), number(l2));
-            (words, Learned { under_squared, over_squared, bias, matters, rate, l2 })
-        },
-    )
-}
-
-/// The same workload with estimates of at least a second.
-fn with_estimates(w: Workload) -> Workload {
-    let (machine, mut jobs, truth, provenance) = w.into_parts();
-    jobs.iter_mut().for_each(|j| j.estimate = j.estimate.max(Span(1)));
-    Workload::new(machine, jobs, truth, provenance).expect("sound")
-}
-
 /// Both schedules are the same; if not, the difference that comes first in time is shown with all jobs.
 fn assert_same(policy: &str, jobs: &[JobIn], ours: &[JobOut], theirs: &[JobOut]) {
     assert_eq!(ours.len(), theirs.len());
@@ -141,6 +29,13 @@ fn assert_same(policy: &str, jobs: &[JobIn], ours: &[JobOut], theirs: &[JobOut])
     if let Some(i) = different.min_by_key(|&i| ours[i].start.min(theirs[i].start)) {
         panic!("{policy}: job {i}: ours {:?}, by definition {:?}\n{jobs:?}", ours[i], theirs[i]);
     }
+}
+
+/// The same workload with estimates of at least a second.
+fn with_estimates(w: Workload) -> Workload {
+    let (machine, mut jobs, truth, provenance) = w.into_parts();
+    jobs.iter_mut().for_each(|j| j.estimate = j.estimate.max(Span(1)));
+    Workload::new(machine, jobs, truth, provenance).expect("sound")
 }
 
 const ORDERS: [(&str, Order); 8] = [
@@ -191,7 +86,7 @@ proptest! {
     #[test]
     fn predictions_from_history(
         w in prop_oneof![workloads(true, 0), workloads(true, 0).prop_map(with_few_estimates)],
-        (kind, recent) in (0usize..8, recent()), doubled in any::<bool>(), correction in 0usize..4,
+        (kind, recent) in (0usize..8, recent()), doubled in any::<bool>(), correction in 0usize..6,
         sjf_queue in any::<bool>(), sjbf in any::<bool>(), paper in any::<bool>(), guarded in any::<bool>(),
     ) {
         let (name, predictor) = match kind {
@@ -210,6 +105,8 @@ proptest! {
             ("estimate", Growth::AtOnce),
             ("gradual", Growth::Gradual),
             ("exponential", Growth::Exponential),
+            ("steps", Growth::Steps),
+            ("doubling", Growth::Doubling),
         ][correction];
         let guard = if guarded { "estimate" } else { "prediction" };
         let policy = format!(

@@ -1,9 +1,9 @@
 //! Events and passes.
 
 use super::order::Waiting;
-use super::predict::{History, Predictor, Propagation};
-use super::{Easy, Extra, Growth, Order, Overdue, Pass, Record, Reservations, Run};
+use super::{Easy, Extra, Order, Overdue, Pass, Record, Reservations, Run};
 use crate::JobIn;
+use crate::predict::{Here, Predictions};
 use crate::profile::Profile;
 use std::collections::BTreeSet;
 
@@ -33,9 +33,7 @@ pub fn run(policy: &Easy, jobs: &[JobIn], machine: i64) -> Run {
         now: 0,
         queue: Vec::new(),
         running: Vec::new(),
-        corrections: vec![0; jobs.len()],
-        late_corrections: vec![0; jobs.len()],
-        history: History::default(),
+        predictions: Predictions::new(policy.forecast(), jobs),
         events: (0..jobs.len()).map(|i| (jobs[i].submit, Class::Arrival, i)).collect(),
         records: vec![Record::default(); jobs.len()],
         ended: Vec::new(),
@@ -54,6 +52,9 @@ pub fn run(policy: &Easy, jobs: &[JobIn], machine: i64) -> Run {
             world.pass();
         }
     }
+    for (j, record) in world.records.iter_mut().enumerate() {
+        record.predictions = world.predictions.made(j).to_vec();
+    }
     Run { jobs: world.records, ended: world.ended }
 }
 
@@ -66,11 +67,7 @@ struct World<'a> {
     queue: Vec<usize>,
     /// Running jobs.
     running: Vec<usize>,
-    /// Corrections, per job.
-    corrections: Vec<u32>,
-    /// Corrections past the estimate, per job.
-    late_corrections: Vec<u32>,
-    history: History,
+    predictions: Predictions<'a>,
     events: BTreeSet<Event>,
     records: Vec<Record>,
     ended: Vec<usize>,
@@ -83,78 +80,48 @@ impl World<'_> {
             Class::Termination => {
                 self.free += self.jobs[j].procs;
                 self.running.retain(|&r| r != j);
-                self.history.insert(self.policy.predictor, self.jobs, j, self.now);
                 self.records[j].end = self.now;
                 self.ended.push(j);
                 self.propagate(j);
             }
             Class::Arrival => {
-                let (prediction, from_history) = self.history.predict(self.policy.predictor, self.jobs, j);
-                let factor = if self.policy.doubled { 2 } else { 1 };
-                self.records[j].predictions.push((self.now, factor * prediction));
-                self.records[j].from_history = from_history;
+                self.records[j].from_history = self.predictions.arrive(j, self.now);
                 self.queue.push(j);
             }
             Class::Expiry => {
                 if !self.running.contains(&j) || self.predicted_end(j) != self.now {
                     return false; // ended, or stale
                 }
-                self.correct(j);
+                self.predictions.correct(j, self.now);
+                self.expect_expiry(j);
             }
         }
         true
     }
 
-    /// A job of the user has terminated: which predictions are made anew. None falls behind what a job has run already.
+    /// A job has terminated: its user's other predictions are made anew.
     fn propagate(&mut self, terminated: usize) {
-        let Predictor::Recent(recent) = self.policy.predictor else { return };
-        for j in 0..self.jobs.len() {
-            let renewed = match recent.propagation {
-                Propagation::No => false,
-                Propagation::Waiting => self.queue.contains(&j),
-                Propagation::Running => {
-                    self.queue.contains(&j) || self.running.contains(&j) && self.corrections[j] == 0
-                }
-            };
-            if !renewed || self.jobs[j].user != self.jobs[terminated].user {
-                continue;
-            }
-            let factor = if self.policy.doubled { 2 } else { 1 };
-            let mut prediction = factor * self.history.predict(self.policy.predictor, self.jobs, j).0;
+        let (queue, running, records) = (&self.queue, &self.running, &self.records);
+        let here = |j: usize| match j {
+            _ if queue.contains(&j) => Here::Waiting,
+            _ if running.contains(&j) => Here::Running(records[j].start),
+            _ => Here::No,
+        };
+        for j in self.predictions.terminate(terminated, self.now, here) {
             if self.running.contains(&j) {
-                prediction = prediction.max(self.now - self.records[j].start);
-            }
-            if prediction != self.records[j].prediction() {
-                self.records[j].predictions.push((self.now, prediction));
-                if self.policy.corrected && self.running.contains(&j) {
-                    self.events.insert((self.predicted_end(j), Class::Expiry, j));
-                }
+                self.expect_expiry(j);
             }
         }
     }
 
-    /// Rule 8: up to the estimate, then one minute, then a quarter of an hour, doubling.
-    fn correct(&mut self, j: usize) {
-        let limit = self.jobs[j].estimate * if self.policy.doubled { 2 } else { 1 };
-        let prediction = self.records[j].prediction();
-        let step = |i: u32| if i == 1 { 60 } else { 900 * (1 << (i - 2)) };
-        self.corrections[j] += 1;
-        let longer = if prediction < limit {
-            match self.policy.growth {
-                Growth::AtOnce => limit,
-                Growth::Gradual => limit.min(prediction + step(self.corrections[j])),
-                Growth::Exponential => limit.min(prediction + (prediction / 5).max(60)),
-            }
-        } else {
-            self.late_corrections[j] += 1;
-            prediction + step(self.late_corrections[j])
-        };
-        self.records[j].predictions.push((self.now, longer));
-        self.events.insert((self.predicted_end(j), Class::Expiry, j));
+    fn expect_expiry(&mut self, j: usize) {
+        if self.predictions.corrected() {
+            self.events.insert((self.predicted_end(j), Class::Expiry, j));
+        }
     }
 
     fn predicted_end(&self, j: usize) -> i64 {
-        self.records[j].start + self.records[j].prediction()
+        self.records[j].start + self.predictions.of(j)
     }
 
     /// Rule 17.
@@ -165,9 +132,7 @@ impl World<'_> {
         self.running.push(j);
         self.records[j].start = self.now;
         self.events.insert((self.now + self.jobs[j].run, Class::Termination, j));
-        if self.policy.corrected {
-            self.events.insert((self.predicted_end(j), Class::Expiry, j));
-        }
+        self.expect_expiry(j);
     }
 
     /// The waiting jobs in some order as of now.
@@ -181,7 +146,7 @@ impl World<'_> {
         Waiting {
             index: j,
             procs: self.jobs[j].procs,
-            prediction: self.records[j].prediction(),
+            prediction: self.predictions.of(j),
             wait: self.now - self.jobs[j].submit,
         }
     }
@@ -227,7 +192,7 @@ impl World<'_> {
         self.records[head].real_earliest.get_or_insert(earliest);
         for j in self.sorted(self.policy.backfill) {
             let procs = self.jobs[j].procs;
-            let mut in_time = self.now + self.records[j].prediction() <= shadow;
+            let mut in_time = self.now + self.predictions.of(j) <= shadow;
             if self.policy.guarded {
                 in_time &= self.now + self.jobs[j].estimate <= shadow;
             }
@@ -318,7 +283,7 @@ impl World<'_> {
     }
 
     fn planned_span(&self, j: usize) -> i64 {
-        self.records[j].prediction().max(1)
+        self.predictions.of(j).max(1)
     }
 
     fn start_undisturbing(&mut self, j: usize, plan: &mut Profile) -> bool {

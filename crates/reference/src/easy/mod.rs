@@ -5,16 +5,13 @@
 //! by index. The rules in the comments are those of Tsafrir et al. (2007) as settled against their tables.
 
 mod engine;
-mod learn;
 mod options;
 mod order;
-mod predict;
 
+pub use crate::predict::{Above, Growth, Learned, Matters, Metric, Predictor, Propagation, Recent, Window};
 pub use engine::run;
-pub use learn::{Learned, Matters};
-pub use options::{Easy, Extra, Growth, Overdue, Pass, Reservations};
+pub use options::{Easy, Extra, Overdue, Pass, Reservations};
 pub use order::Order;
-pub use predict::{Above, Metric, Predictor, Propagation, Recent, Window};
 
 use crate::{JobIn, JobOut};
 

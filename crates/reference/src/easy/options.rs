@@ -1,6 +1,7 @@
 //! The choices that make one EASY differ from another.
 
-use super::{Order, Predictor};
+use super::{Growth, Order, Predictor};
+use crate::predict::Forecast;
 
 /// When the scheduler looks at the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,17 +29,6 @@ pub enum Overdue {
     EndsNow,
     /// The passed end is used as it is: the shadow may lie in the past, and then only extra processors can be used.
     Stale,
-}
-
-/// How a prediction that was outlived grows up to the estimate (section 7). Beyond it, rule 8.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Growth {
-    /// To the estimate at once.
-    AtOnce,
-    /// By 1 min at the job's first correction, by 15·2^(i−2) min at its i-th.
-    Gradual,
-    /// By a fifth, at least a minute.
-    Exponential,
 }
 
 /// Who holds a reservation during a pass.
@@ -100,5 +90,13 @@ impl Default for Easy {
             growth: Growth::AtOnce,
             guarded: false,
         }
+    }
+}
+
+impl Easy {
+    /// How it plans with run times.
+    pub(super) fn forecast(&self) -> Forecast {
+        let factor = if self.doubled { 2 } else { 1 };
+        Forecast { predictor: self.predictor, factor, correction: self.corrected.then_some(self.growth) }
     }
 }

@@ -1,0 +1,154 @@
+//! The prediction in force of every job: made at arrival, made anew with new history, corrected when it is outlived.
+
+use super::predictor::History;
+use super::{Predictor, Propagation};
+use crate::JobIn;
+
+/// How a scheduler plans with run times.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Forecast {
+    /// What the run time of an arriving job is taken to be.
+    pub predictor: Predictor,
+    /// Rule 12: every prediction is multiplied by this, whatever it comes from.
+    pub factor: i64,
+    /// How a prediction that was outlived grows (rule 8); `None`: it does not.
+    pub correction: Option<Growth>,
+}
+
+impl Default for Forecast {
+    /// The user's estimate, and nothing else.
+    fn default() -> Forecast {
+        Forecast { predictor: Predictor::Estimate, factor: 1, correction: None }
+    }
+}
+
+/// How a prediction that was outlived grows up to its limit, the estimate times the factor (section 7). Beyond the limit, rule
+/// 8, except for [`Growth::Doubling`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Growth {
+    /// To the limit at once.
+    AtOnce,
+    /// By 1 min at the job's first correction, by 15·2^(i−2) min at its i-th.
+    Gradual,
+    /// By a fifth, at least a minute.
+    Exponential,
+    /// To the first prediction plus 1, 5, 15, 30 min, 1, 2, 5, 10, 20, 50, 100 h at the job's i-th correction, then to the
+    /// limit (Gaussier et al. 2015). Where that is no more than was outlived, because the first prediction was made anew,
+    /// by a second.
+    Steps,
+    /// To twice as much, at least a second, whatever the limit (Gaussier et al. 2015).
+    Doubling,
+}
+
+/// Where a job is, as far as predictions made anew go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Here {
+    /// It has not arrived or has terminated.
+    No,
+    /// It waits.
+    Waiting,
+    /// It runs since this time.
+    Running(i64),
+}
+
+/// The predictions of all jobs.
+pub(crate) struct Predictions<'a> {
+    forecast: Forecast,
+    jobs: &'a [JobIn],
+    history: History,
+    /// For each job the predictions in force, each with the time from which it held.
+    made: Vec<Vec<(i64, i64)>>,
+    /// Corrections, per job.
+    corrections: Vec<u32>,
+    /// Corrections at or past the limit, per job.
+    late_corrections: Vec<u32>,
+}
+
+impl<'a> Predictions<'a> {
+    pub(crate) fn new(forecast: Forecast, jobs: &'a [JobIn]) -> Predictions<'a> {
+        Predictions {
+            forecast,
+            jobs,
+            history: History::default(),
+            made: vec![Vec::new(); jobs.len()],
+            corrections: vec![0; jobs.len()],
+            late_corrections: vec![0; jobs.len()],
+        }
+    }
+
+    /// Whether a prediction that is outlived grows.
+    pub(crate) fn corrected(&self) -> bool {
+        self.forecast.correction.is_some()
+    }
+
+    /// The prediction in force.
+    pub(crate) fn of(&self, j: usize) -> i64 {
+        self.made[j][self.made[j].len() - 1].1
+    }
+
+    /// All of them, each with the time from which it held.
+    pub(crate) fn made(&self, j: usize) -> &[(i64, i64)] {
+        &self.made[j]
+    }
+
+    /// A job arrives. Answers whether its prediction comes from the user's history.
+    pub(crate) fn arrive(&mut self, j: usize, now: i64) -> bool {
+        let (prediction, from_history) = self.history.predict(self.forecast.predictor, self.jobs, j);
+        self.made[j].push((now, self.forecast.factor * prediction));
+        from_history
+    }
+
+    /// A job has terminated: other predictions of the user are made anew. None falls behind what a job has run already.
+    /// Answers whose predictions have changed.
+    pub(crate) fn terminate(&mut self, terminated: usize, now: i64, here: impl Fn(usize) -> Here) -> Vec<usize> {
+        self.history.insert(self.forecast.predictor, self.jobs, terminated, now);
+        let propagation = match self.forecast.predictor {
+            Predictor::Recent(recent) => recent.propagation,
+            _ => Propagation::No,
+        };
+        let mut changed = Vec::new();
+        if propagation == Propagation::No {
+            return changed;
+        }
+        for j in (0..self.jobs.len()).filter(|&j| self.jobs[j].user == self.jobs[terminated].user) {
+            let least = match here(j) {
+                Here::Waiting => 0,
+                Here::Running(since) if propagation == Propagation::Running && self.corrections[j] == 0 => now - since,
+                Here::Running(_) | Here::No => continue,
+            };
+            let foreseen = self.history.predict(self.forecast.predictor, self.jobs, j).0;
+            let prediction = least.max(self.forecast.factor * foreseen);
+            if prediction != self.of(j) {
+                self.made[j].push((now, prediction));
+                changed.push(j);
+            }
+        }
+        changed
+    }
+
+    /// Rule 8: a job has outlived its prediction. Up to the limit, then one minute, then a quarter of an hour, doubling.
+    pub(crate) fn correct(&mut self, j: usize, now: i64) {
+        let Some(growth) = self.forecast.correction else { return };
+        let limit = self.forecast.factor * self.jobs[j].estimate;
+        let (first, prediction) = (self.made[j][0].1, self.of(j));
+        let step = |i: u32| if i == 1 { 60 } else { 900 * (1 << (i - 2)) };
+        self.corrections[j] += 1;
+        let i = self.corrections[j];
+        if prediction >= limit {
+            self.late_corrections[j] += 1;
+        }
+        let longer = match growth {
+            Growth::Doubling => prediction + prediction.max(1),
+            _ if prediction >= limit => prediction + step(self.late_corrections[j]),
+            Growth::AtOnce => limit,
+            Growth::Gradual => limit.min(prediction + step(i)),
+            Growth::Exponential => limit.min(prediction + (prediction / 5).max(60)),
+            Growth::Steps => {
+                let minutes = [1, 5, 15, 30, 60, 120, 300, 600, 1_200, 3_000, 6_000].get(i as usize - 1);
+                let to = minutes.map_or(limit, |m| limit.min(first + 60 * m));
+                to.max(prediction + 1)
+            }
+        };
+        self.made[j].push((now, longer));
+    }
+}
