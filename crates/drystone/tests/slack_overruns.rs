@@ -39,8 +39,11 @@ fn more_time_is_priced_against_killing() {
         (2, "0.1", 100),
     ] {
         let w = workload(6, &[(0, procs, 100, 150), (10, 6, 50, 50)]);
-        let policy = format!("slack(tick=extend,awt=90,sf={slack_factor},priorities=all(up=1,pp=0))");
-        assert_eq!(spans(&w, &policy), [(0, end), (end, end + 50)], "{procs} processors, {policy}");
+        for correct in ["none", "estimate"] {
+            let policy =
+                format!("slack(tick=extend,awt=90,sf={slack_factor},priorities=all(up=1,pp=0),correct={correct})");
+            assert_eq!(spans(&w, &policy), [(0, end), (end, end + 50)], "{procs} processors, {policy}");
+        }
     }
 }
 
@@ -59,6 +62,24 @@ fn guests_go_one_after_the_other() {
         (vec![a, b, (150, 2, 20, 20)], vec![(0, 150), (0, 150), (150, 170)]),
     ] {
         assert_eq!(spans(&workload(2, &jobs), "slack(tick=overrun)"), expected, "{jobs:?}");
+    }
+}
+
+/// A has declared 100 s and runs for 1,000; W comes at 30, needs the whole machine and bears no delay. Corrections at 100 and
+/// later give A no more than it had declared: it is killed then. Where nobody waits, only `kill` does that.
+#[test]
+fn a_correction_gives_no_more_than_was_declared() {
+    let disturbing = workload(2, &[(0, 1, 100, 1_000), (30, 2, 20, 20)]);
+    let alone = workload(2, &[(0, 1, 100, 1_000)]);
+    for correct in ["none", "estimate", "gradual", "steps", "exponential", "doubling"] {
+        for (tick, end) in [("kill", 100), ("overrun", 1_000), ("extend", 1_000), ("run", 1_000)] {
+            let policy = format!("slack(tick={tick},correct={correct})");
+            assert_eq!(spans(&alone, &policy), [(0, end)], "{policy}");
+        }
+        for rest in ["tick=kill", "tick=kill,notice=late", "tick=overrun", "tick=overrun,notice=late", "tick=extend"] {
+            let policy = format!("slack(sf=0,{rest},correct={correct})");
+            assert_eq!(spans(&disturbing, &policy), [(0, 100), (100, 120)], "{policy}");
+        }
     }
 }
 

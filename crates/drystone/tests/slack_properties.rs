@@ -188,11 +188,14 @@ proptest! {
         prop_assert_eq!(starts(&slack, None, &workload, &cancelled).0, conservative);
     }
 
-    /// A policy that kills at the estimate does what a log does whose jobs were killed there.
+    /// A policy that kills at the estimate does what a log does whose jobs were killed there; corrections give nobody more.
     #[test]
     fn killing_is_as_if_the_log_had_been_cut(
         raw in unruly(),
-        rest in prop::sample::select(vec!["order=ast", "order=du", "notice=late", "remove=priced", "notice=late,order=dp"]),
+        rest in prop::sample::select(vec![
+            "order=ast", "order=du", "notice=late", "remove=priced", "notice=late,order=dp", "correct=estimate",
+            "notice=late,correct=steps", "remove=priced,correct=exponential",
+        ]),
     ) {
         let policy = format!("slack(awt=100,tick=kill,{rest})");
         let cut: Vec<Raw> = raw.iter().map(|&(gap, procs, estimate, run)| (gap, procs, estimate, run.min(estimate))).collect();

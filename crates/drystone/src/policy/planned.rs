@@ -168,6 +168,12 @@ impl Believed {
         }
     }
 
+    /// The prediction of a running job was `old` and has changed; when it is believed to end has not.
+    pub(super) fn unmoved(&mut self, job: JobId, old: Span, view: &View<'_>) {
+        let end = view.predicted_end(job) - (view.prediction(job) - old);
+        self.extended.entry(job).or_insert(end);
+    }
+
     /// The prediction of a running job was `old` and has changed; it is believed to end no earlier than it was.
     pub(super) fn prolonged(&mut self, job: JobId, old: Span, view: &View<'_>) {
         let end = view.predicted_end(job);

@@ -239,6 +239,9 @@ impl Policy for Slack {
                 self.guests.retain(|guest| guest.id != job);
                 self.held.remove(&job);
             }
+            Event::Repredicted { job, old } if self.beyond_its_time(job, old, view) => {
+                self.running.unmoved(job, old, view);
+            }
             Event::Repredicted { job, old } => {
                 self.stale = true;
                 if view.phase(job) == Phase::Running {

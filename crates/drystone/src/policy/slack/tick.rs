@@ -1,20 +1,29 @@
 //! Jobs that still run when they should have ended (rule 19; Talby & Feitelson 1999, section 4.7).
 //!
-//! A job is beyond its time when it has run as long as it was planned and as long as its user declared. What is killed is
-//! killed in two steps: the machine is told, and nothing else is decided before it says that the job has ended.
+//! A job is beyond its time when it has run as long as it was planned and as long as its user declared. Then no correction of
+//! its prediction gives it more. What is killed is killed in two steps: the machine is told, and nothing else is decided before
+//! it says that the job has ended.
 
 use super::Slack;
 use super::search::{Choice, Newcomer};
 use super::settings::Tick;
-use crate::model::{Procs, Span, Time};
+use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::Running;
 use crate::policy::planned::grace;
-use crate::policy::{Action, Actions, View};
+use crate::policy::{Action, Actions, Phase, View};
 
 impl Slack {
     /// Processors that the plan may count on now: the free ones and those of guests.
     pub(super) fn free(&self, view: &View<'_>) -> Procs {
         view.free() + self.guests.iter().map(|guest| guest.procs).sum::<Procs>()
+    }
+
+    /// Whether a job that had been predicted to run for `old` has outlived that and what its user declared, and this decides
+    /// what becomes of it.
+    pub(super) fn beyond_its_time(&self, job: JobId, old: Span, view: &View<'_>) -> bool {
+        self.settings.tick != Tick::Run
+            && view.phase(job) == Phase::Running
+            && view.ran(job) >= old.max(declared(job, view))
     }
 
     /// Finds the jobs that are overdue now. Those beyond their time become guests, whose processors the plan counts as free,
@@ -26,7 +35,7 @@ impl Slack {
         }
         let known = self.guests.len();
         while let Some(job) = self.running.overdue(view.now()) {
-            let (ran, declared) = (view.ran(job.id), declared(&job, view));
+            let (ran, declared) = (view.ran(job.id), declared(job.id, view));
             if ran < declared {
                 // Only its prediction was too short; its user had asked for more.
                 self.running.extend(job, grace(&job, view).min(view.now() + (declared - ran)));
@@ -52,7 +61,7 @@ impl Slack {
     pub(super) fn extend_or_kill(&mut self, view: &View<'_>, actions: &mut Actions) {
         for at in 0..self.guests.len() {
             let job = self.guests[at];
-            let declared = declared(&job, view);
+            let declared = declared(job.id, view);
             let span = Span((declared.0 + 9) / 10);
             let priority = self.held.get(&job.id).copied().unwrap_or_default();
             let price = self.settings.weights.of_killing(job.procs, declared);
@@ -98,6 +107,6 @@ impl Slack {
 }
 
 /// How long its user said that the job would run; at least a second, as it was planned.
-fn declared(job: &Running, view: &View<'_>) -> Span {
-    view.job(job.id).estimate.max(Span(1))
+fn declared(job: JobId, view: &View<'_>) -> Span {
+    view.job(job).estimate.max(Span(1))
 }
