@@ -11,7 +11,7 @@
 //! | [`tsafrir`] | the 18 policies of Tsafrir et al., as options of [`easy`] | Tsafrir, Etsion & Feitelson 2007 |
 //! | [`statistics`] | their statistics | the same, sections 3 to 6 |
 //! | [`gaussier`] | EASY, EASY-SJBF and EASY++ as in `predictsim` | Gaussier et al. 2015 |
-//! | [`talby`] | conservative, slack-based priority and EASY backfilling with early or late notice of terminations | Talby & Feitelson 1999 |
+//! | [`talby`] | conservative, slack-based priority and EASY backfilling with early or late notice of terminations, the first two with predictions | Talby & Feitelson 1999 |
 //! | [`multiqueue`] | queues by run time with promised starts | Lawson, Smirni & Puiu 2002 |
 //! | [`search`] | goal-oriented scheduling by exhaustive search | Chiang & Vasupongayya 2008 |
 //! | [`suspension`] | selective suspension (SS, TSS) and immediate service (IS) | Kettimuthu et al. 2005 |

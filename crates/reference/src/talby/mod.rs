@@ -1,12 +1,29 @@
 //! Conservative, slack-based priority, and EASY backfilling on the same events (Talby & Feitelson 1999).
 //!
-//! Jobs here never outlive their estimate (cut the run times before). The numbers in the comments are the rules of the
-//! settled semantics.
+//! The study plans with estimates, which no job outlives there ([`run`]; cut the run times before). The numbers in the comments
+//! are the rules of the settled semantics.
+//!
+//! Conservative and priority scheduling plan with any predictions, too ([`run_predicted`]). What the study does not need to
+//! say then:
+//!
+//! - A prediction takes the place of the estimate in all rules. A plan gives every job at least a second.
+//! - Early is what comes before the plan has it end.
+//! - A new prediction of a waiting job is its new length in the plan, one of a running job moves the end that the plan has it
+//!   at. Either can make the plan impossible, or too loose: all waiting jobs are put back (rule 8), whatever [`Removal`] says,
+//!   once for all that has changed at an instant.
+//! - A job that still runs at the end that the plan has it at, because its prediction is not corrected, is planned to run for
+//!   as long again as it is over its prediction, at least a minute; then jobs are put back, too.
+//! - Putting back can delay jobs now. A delay uses up slack, down to none, and may break the promise.
+//! - Nothing is planned before somebody waits: how long a job is over its prediction is seen then.
+//! - With late notice nothing of this is seen before the next instant that the plan knew about; what predicts learns of every
+//!   end at once. The end that the plan had a job at is such an instant even if the job is given more time in that very
+//!   second.
 
 mod priority;
 
 pub use priority::{Exponents, Heuristic, Importance, Priority, Removal, Waiting, cost};
 
+use crate::predict::{Forecast, Here, Predictions};
 use crate::profile::Profile;
 use crate::{JobIn, JobOut};
 
@@ -39,6 +56,22 @@ pub struct Planned {
     /// The latest start promised to each job when it arrived: its planned start, plus its slack under priority scheduling;
     /// `None` under EASY, which plans none, and where the slack is infinite.
     pub promised: Vec<Option<i64>>,
+    /// What was announced to each job while it waited: its place in the plan where that was not a start at once, and every
+    /// change of it.
+    pub announced: Vec<Vec<Announced>>,
+    /// The predictions in force for each job, each with the time from which it held; the first one at submit.
+    pub predictions: Vec<Vec<(i64, i64)>>,
+}
+
+/// A place in the plan.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Announced {
+    /// Since when.
+    pub at: i64,
+    /// The planned start.
+    pub start: i64,
+    /// The latest start; `None` where the slack is infinite.
+    pub latest: Option<i64>,
 }
 
 /// Runs a scheduler over jobs in order of arrival on a machine of so many processors.
@@ -48,8 +81,30 @@ pub struct Planned {
 #[must_use]
 pub fn run(scheduler: Scheduler<'_>, notice: Notice, jobs: &[JobIn], machine: i64) -> Planned {
     for (i, job) in jobs.iter().enumerate() {
-        assert!((1..=machine).contains(&job.procs), "job {i} does not fit the machine");
         assert!(job.estimate >= 1 && job.run <= job.estimate, "job {i} outlives its estimate");
+    }
+    schedule(scheduler, notice, Forecast::default(), jobs, machine)
+}
+
+/// Runs conservative or priority scheduling with predictions, which jobs may outlive.
+///
+/// # Panics
+/// If a job is wider than the machine, and with [`Scheduler::Easy`]: for that there is [`crate::easy`].
+#[must_use]
+pub fn run_predicted(
+    scheduler: Scheduler<'_>,
+    notice: Notice,
+    forecast: Forecast,
+    jobs: &[JobIn],
+    machine: i64,
+) -> Planned {
+    assert!(scheduler != Scheduler::Easy, "EASY plans nothing");
+    schedule(scheduler, notice, forecast, jobs, machine)
+}
+
+fn schedule(scheduler: Scheduler<'_>, notice: Notice, forecast: Forecast, jobs: &[JobIn], machine: i64) -> Planned {
+    for (i, job) in jobs.iter().enumerate() {
+        assert!((1..=machine).contains(&job.procs), "job {i} does not fit the machine");
     }
     let mut world = World {
         scheduler,
@@ -57,11 +112,15 @@ pub fn run(scheduler: Scheduler<'_>, notice: Notice, jobs: &[JobIn], machine: i6
         jobs,
         machine,
         now: 0,
+        predictions: Predictions::new(forecast, jobs),
         arrived: 0,
         waiting: Vec::new(),
         running: Vec::new(),
+        early: false,
+        changed: false,
         starts: vec![None; jobs.len()],
         promised: vec![None; jobs.len()],
+        announced: vec![Vec::new(); jobs.len()],
     };
     while let Some(instant) = world.next_instant() {
         world.now = instant;
@@ -71,7 +130,12 @@ pub fn run(scheduler: Scheduler<'_>, notice: Notice, jobs: &[JobIn], machine: i6
         Some(start) => JobOut { start, end: start + job.run },
         None => unreachable!("instants go on until every job has started"),
     };
-    Planned { schedule: jobs.iter().zip(&world.starts).map(out).collect(), promised: world.promised }
+    Planned {
+        schedule: jobs.iter().zip(&world.starts).map(out).collect(),
+        promised: world.promised,
+        announced: world.announced,
+        predictions: (0..jobs.len()).map(|j| world.predictions.made(j).to_vec()).collect(),
+    }
 }
 
 struct World<'a> {
@@ -80,43 +144,143 @@ struct World<'a> {
     jobs: &'a [JobIn],
     machine: i64,
     now: i64,
+    predictions: Predictions<'a>,
     /// Jobs before this index have arrived.
     arrived: usize,
     /// In order of arrival.
     waiting: Vec<Waiting>,
-    /// Running as far as the scheduler knows: (start, job).
-    running: Vec<(i64, usize)>,
+    /// Running as far as the scheduler knows, in order of start.
+    running: Vec<Running>,
+    /// A job has ended early since the plan was last looked at.
+    early: bool,
+    /// A prediction has changed or was outlived since then.
+    changed: bool,
     starts: Vec<Option<i64>>,
     promised: Vec<Option<i64>>,
+    announced: Vec<Vec<Announced>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Running {
+    job: usize,
+    start: i64,
+    /// When the plan has it end.
+    until: i64,
+    /// It has ended, but that was not noticed yet.
+    over: bool,
 }
 
 impl World<'_> {
-    /// Rule 4: the next arrival, planned start, or end that the scheduler will notice.
+    /// Rule 4: the next arrival, planned start, real end, or end of a prediction that is corrected, and with late notice, while
+    /// somebody waits, the next end that the plan has.
     fn next_instant(&self) -> Option<i64> {
         let arrival = self.jobs.get(self.arrived).map(|job| job.submit);
         let planned = self.waiting.iter().filter_map(|w| w.start).min();
-        let noticed = |&(start, j): &(i64, usize)| match self.notice {
-            Notice::Immediate => start + self.jobs[j].run,
-            Notice::Late => start + self.jobs[j].estimate,
-        };
-        let end = self.running.iter().map(noticed).min();
-        [arrival, planned, end].into_iter().flatten().min()
+        let happens = self.running.iter().filter_map(|r| self.happens(r)).min();
+        let looks = self.notice == Notice::Late && !self.waiting.is_empty();
+        let known = self.running.iter().map(|r| r.until).min().filter(|_| looks);
+        [arrival, planned, happens, known].into_iter().flatten().min()
+    }
+
+    /// When the next thing happens to a running job: its end, or the correction of its prediction.
+    fn happens(&self, r: &Running) -> Option<i64> {
+        let end = r.start + self.jobs[r.job].run;
+        let next = if self.predictions.corrected() { end.min(self.predicted_end(r)) } else { end };
+        (!r.over).then_some(next)
+    }
+
+    fn predicted_end(&self, r: &Running) -> i64 {
+        r.start + self.predictions.of(r.job)
+    }
+
+    /// How long a job is planned to run.
+    fn span(&self, j: usize) -> i64 {
+        self.predictions.of(j).max(1)
     }
 
     /// Rule 5. Tells whether the same instant has to be gone through once more.
     fn instant(&mut self) -> bool {
-        // a. Ends. One compression if at least one of them is early.
         let (jobs, now) = (self.jobs, self.now);
-        let has_ended = |&(start, j): &(i64, usize)| start + jobs[j].run <= now;
-        let ended: Vec<(i64, usize)> = self.running.iter().copied().filter(has_ended).collect();
-        self.running.retain(|r| !has_ended(r));
-        if ended.iter().any(|&(_, j)| jobs[j].run < jobs[j].estimate) {
+        let mut known = self.running.iter().any(|r| r.until <= now);
+        self.end_jobs();
+        self.correct_predictions();
+        known |= self.running.iter().any(|r| r.until <= now);
+        let known_arrived = self.arrived;
+        while self.arrived < jobs.len() && jobs[self.arrived].submit <= now {
+            self.predictions.arrive(self.arrived, now);
+            self.arrived += 1;
+        }
+        let due = |w: &Waiting| w.start.is_some_and(|start| start <= now);
+        let looks = self.notice == Notice::Immediate || known || self.waiting.iter().any(due);
+        if self.arrived > known_arrived || !self.waiting.is_empty() && looks {
+            self.pass(known_arrived..self.arrived);
+        }
+        // A job of no run time ends at the instant of its start, a prediction of no time is over then.
+        self.running.iter().any(|r| self.happens(r).is_some_and(|at| at <= now))
+    }
+
+    /// In order of arrival.
+    fn end_jobs(&mut self) {
+        let ends = |r: &&Running| !r.over && r.start + self.jobs[r.job].run <= self.now;
+        let mut ended: Vec<usize> = self.running.iter().filter(ends).map(|r| r.job).collect();
+        ended.sort_unstable();
+        for j in ended {
+            for r in self.running.iter_mut().filter(|r| r.job == j) {
+                r.over = true;
+                self.early |= r.until > self.now;
+            }
+            let (waiting, running) = (&self.waiting, &self.running);
+            let here = |j: usize| match running.iter().find(|r| r.job == j && !r.over) {
+                Some(r) => Here::Running(r.start),
+                None if waiting.iter().any(|w| w.job == j) => Here::Waiting,
+                None => Here::No,
+            };
+            for renewed in self.predictions.terminate(j, self.now, here) {
+                self.changed = true;
+                self.plan_the_prediction(renewed);
+            }
+        }
+    }
+
+    fn correct_predictions(&mut self) {
+        for r in self.running.clone() {
+            if self.happens(&r).is_some_and(|at| at <= self.now) {
+                self.predictions.correct(r.job, self.now);
+                self.changed = true;
+                self.plan_the_prediction(r.job);
+            }
+        }
+    }
+
+    /// The plan has a running job end when it is predicted to.
+    fn plan_the_prediction(&mut self, j: usize) {
+        let span = self.span(j);
+        for r in self.running.iter_mut().filter(|r| r.job == j) {
+            r.until = r.start + span;
+        }
+    }
+
+    /// Looks at the plan: first what has changed, then these newcomers, then who is due.
+    fn pass(&mut self, newcomers: std::ops::Range<usize>) {
+        let now = self.now;
+        // a. Ends. One compression if at least one of them is early, or where predictions have changed or were outlived.
+        self.running.retain(|r| !r.over);
+        for i in 0..self.running.len() {
+            let r = self.running[i];
+            if r.until <= now {
+                self.running[i].until = now + (now - self.predicted_end(&r)).max(60);
+                self.changed = true;
+            }
+        }
+        let (changed, early) = (std::mem::take(&mut self.changed), std::mem::take(&mut self.early));
+        if changed && self.scheduler != Scheduler::Easy {
+            self.compress();
+        } else if early {
             self.remove();
         }
         // b. Arrivals.
-        while self.arrived < jobs.len() && jobs[self.arrived].submit <= now {
-            self.insert(self.arrived);
-            self.arrived += 1;
+        for j in newcomers {
+            self.insert(j);
         }
         // c. Starts.
         if self.scheduler == Scheduler::Easy {
@@ -127,8 +291,6 @@ impl World<'_> {
                 self.begin(w.job);
             }
         }
-        // d. A job of no run time ends at the instant of its start.
-        self.notice == Notice::Immediate && self.running.iter().any(has_ended)
     }
 
     fn insert(&mut self, j: usize) {
@@ -139,10 +301,25 @@ impl World<'_> {
             }
             Scheduler::Conservative => {
                 let start = self.earliest(&self.plan(), j); // rule 7
-                self.promised[j] = Some(start);
-                self.waiting.push(Waiting::new(j, Some(start)));
+                self.admit(Waiting::new(j, Some(start)));
             }
             Scheduler::Priority(priority) => self.insert_by_price(priority, j),
+        }
+    }
+
+    /// A newcomer has its first place in the plan, which makes the promise.
+    fn admit(&mut self, w: Waiting) {
+        self.promised[w.job] = w.latest();
+        self.waiting.push(w);
+        if w.start > Some(self.now) {
+            self.announce(w.job);
+        }
+    }
+
+    fn announce(&mut self, j: usize) {
+        for w in self.waiting.iter().filter(|w| w.job == j) {
+            let start = w.start.unwrap_or(self.now);
+            self.announced[j].push(Announced { at: self.now, start, latest: w.latest() });
         }
     }
 
@@ -155,43 +332,52 @@ impl World<'_> {
         }
     }
 
-    /// Rule 8: all waiting jobs out, then back one by one, in order of planned start.
+    /// Rule 8: all waiting jobs out, then back one by one, in order of planned start. Rule 15: what that gains does not touch
+    /// slacks.
     fn compress(&mut self) {
         let mut order = std::mem::take(&mut self.waiting);
         order.sort_by_key(|w| (w.start, w.job));
         let mut plan = self.plan(); // of the running jobs
         for w in order {
             let start = self.earliest(&plan, w.job);
-            let job = &self.jobs[w.job];
-            plan.take(start, start + job.estimate, job.procs);
-            self.waiting.push(Waiting { start: Some(start), ..w });
+            plan.take(start, start + self.span(w.job), self.jobs[w.job].procs);
+            let delay = start - w.start.unwrap_or(start);
+            let slack = if delay > 0 { (w.slack - delay as f64).max(0.0) } else { w.slack };
+            self.waiting.push(Waiting { start: Some(start), slack, ..w });
+            if delay != 0 {
+                self.announce(w.job);
+            }
         }
         self.waiting.sort_by_key(|w| w.job);
     }
 
-    /// Rule 6: the machine without the running jobs until their estimated ends and without the reservations.
+    /// Rule 6: the machine without the running jobs until their planned ends and without the reservations.
     fn plan(&self) -> Profile {
         let mut plan = Profile::new(self.now, self.machine);
-        let waiting = self.waiting.iter().filter_map(|w| Some((w.start?, w.job)));
-        for (start, j) in self.running.iter().copied().chain(waiting) {
-            plan.take(start, start + self.jobs[j].estimate, self.jobs[j].procs);
+        for r in &self.running {
+            plan.take(r.start, r.until, self.jobs[r.job].procs);
+        }
+        for w in &self.waiting {
+            if let Some(start) = w.start {
+                plan.take(start, start + self.span(w.job), self.jobs[w.job].procs);
+            }
         }
         plan
     }
 
     fn earliest(&self, plan: &Profile, j: usize) -> i64 {
-        plan.earliest(self.now, self.jobs[j].estimate, self.jobs[j].procs)
+        plan.earliest(self.now, self.span(j), self.jobs[j].procs)
     }
 
     fn begin(&mut self, j: usize) {
         self.waiting.retain(|w| w.job != j);
-        self.running.push((self.now, j));
+        self.running.push(Running { job: j, start: self.now, until: self.now + self.span(j), over: false });
         self.starts[j] = Some(self.now);
         assert!(self.free() >= 0, "more processors used than there are");
     }
 
     fn free(&self) -> i64 {
-        self.machine - self.running.iter().map(|&(_, j)| self.jobs[j].procs).sum::<i64>()
+        self.machine - self.running.iter().map(|r| self.jobs[r.job].procs).sum::<i64>()
     }
 
     /// Rule 9.
@@ -206,12 +392,11 @@ impl World<'_> {
             return;
         };
         let need = self.jobs[head.job].procs;
-        let end = |&(start, j): &(i64, usize)| start + self.jobs[j].estimate;
         let free_at = |time: i64| {
-            let ended = self.running.iter().filter(|r| end(r) <= time);
-            self.free() + ended.map(|&(_, j)| self.jobs[j].procs).sum::<i64>()
+            let ended = self.running.iter().filter(|r| r.until <= time);
+            self.free() + ended.map(|r| self.jobs[r.job].procs).sum::<i64>()
         };
-        let Some(shadow) = self.running.iter().map(end).filter(|&t| free_at(t) >= need).min() else {
+        let Some(shadow) = self.running.iter().map(|r| r.until).filter(|&t| free_at(t) >= need).min() else {
             unreachable!("a job that fits the machine fits when all others have ended")
         };
         let mut extra = free_at(shadow) - need;

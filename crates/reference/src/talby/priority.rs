@@ -113,6 +113,12 @@ impl Waiting {
     pub(super) fn new(job: usize, start: Option<i64>) -> Waiting {
         Waiting { job, start, priority: 0.0, slack: 0.0, first_slack: 0.0 }
     }
+
+    /// The latest start. Starts are whole, so that a fraction of a second of slack is worth nothing.
+    pub(super) fn latest(&self) -> Option<i64> {
+        let slack = Some(self.slack).filter(|slack| slack.is_finite())?;
+        Some(self.start? + slack.floor() as i64)
+    }
 }
 
 /// Rules 11c, 17 and 18: the price of moving a waiting job by `delay` seconds for the sake of one of priority `for_priority`.
@@ -162,7 +168,7 @@ impl World<'_> {
         let job = &self.jobs[j];
         let Importance { user, political } = settings.importance.get(j).copied().unwrap_or_default();
         let weigh = |scheduler: f64| (user + political + scheduler) / 3.0;
-        let new = Newcomer { procs: job.procs, span: job.estimate, priority: weigh(0.5) };
+        let new = Newcomer { procs: job.procs, span: self.span(j), priority: weigh(0.5) };
         // Nobody moves.
         let start = self.earliest(&self.plan(), j);
         let fallback =
@@ -176,9 +182,7 @@ impl World<'_> {
         } else {
             ((1.0 - priority) * settings.slack_factor) * settings.average_wait
         };
-        self.waiting.push(Waiting { job: j, start: Some(best.start), priority, slack, first_slack: slack });
-        // The start is whole, so that a fraction of a second of slack is worth nothing.
-        self.promised[j] = slack.is_finite().then(|| best.start + slack.floor() as i64);
+        self.admit(Waiting { job: j, start: Some(best.start), priority, slack, first_slack: slack });
     }
 
     /// Rule 20.
@@ -207,10 +211,10 @@ impl World<'_> {
     /// Where the free processors may change, from now on.
     fn slot_starts(&self) -> Vec<i64> {
         let mut starts = vec![self.now];
-        starts.extend(self.running.iter().map(|&(start, j)| start + self.jobs[j].estimate));
+        starts.extend(self.running.iter().map(|r| r.until));
         for w in &self.waiting {
             let start = w.start.unwrap_or(self.now);
-            starts.extend([start, start + self.jobs[w.job].estimate]);
+            starts.extend([start, start + self.span(w.job)]);
         }
         starts.retain(|&start| start >= self.now);
         starts.sort_unstable();
@@ -222,12 +226,12 @@ impl World<'_> {
     fn rearranged(&self, settings: &Priority, new: Newcomer, start: i64) -> Option<Candidate> {
         let is_fixed = |w: &Waiting| w.start.is_some_and(|s| s < start);
         let mut plan = Profile::new(self.now, self.machine);
-        for &(begin, j) in &self.running {
-            plan.take(begin, begin + self.jobs[j].estimate, self.jobs[j].procs);
+        for r in &self.running {
+            plan.take(r.start, r.until, self.jobs[r.job].procs);
         }
         for w in self.waiting.iter().filter(|w| is_fixed(w)) {
             let begin = w.start.unwrap_or(self.now);
-            plan.take(begin, begin + self.jobs[w.job].estimate, self.jobs[w.job].procs);
+            plan.take(begin, begin + self.span(w.job), self.jobs[w.job].procs);
         }
         if !plan.fits(start, new.span, new.procs) {
             return None;
@@ -241,7 +245,7 @@ impl World<'_> {
         for w in displaced {
             let job = &self.jobs[w.job];
             let begin = self.earliest(&plan, w.job);
-            plan.take(begin, begin + job.estimate, job.procs);
+            plan.take(begin, begin + self.span(w.job), job.procs);
             let delay = begin - w.start.unwrap_or(self.now);
             price += cost(&w, job.procs, delay, new.priority, &settings.exponents)?;
             if delay != 0 {
@@ -254,7 +258,7 @@ impl World<'_> {
     /// Rule 16.
     fn sort(&self, settings: &Priority, new: Newcomer, displaced: &mut [Waiting]) {
         displaced.sort_by_key(|w| w.job);
-        let area = |w: &Waiting| self.jobs[w.job].estimate * self.jobs[w.job].procs;
+        let area = |w: &Waiting| self.span(w.job) * self.jobs[w.job].procs;
         let second = |w: &Waiting| {
             let procs = self.jobs[w.job].procs;
             cost(w, procs, 1, new.priority, &settings.exponents).unwrap_or(f64::INFINITY)
@@ -275,6 +279,7 @@ impl World<'_> {
                 w.slack -= (start - w.start.unwrap_or(start)) as f64;
                 w.start = Some(start);
             }
+            self.announce(job);
         }
     }
 }

@@ -1,0 +1,176 @@
+//! Drystone's plans against the naive definition where predictions change while jobs wait and run: every start and end, and
+//! everything that was announced to jobs while they waited.
+
+mod drawn;
+
+use drawn::forecasts;
+use drystone::engine::{Observer, Replay, Simulation};
+use drystone::model::{Ended, Job, JobId, Machine, Provenance, Span, Status, Time, Truth, Workload};
+use drystone::policy::PolicySpec;
+use drystone_reference::predict::Forecast;
+use drystone_reference::talby::{
+    self, Announced, Exponents, Heuristic, Importance, Notice, Priority, Removal, Scheduler,
+};
+use drystone_reference::{JobIn, JobOut, jobs_of};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+
+/// Jobs of at most three users on a small machine: crowds at one instant, full width, no run time; estimates of a few kinds, so
+/// that windows of similar jobs fill, which are right, too long or too short by seconds or by hours.
+fn workloads() -> impl Strategy<Value = Workload> {
+    let estimate = prop_oneof![4 => prop::sample::select(vec![20i64, 60, 100, 600]), 2 => 1i64..200, 1 => Just(0i64)];
+    let share = prop_oneof![3 => Just(1.0), 1 => Just(0.0), 4 => 0.0..1.0f64, 3 => 1.0..4.0f64, 1 => 4.0..60.0f64];
+    let gap = prop_oneof![2 => Just(0i64), 4 => 0i64..40, 1 => 0i64..400];
+    let job = (gap, 1u32..=8, estimate, share, 0i32..3);
+    (2u32..=8, prop::collection::vec(job, 1..30)).prop_map(|(procs, drawn)| {
+        let (mut jobs, mut truth, mut now) = (Vec::new(), Vec::new(), 0);
+        for (number, (gap, width, estimate, share, user)) in (1..).zip(drawn) {
+            now += gap;
+            jobs.push(Job { user, ..Job::new(Time(now), width.min(procs), Span(estimate)) });
+            let run = Span((estimate.max(1) as f64 * share) as i64);
+            truth.push(Truth { run, number, status: Status::Unknown });
+        }
+        Workload::new(Machine { procs }, jobs, truth, Provenance::default()).expect("sound")
+    })
+}
+
+/// What happened to each job, and what it was told.
+#[derive(Default)]
+struct Seen(Vec<(Option<JobOut>, Vec<Announced>)>);
+
+impl Observer for Seen {
+    fn arrived(&mut self, _: Time, _: JobId) {
+        self.0.push((None, Vec::new()));
+    }
+
+    fn reserved(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
+        let latest = (latest < Time::MAX).then_some(latest.0);
+        self.0[id.index()].1.push(Announced { at: now.0, start: start.0, latest });
+    }
+
+    fn ended(&mut self, ended: &Ended<'_>) {
+        self.0[ended.id.index()].0 = Some(JobOut { start: ended.outcome.start.0, end: ended.outcome.end.0 });
+    }
+}
+
+/// Compares the product with the definition, job by job; a difference is shown with all jobs.
+fn compare(policy: &str, scheduler: Scheduler<'_>, notice: Notice, forecast: Forecast, w: &Workload) {
+    let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
+    let mut seen = Seen::default();
+    Simulation::new(w.machine(), spec.scheduler(), Replay::new(w))
+        .run(&mut seen)
+        .unwrap_or_else(|e| panic!("{policy}: {e}"));
+    let (jobs, procs) = (jobs_of(w), w.machine().procs);
+    let theirs = talby::run_predicted(scheduler, notice, forecast, &jobs, i64::from(procs));
+    let shown = |jobs: &[JobIn]| -> String { jobs.iter().map(|j| format!("\n{j:?}")).collect() };
+    assert_eq!(seen.0.len(), jobs.len());
+    let different = |&j: &usize| seen.0[j] != (Some(theirs.schedule[j]), theirs.announced[j].clone());
+    let first = |&j: &usize| theirs.schedule[j].start.min(seen.0[j].0.map_or(i64::MAX, |out| out.start));
+    if let Some(j) = (0..jobs.len()).filter(different).min_by_key(first) {
+        let (ours, told) = &seen.0[j];
+        panic!(
+            "{policy} on {procs} processors, job {j}: ours {ours:?}, by definition {:?}\ntold by us {told:?}\nby definition {:?}{}",
+            theirs.schedule[j],
+            theirs.announced[j],
+            shown(&jobs)
+        );
+    }
+    // The first thing a job is told is its promise; who is told nothing starts at once.
+    for (j, (out, told)) in seen.0.iter().enumerate() {
+        match told.first() {
+            Some(first) => assert_eq!(first.latest, theirs.promised[j], "{policy}, job {j}"),
+            None => assert_eq!(out.map(|out| out.start), Some(jobs[j].submit), "{policy}, job {j}"),
+        }
+    }
+}
+
+const ORDERS: [(&str, Heuristic); 5] = [
+    ("ast", Heuristic::StartTime),
+    ("aat", Heuristic::Arrival),
+    ("du", Heuristic::Area),
+    ("dc", Heuristic::Cost),
+    ("dp", Heuristic::Priority),
+];
+
+fn notice() -> impl Strategy<Value = (&'static str, Notice)> {
+    prop::sample::select(vec![("immediate", Notice::Immediate), ("late", Notice::Late)])
+}
+
+/// A user priority and a political one by the job's place, and the same as the product is told.
+type Importances = (&'static str, fn(usize) -> Importance);
+
+fn importances() -> impl Strategy<Value = Importances> {
+    const EQUAL: Importance = Importance { user: 0.0, political: 0.0 };
+    const HIGH: Importance = Importance { user: 1.0, political: 0.5 };
+    const ABSOLUTE_ZERO: Importance = Importance { user: 0.0, political: f64::NEG_INFINITY };
+    let all: [Importances; 3] = [
+        ("equal", |_| EQUAL),
+        ("every(3,first=1,up=1,pp=0.5)", |j| if j % 3 == 0 { HIGH } else { EQUAL }),
+        ("every(4,first=2,up=0,pp=-inf)", |j| if j % 4 == 1 { ABSOLUTE_ZERO } else { EQUAL }),
+    ];
+    prop::sample::select(all.to_vec())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3_000))]
+
+    #[test]
+    fn conservative_with_predictions(
+        w in workloads(), (name, notice) in notice(), (predict, correct, forecast) in forecasts(),
+    ) {
+        let policy = format!("conservative(notice={name},predict={predict},correct={correct})");
+        compare(&policy, Scheduler::Conservative, notice, forecast, &w);
+    }
+
+    #[test]
+    fn slack_with_predictions(
+        w in workloads(), (name, notice) in notice(), (predict, correct, forecast) in forecasts(),
+        order in 0usize..5, priced in any::<bool>(), (priorities, importance) in importances(),
+        slack_factor in prop_oneof![Just(0.0), Just(3.0), 0.0..10.0f64],
+        average_wait in prop_oneof![Just(30.0), 1.0..400.0f64],
+        weights in prop_oneof![3 => Just([1.0; 4]), 1 => prop::array::uniform4(0.0..=1.0f64)],
+    ) {
+        let (order, heuristic) = ORDERS[order];
+        let (remove, removal) = if priced { ("priced", Removal::Priced) } else { ("compress", Removal::Compress) };
+        let [au, at, ap, af] = weights;
+        let policy = format!(
+            "slack(sf={slack_factor:?},awt={average_wait:?},order={order},notice={name},remove={remove},\
+             au={au:?},at={at:?},ap={ap:?},af={af:?},priorities={priorities},predict={predict},correct={correct})"
+        );
+        let exponents = Exponents { procs: au, time: at, priority: ap, fairness: af };
+        let importance = (0..w.len()).map(importance).collect();
+        let settings = Priority { slack_factor, average_wait, exponents, heuristic, removal, importance };
+        compare(&policy, Scheduler::Priority(&settings), notice, forecast, &w);
+    }
+}
+
+/// Predictions of waiting and of running jobs do change, plans move back and up, and promises are broken: else the
+/// comparisons would say little.
+#[test]
+fn what_is_drawn_puts_plans_to_the_test() {
+    let mut runner = TestRunner::deterministic();
+    let mut draw = || {
+        let all = (workloads(), notice(), forecasts()).new_tree(&mut runner).expect("a case");
+        all.current()
+    };
+    let (mut waiting, mut running, mut back, mut up, mut broken) = (0, 0, 0, 0, 0);
+    for _ in 0..1_000 {
+        let (w, (_, notice), (_, _, forecast)) = draw();
+        let procs = i64::from(w.machine().procs);
+        let planned = talby::run_predicted(Scheduler::Conservative, notice, forecast, &jobs_of(&w), procs);
+        for (j, out) in planned.schedule.iter().enumerate() {
+            let changed = || planned.predictions[j][1..].iter();
+            waiting += usize::from(changed().any(|p| p.0 < out.start));
+            running += usize::from(changed().any(|p| p.0 > out.start));
+            let moved =
+                |later: bool| planned.announced[j].windows(2).any(|pair| (pair[1].start > pair[0].start) == later);
+            back += usize::from(moved(true));
+            up += usize::from(moved(false));
+            broken += usize::from(planned.promised[j].is_some_and(|promised| out.start > promised));
+        }
+    }
+    for (what, jobs) in [("waiting", waiting), ("running", running), ("back", back), ("up", up), ("broken", broken)] {
+        assert!(jobs >= 500, "{what}: {jobs} jobs of 1,000 cases");
+    }
+}
