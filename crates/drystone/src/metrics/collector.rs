@@ -133,16 +133,16 @@ pub struct Collector {
     schemes: Vec<(Scheme, Groups)>,
     weeks: Option<Weeks>,
     rows: Option<Vec<JobRow>>,
-    /// The measures to compute where that is not all of them.
-    few: Option<Vec<Measure>>,
+    few: Option<Few>,
 }
 
 impl Config {
     /// The measures that suffice, where not all are needed.
-    fn few(&self) -> Option<Vec<Measure>> {
+    fn few(&self) -> Option<Few> {
         let in_parts = self.weeks || self.fairness || self.predictability || !self.categories.is_empty();
         let all = Measure::ALL.iter().all(|measure| self.measures.contains(measure));
-        (!in_parts && self.excessive.is_empty() && !all).then(|| self.measures.clone())
+        let few = || Few { measures: self.measures.clone(), times: [(Span::ZERO, Span::ZERO); BLOCK], size: 0 };
+        (!in_parts && self.excessive.is_empty() && !all).then(few)
     }
 }
 
@@ -186,8 +186,8 @@ impl Collector {
     }
 
     fn count(&mut self, ended: &Ended<'_>) {
-        match &self.few {
-            Some(few) => self.overall.take_few(few, ended),
+        match &mut self.few {
+            Some(few) => few.take(ended, &mut self.overall),
             None => self.count_all(ended),
         }
         let suspensions = ended.outcome.suspensions;
@@ -232,8 +232,8 @@ impl Collector {
     pub fn finish(self) -> Report {
         let trimmed = self.selector.trimmed();
         let mut overall = self.overall;
-        if let Some(few) = &self.few {
-            overall.fold_few(few);
+        if let Some(mut few) = self.few {
+            few.fold(&mut overall);
         }
         let measures = overall.finish();
         let rows = self.rows.map(|mut rows| {
@@ -354,26 +354,6 @@ impl Group {
         self.size += 1;
     }
 
-    /// Takes these measures of a job alone. A group takes always the same ones.
-    #[inline]
-    fn take_few(&mut self, few: &[Measure], ended: &Ended<'_>) {
-        if self.size == BLOCK {
-            self.fold_few(few);
-        }
-        for &measure in few {
-            self.columns[measure as usize][self.size] = measures::one(measure, ended);
-        }
-        self.size += 1;
-    }
-
-    #[inline(never)]
-    fn fold_few(&mut self, few: &[Measure]) {
-        for &measure in few {
-            self.distributions[measure as usize].extend(&self.columns[measure as usize][..self.size]);
-        }
-        self.size = 0;
-    }
-
     #[inline(never)]
     fn fold(&mut self) {
         for (distribution, column) in self.distributions.iter_mut().zip(&self.columns) {
@@ -385,6 +365,39 @@ impl Group {
     fn finish(mut self) -> Measures {
         self.fold();
         Measures::from_array(self.distributions.map(Distribution::finish))
+    }
+}
+
+/// The measures to compute where that is not all of them, and for how long the last jobs waited and ran, of which they are
+/// still to be computed.
+#[derive(Clone, Debug)]
+struct Few {
+    measures: Vec<Measure>,
+    times: [(Span, Span); BLOCK],
+    size: usize,
+}
+
+impl Few {
+    #[inline]
+    fn take(&mut self, ended: &Ended<'_>, group: &mut Group) {
+        if self.size == BLOCK {
+            self.fold(group);
+        }
+        self.times[self.size] = (ended.wait(), ended.outcome.ran);
+        self.size += 1;
+    }
+
+    #[inline(never)]
+    fn fold(&mut self, group: &mut Group) {
+        let times = &self.times[..self.size];
+        for &measure in &self.measures {
+            let mut column = [0.0; BLOCK];
+            for (value, &(wait, run)) in column.iter_mut().zip(times) {
+                *value = measures::one(measure, wait, run);
+            }
+            group.distributions[measure as usize].extend(&column[..times.len()]);
+        }
+        self.size = 0;
     }
 }
 

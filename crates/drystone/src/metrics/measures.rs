@@ -162,10 +162,9 @@ impl FromStr for Measure {
     }
 }
 
-/// A measure of one job; an undefined slowdown is NaN.
+/// A measure of a job that waited for `time` and ran for `run`; an undefined slowdown is NaN.
 #[inline]
-pub(super) fn one(measure: Measure, ended: &Ended<'_>) -> f64 {
-    let (time, run) = (ended.wait(), ended.outcome.ran);
+pub(super) fn one(measure: Measure, time: Span, run: Span) -> f64 {
     match measure {
         Measure::Wait => wait(time),
         Measure::Response => response(time, run),
@@ -179,5 +178,5 @@ pub(super) fn one(measure: Measure, ended: &Ended<'_>) -> f64 {
 /// All measures of one job, in the order of [`Measure::ALL`].
 #[inline]
 pub(super) fn all(ended: &Ended<'_>) -> [f64; MEASURES] {
-    Measure::ALL.map(|measure| one(measure, ended))
+    Measure::ALL.map(|measure| one(measure, ended.wait(), ended.outcome.ran))
 }
