@@ -1,17 +1,17 @@
 //! A scheduler at work: policy, predictions and the table of jobs, driven by events from outside.
 
 mod carry_out;
+mod expire;
 
 use super::changes::Changes;
 use super::stopwatch::WallClock;
 use crate::model::{Job, JobId, Machine, ProcSet, Procs, Span, Time};
 use crate::parts::by_user::ByUser;
 use crate::parts::predict::{Correction, Forecast, Propagation};
+use crate::parts::{Running, RunningSet};
 use crate::policy::{Action, Actions, Entry, Event, Pass, Phase, Policy, SnapshotError, Stopwatch, Table, View};
 use serde::{Deserialize, Serialize};
-use std::cmp::Reverse;
-use std::collections::binary_heap::PeekMut;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// A policy together with how it plans with run times and how often it is asked.
@@ -34,10 +34,6 @@ pub struct Session {
     clairvoyant: bool,
     corrects: bool,
     propagation: Propagation,
-    /// Whether the driver sets alarms: see [`Session::leave_alarms`].
-    alarms_left: bool,
-    /// Running jobs whose predicted end has changed, for such a driver to set their alarms.
-    unarmed: Vec<JobId>,
     /// What one decision may take.
     time_limit: Option<Duration>,
     /// Whether anybody wants to know what was predicted of a job over its life.
@@ -62,11 +58,10 @@ struct State {
     waiting: u32,
     /// Processors that waiting jobs need.
     waiting_procs: u64,
-    running: u32,
     suspended: u32,
     table: Table,
-    /// When predictions of running jobs expire; entries of jobs that ended or were predicted anew are stale.
-    alarms: BinaryHeap<Reverse<(Time, JobId)>>,
+    /// The running jobs by predicted end: the prediction of the first expires next.
+    running: RunningSet,
     /// Processors of jobs that were started on named ones, running or suspended.
     named: BTreeMap<JobId, ProcSet>,
     /// Processors held by running jobs among them.
@@ -112,10 +107,9 @@ impl Session {
             free: i64::from(machine.procs),
             waiting: 0,
             waiting_procs: 0,
-            running: 0,
             suspended: 0,
             table: Table::default(),
-            alarms: BinaryHeap::new(),
+            running: RunningSet::default(),
             named: BTreeMap::new(),
             named_busy: ProcSet::new(),
             changes: Changes::default(),
@@ -126,8 +120,6 @@ impl Session {
             clairvoyant,
             corrects,
             propagation,
-            alarms_left: false,
-            unarmed: Vec::new(),
             keeps_changes: true,
             time_limit,
             actions: Actions::default(),
@@ -176,7 +168,7 @@ impl Session {
     /// Number of running jobs.
     #[must_use]
     pub fn running(&self) -> u32 {
-        self.s.running
+        self.s.running.len() as u32
     }
 
     /// Number of suspended jobs.
@@ -235,12 +227,6 @@ impl Session {
         }
     }
 
-    /// Leaves it to the driver to [`Session::arm`] jobs that start or go on, and those in [`Session::next_unarmed`]. A driver
-    /// that knows when a job will end need not set an alarm that would find it gone.
-    pub(crate) fn leave_alarms(&mut self) {
-        self.alarms_left = self.corrects;
-    }
-
     /// Does not keep what was predicted of jobs over their lives.
     pub(crate) fn forget_changes(&mut self) {
         self.keeps_changes = false;
@@ -250,31 +236,6 @@ impl Session {
     #[inline]
     pub(crate) fn keeps_changes(&self) -> bool {
         self.keeps_changes
-    }
-
-    /// Whether the driver sets alarms.
-    #[inline]
-    pub(crate) fn alarms_left(&self) -> bool {
-        self.alarms_left
-    }
-
-    /// Whether the predicted end of a running job has changed since its alarm was set.
-    #[inline]
-    pub(crate) fn has_unarmed(&self) -> bool {
-        !self.unarmed.is_empty()
-    }
-
-    /// Such a job.
-    #[inline]
-    pub(crate) fn next_unarmed(&mut self) -> Option<JobId> {
-        self.unarmed.pop()
-    }
-
-    /// Sets the alarm of a running job: its prediction is corrected if it still runs then.
-    #[inline]
-    pub(crate) fn arm(&mut self, id: JobId) {
-        let end = self.s.table.entries[id].predicted_end();
-        self.s.alarms.push(Reverse((end, id)));
     }
 
     /// A job arrives. `oracle` is its true run time where the session is [`Session::clairvoyant`].
@@ -324,7 +285,7 @@ impl Session {
         entry.ran += now - entry.segment;
         entry.phase = Phase::Done;
         self.s.free += i64::from(entry.procs);
-        self.s.running -= 1;
+        self.s.running.remove(predicted_end, id);
         self.scheduler.forecast.predictor.learn(id, &self.s.table.jobs[id], entry.ran, now);
         self.s.unname(id);
         self.observe(Event::Ended { job: id, predicted_end });
@@ -390,81 +351,13 @@ impl Session {
     /// The same, [`Time::MAX`] for never.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Time {
-        let wake = self.next_wake();
-        match self.s.alarms.peek() {
-            Some(&Reverse((time, _))) => wake.min(time),
-            None => wake,
-        }
+        self.next_wake().min(self.next_expiry())
     }
 
     /// When the policy wakes next; [`Time::MAX`] for never.
     #[inline]
     pub(crate) fn next_wake(&self) -> Time {
         self.wake.unwrap_or(Time::MAX)
-    }
-
-    /// The job whose prediction expires next, and when.
-    #[inline]
-    pub(crate) fn next_alarm(&self) -> Option<(Time, JobId)> {
-        self.s.alarms.peek().map(|&Reverse(next)| next)
-    }
-
-    /// Lets the first alarm due by `now` go off. Answers whether a decision is due: alarms of jobs that have ended or were
-    /// predicted anew in the meantime are stale, and some corrections lead to nothing ([`Policy::unmoved_until`]).
-    ///
-    /// `ends` says when the job will end, [`Time::MAX`] if that is not known: it has another alarm only if it will outlive its
-    /// new prediction. Nothing else but alarms will happen before `quiet`: corrections of the job that are due before then and
-    /// before any other alarm, and that lead to nothing, are made at once. They are what they would have been, and nobody has
-    /// seen the prediction in between. (Another alarm may lead to a pass, after which they might lead to something.)
-    #[inline]
-    pub(crate) fn expire_one(&mut self, now: Time, quiet: Time, ends: impl FnOnce(JobId, &Entry) -> Time) -> bool {
-        let s = &mut self.s;
-        // The second alarm is one of the two below the first.
-        let below = s.alarms.as_slice().get(1..).unwrap_or_default().iter().take(2);
-        let quiet = below.fold(quiet, |quiet, &Reverse((time, _))| quiet.min(time));
-        let Some(mut first) = s.alarms.peek_mut() else {
-            return false;
-        };
-        let Reverse((time, id)) = *first;
-        if time > now {
-            return false;
-        }
-        let live = |entry: &&mut Entry| entry.phase == Phase::Running && entry.predicted_end() == time;
-        let Some(entry) = s.table.entries.get_mut(id).filter(live) else {
-            PeekMut::pop(first);
-            return false;
-        };
-        let forecast = &self.scheduler.forecast;
-        let limit = Span(s.table.jobs[id].estimate.0.saturating_mul(i64::from(forecast.factor)));
-        let unmoved = self.scheduler.policy.unmoved_until(now);
-        let end = ends(id, entry);
-        let (old, mut at) = (entry.prediction, now);
-        let mut new = forecast.correction.correct(&entry.expired(limit));
-        let heard = entry.end_after(new) > unmoved;
-        loop {
-            entry.correct(new, limit);
-            if self.keeps_changes {
-                s.changes.push(&mut entry.changes, at, new);
-            }
-            at = entry.predicted_end();
-            if heard || at >= quiet || at >= end {
-                break;
-            }
-            new = forecast.correction.correct(&entry.expired(limit));
-            if entry.end_after(new) > unmoved {
-                break;
-            }
-        }
-        // The next alarm takes the place of this one, which is cheaper than a removal and an insertion.
-        if at < end {
-            *first = Reverse((at, id));
-            drop(first);
-        } else {
-            PeekMut::pop(first);
-        }
-        s.now = now;
-        self.observe(Event::Repredicted { job: id, old });
-        heard
     }
 
     /// Wakes the policy if it asked to be woken by now.
@@ -477,15 +370,6 @@ impl Session {
         self.s.now = now;
         self.observe(Event::Woken);
         true
-    }
-
-    /// Lets everything happen that is due by `now` without an event from outside. Answers whether a decision is due.
-    pub fn expire(&mut self, now: Time) -> bool {
-        let mut any = false;
-        while self.s.alarms.peek().is_some_and(|&Reverse((time, _))| time <= now) {
-            any |= self.expire_one(now, now, |_, _| Time::MAX);
-        }
-        self.wake(now) || any
     }
 
     /// One scheduling pass. The actions are carried out in the table and can be read from [`Session::actions`]; whoever
@@ -543,11 +427,6 @@ impl Session {
         }
         let problem = format!("{} processors more are in use than there are", -self.s.free);
         Err(Violation { at: self.s.now, job: self.s.table.oldest, problem })
-    }
-
-    /// Drops the first alarm without a correction.
-    pub(crate) fn drop_alarm(&mut self) {
-        self.s.alarms.pop();
     }
 
     /// The whole state.
@@ -614,14 +493,10 @@ impl Session {
     fn repredict(&mut self, id: JobId, new: Span) {
         let now = self.s.now;
         let entry = &mut self.s.table.entries[id];
+        let before = Running { end: entry.predicted_end(), id, procs: entry.procs };
         let old = std::mem::replace(&mut entry.prediction, new);
-        // Without a correction an alarm would change nothing, and go off for ever.
-        if self.corrects && entry.phase == Phase::Running {
-            if self.alarms_left {
-                self.unarmed.push(id);
-            } else {
-                self.s.alarms.push(Reverse((entry.predicted_end(), id)));
-            }
+        if entry.phase == Phase::Running {
+            self.s.running.postpone(before, entry.predicted_end());
         }
         if self.keeps_changes {
             self.s.changes.push(&mut entry.changes, now, new);
@@ -638,6 +513,7 @@ impl State {
             machine: self.machine,
             free: self.free.max(0) as Procs,
             table: &self.table,
+            running: &self.running,
             stopwatch: None,
         }
     }

@@ -5,6 +5,7 @@ use super::platform::{Platform, Transfer};
 use super::session::{Scheduler, Session, Violation};
 use super::source::{Incoming, Source};
 use crate::model::{Ended, JobId, Machine, Outcome, ProcSet, Span, Time, Truth, Window};
+use crate::parts::Running;
 use crate::policy::{Action, Entry, Pass, Phase, Placement, SnapshotError};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -116,8 +117,7 @@ impl<S: Source> Simulation<S> {
     pub fn new(machine: Machine, scheduler: Scheduler, source: S) -> Simulation<S> {
         let next_arrival = source.peek().unwrap_or(Time::MAX);
         let starts = (scheduler.pass == Pass::Pyss).then_some(0);
-        let mut session = Session::new(machine, scheduler);
-        session.leave_alarms();
+        let session = Session::new(machine, scheduler);
         Simulation {
             source,
             session,
@@ -327,9 +327,9 @@ impl<S: Source> Simulation<S> {
             self.end_one(now, observer);
             return true;
         }
-        if self.session.next_alarm().is_some_and(|(time, _)| time <= now) {
+        if self.session.next_expiry() <= now {
             let quiet = end.min(arrival).min(self.session.next_wake());
-            return self.expire_one(now, quiet);
+            return self.correct_first(now, quiet);
         }
         if arrival == now {
             return self.receive(now, observer);
@@ -338,13 +338,11 @@ impl<S: Source> Simulation<S> {
     }
 
     fn one_pyss_event(&mut self, now: Time, end: Time, arrival: Time, observer: &mut impl Observer) -> bool {
-        if let Some((_, id)) = self.session.next_alarm().filter(|&(time, _)| time <= now) {
-            // A job that ends at this very second is not corrected.
-            if self.s.end_of(&self.session, id) == Some(now) {
-                self.session.drop_alarm();
-            } else {
-                self.expire_one(now, now);
-            }
+        // A job that ends at this very second is not corrected.
+        let outlives = |job: &Running| self.s.end_if_running(job.id, self.session.entry(job.id)) != now;
+        let expired = self.session.expired(now).find(outlives);
+        if let Some(job) = expired {
+            self.session.correct(job, now);
             return false;
         }
         if arrival == now {
@@ -361,16 +359,16 @@ impl<S: Source> Simulation<S> {
     fn expire(&mut self, now: Time) -> bool {
         let mut any = false;
         let quiet = self.next_end().min(self.s.next_arrival).min(self.session.next_wake());
-        while self.session.next_alarm().is_some_and(|(time, _)| time <= now) {
-            any |= self.expire_one(now, quiet);
+        while self.session.next_expiry() <= now {
+            any |= self.correct_first(now, quiet);
         }
         self.session.wake(now) || any
     }
 
     #[inline]
-    fn expire_one(&mut self, now: Time, quiet: Time) -> bool {
+    fn correct_first(&mut self, now: Time, quiet: Time) -> bool {
         let s = &self.s;
-        self.session.expire_one(now, quiet, |id, entry| s.end_if_running(id, entry))
+        self.session.correct_first(now, quiet, |id, entry| s.end_if_running(id, entry))
     }
 
     #[inline]
@@ -378,9 +376,6 @@ impl<S: Source> Simulation<S> {
         let Some(Reverse(next)) = self.s.ends.pop() else { return };
         let id = next.job();
         self.session.end(now, id);
-        if self.session.has_unarmed() {
-            self.s.rearm(&mut self.session);
-        }
         debug_assert_eq!(self.session.entry(id).ran, self.s.due(id), "run time received is the run time due");
         if O::ENDS {
             self.report(now, id, observer);
@@ -472,7 +467,6 @@ impl<S: Source> Simulation<S> {
                 }
                 let end = now + s.due(job);
                 s.push_end(end, job);
-                s.arm(session, job, end);
                 observer.started(now, job, why);
                 if on != Placement::Any
                     && let Some(set) = session.named(job)
@@ -484,7 +478,6 @@ impl<S: Source> Simulation<S> {
                 s.wait_for_writers(session, now, job);
                 if let Some(end) = s.end_of(session, job) {
                     s.push_end(end, job);
-                    s.arm(session, job, end);
                 }
                 observer.resumed(now, job);
                 if let (Action::ResumeOn { .. }, Some(set)) = (action, session.named(job)) {
@@ -503,10 +496,7 @@ impl<S: Source> Simulation<S> {
             }
             Action::Kill(job) => s.cut(session, now, job),
             Action::Reserve { job, start, latest } => observer.reserved(now, job, start, latest),
-            Action::Repredict { job, prediction } => {
-                s.rearm(session);
-                observer.repredicted(now, job, prediction);
-            }
+            Action::Repredict { job, prediction } => observer.repredicted(now, job, prediction),
             Action::Note { gauge, value } => observer.noted(now, gauge, value),
         })?;
         for moved in self.session.actions().moves() {
@@ -529,24 +519,6 @@ impl State {
     #[inline]
     fn end_if_running(&self, id: JobId, entry: &Entry) -> Time {
         entry.segment + (self.due(id) - entry.ran)
-    }
-
-    /// Sets the alarm of a job that runs until `end`, unless it would find the job gone.
-    #[inline]
-    fn arm(&self, session: &mut Session, id: JobId, end: Time) {
-        if session.alarms_left() && session.entry(id).predicted_end() < end {
-            session.arm(id);
-        }
-    }
-
-    /// Sets the alarms of running jobs whose predictions have changed.
-    #[inline]
-    fn rearm(&self, session: &mut Session) {
-        while let Some(id) = session.next_unarmed() {
-            if let Some(end) = self.end_of(session, id) {
-                self.arm(session, id, end);
-            }
-        }
     }
 
     /// How long a job needs its processors in all.

@@ -3,6 +3,7 @@
 use super::tree::{Item, Packed, Probe, Tree, packed};
 use crate::model::{JobId, Procs, Time};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// A running job as the plan sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -69,6 +70,12 @@ pub struct RunningSet {
     tree: Tree<Running>,
 }
 
+impl fmt::Debug for RunningSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
 /// Adds up processors in order of predicted end until enough are free.
 struct Accumulate {
     sum: u64,
@@ -92,28 +99,6 @@ impl Probe<Running> for Accumulate {
     }
 }
 
-/// Adds up processors of all jobs that end by a time.
-struct EndingBy {
-    sum: u64,
-    time: Time,
-}
-
-impl Probe<Running> for EndingBy {
-    #[inline]
-    fn enter(&mut self, _: &u64) -> bool {
-        true
-    }
-
-    #[inline]
-    fn take(&mut self, job: &Running) -> bool {
-        if job.end > self.time {
-            return true;
-        }
-        self.sum += u64::from(job.procs);
-        false
-    }
-}
-
 impl RunningSet {
     /// Adds a job that has started.
     #[inline]
@@ -131,6 +116,13 @@ impl RunningSet {
     #[inline]
     pub fn postpone(&mut self, job: Running, end: Time) -> bool {
         self.tree.replace(&job.key(), Running { end, ..job }).is_some()
+    }
+
+    /// Gives the first job, which must be there, another predicted end.
+    #[inline]
+    pub(crate) fn postpone_first(&mut self, first: Running, end: Time) {
+        debug_assert_eq!(self.first(), Some(first));
+        self.tree.replace_first(Running { end, ..first });
     }
 
     /// Number of running jobs.
@@ -152,6 +144,12 @@ impl RunningSet {
         self.tree.first().copied()
     }
 
+    /// When the job behind the first is predicted to end, if that is known without a search.
+    #[inline]
+    pub(crate) fn second_end(&self) -> Option<Time> {
+        self.tree.second_in_leaf().map(|job| job.end)
+    }
+
     /// The shadow time of a job that lacks `missing` processors now, with the extra processors at that time. `None` where
     /// even the end of all running jobs does not suffice.
     ///
@@ -160,39 +158,71 @@ impl RunningSet {
     #[inline]
     #[must_use]
     pub fn shadow(&self, missing: Procs, extra: Extra, floor: Time) -> Option<Shadow> {
+        match self.tree.flat() {
+            Some(jobs) => walk(jobs.iter(), missing, extra, floor),
+            None => self.deep_shadow(&[], missing, extra, floor),
+        }
+    }
+
+    /// The same as if these jobs, in order of predicted end and id, were in the set, too. O((k + 1) log n) for k of them.
+    #[must_use]
+    pub fn shadow_with(&self, more: &[Running], missing: Procs, extra: Extra, floor: Time) -> Option<Shadow> {
+        debug_assert!(more.is_sorted_by_key(Running::key), "{more:?}");
         let Some(jobs) = self.tree.flat() else {
-            return self.deep_shadow(missing, extra, floor);
+            return self.deep_shadow(more, missing, extra, floor);
         };
-        let mut sum = 0;
-        let mut ends = jobs.iter();
-        let last = ends.find(|job| {
-            sum += job.procs;
-            sum >= missing
-        })?;
-        let time = last.end.max(floor);
-        if extra == Extra::All {
-            sum += ends.take_while(|job| job.end <= time).map(|job| job.procs).sum::<Procs>();
-        }
-        Some(Shadow { time, extra: sum - missing })
+        let (mut jobs, mut more) = (jobs.iter().peekable(), more.iter().peekable());
+        let merged = std::iter::from_fn(|| match (jobs.peek(), more.peek()) {
+            (Some(job), Some(other)) if other.key() < job.key() => more.next(),
+            (None, _) => more.next(),
+            _ => jobs.next(),
+        });
+        walk(merged, missing, extra, floor)
     }
 
-    fn deep_shadow(&self, missing: Procs, extra: Extra, floor: Time) -> Option<Shadow> {
-        let mut walk = Accumulate { sum: 0, need: u64::from(missing) };
-        let last = self.tree.find(None, &mut walk)?;
+    fn deep_shadow(&self, more: &[Running], missing: Procs, extra: Extra, floor: Time) -> Option<Shadow> {
+        let missing = u64::from(missing);
+        // What the first of the others add, and the job of the set with which that suffices: unless the next one comes before.
+        let mut added = 0;
+        let mut more_left = more;
+        let (last, enough) = loop {
+            let mut walk = Accumulate { sum: added, need: missing };
+            let last = self.tree.find(None, &mut walk);
+            let next = more_left.first();
+            match (last, next) {
+                (Some(last), None) => break (last, walk.sum),
+                (Some(last), Some(next)) if last.key() < next.key() => break (last, walk.sum),
+                (None, None) => return None,
+                (_, Some(next)) => {
+                    added += u64::from(next.procs);
+                    more_left = &more_left[1..];
+                    let sum = self.tree.before(&next.key()) + added;
+                    if sum >= missing {
+                        break (*next, sum);
+                    }
+                }
+            }
+        };
         let time = last.end.max(floor);
-        let mut sum = walk.sum;
-        if extra == Extra::All {
-            let mut rest = EndingBy { sum, time };
-            self.tree.find(Some(last.key()), &mut rest);
-            sum = rest.sum;
-        }
-        Some(Shadow { time, extra: (sum - u64::from(missing)) as Procs })
+        let sum = match extra {
+            Extra::First => enough,
+            Extra::All => {
+                let others = more.iter().take_while(|job| job.end <= time).map(|job| u64::from(job.procs));
+                self.sum_by(time) + others.sum::<u64>()
+            }
+        };
+        Some(Shadow { time, extra: (sum - missing) as Procs })
     }
 
-    /// Processors of the jobs that are predicted to end by `time`. O(log n + number of those jobs).
+    /// Processors of the jobs that are predicted to end by `time`. O(log n).
+    fn sum_by(&self, time: Time) -> u64 {
+        self.tree.before(&packed(time.0, JobId(u32::MAX)))
+    }
+
+    /// Processors of the jobs that are predicted to end by `time`. O(log n).
     #[must_use]
     pub fn ending_by(&self, time: Time) -> Procs {
-        self.iter().take_while(|job| job.end <= time).map(|job| job.procs).sum()
+        self.sum_by(time) as Procs
     }
 
     /// Processors of all running jobs. O(n).
@@ -205,6 +235,21 @@ impl RunningSet {
     pub fn iter(&self) -> impl Iterator<Item = &Running> + '_ {
         self.tree.iter()
     }
+}
+
+/// The shadow time by a walk over the running jobs in order.
+#[inline(always)]
+fn walk<'a>(mut ends: impl Iterator<Item = &'a Running>, missing: Procs, extra: Extra, floor: Time) -> Option<Shadow> {
+    let mut sum = 0;
+    let last = ends.find(|job| {
+        sum += job.procs;
+        sum >= missing
+    })?;
+    let time = last.end.max(floor);
+    if extra == Extra::All {
+        sum += ends.take_while(|job| job.end <= time).map(|job| job.procs).sum::<Procs>();
+    }
+    Some(Shadow { time, extra: sum - missing })
 }
 
 #[cfg(test)]
@@ -235,14 +280,18 @@ mod tests {
         ) {
             let mut list: Vec<Running> = jobs.iter().enumerate()
                 .map(|(i, &(end, procs))| Running { end: Time(end), id: JobId(i as u32), procs }).collect();
-            let mut set = RunningSet::default();
+            let (mut set, mut apart, mut more) = (RunningSet::default(), RunningSet::default(), Vec::new());
             list.iter().for_each(|&j| set.insert(j));
+            list.iter().for_each(|&j| if j.id.0 % 29 == 0 { more.push(j) } else { apart.insert(j) });
             list.sort_by_key(|j| (j.end, j.id));
-            for (free, more, floor, all) in queries {
+            more.sort_by_key(|j| (j.end, j.id));
+            for (free, lacks, floor, all) in queries {
                 let extra = if all { Extra::All } else { Extra::First };
                 for floor in [Time(floor), Time::MIN] {
-                    let need = free + 1 + more;
-                    prop_assert_eq!(set.shadow(need - free, extra, floor), obvious(&list, free, need, extra, floor));
+                    let need = free + 1 + lacks;
+                    let expected = obvious(&list, free, need, extra, floor);
+                    prop_assert_eq!(set.shadow(need - free, extra, floor), expected);
+                    prop_assert_eq!(apart.shadow_with(&more, need - free, extra, floor), expected);
                 }
             }
         }

@@ -177,6 +177,15 @@ impl<T: Item> Leaf<T> {
         Some(gone)
     }
 
+    /// Puts `item` in the place of the first, or where its key belongs.
+    #[inline]
+    fn replace_first(&mut self, item: T) {
+        let new = item.key();
+        let to = self.items[1..self.len].partition_point(|i| i.key() < new);
+        self.items.copy_within(1..to + 1, 0);
+        self.items[to] = item;
+    }
+
     fn summary(&self) -> T::Summary {
         let mut s = T::Summary::default();
         self.items().iter().for_each(|i| i.join(&mut s));
@@ -241,6 +250,16 @@ impl<T: Item> Tree<T> {
             node = self.inners[node as usize].child[0];
         }
         self.leaves[node as usize].items().first()
+    }
+
+    /// The item behind the first, unless it lies in another leaf.
+    #[inline]
+    pub(crate) fn second_in_leaf(&self) -> Option<&T> {
+        let mut node = self.root;
+        for _ in 0..self.height {
+            node = self.inners[node as usize].child[0];
+        }
+        self.leaves[node as usize].items().get(1)
     }
 
     /// Adds an item whose key is not in the tree yet.
@@ -318,6 +337,17 @@ impl<T: Item> Tree<T> {
         Some(gone)
     }
 
+    /// [`Tree::replace`] for the first item, which must be there.
+    #[inline]
+    pub(crate) fn replace_first(&mut self, item: T) {
+        if self.height == 0 {
+            return self.leaves[self.root as usize].replace_first(item);
+        }
+        if let Some(first) = self.first().map(T::key) {
+            self.replace(&first, item);
+        }
+    }
+
     /// All items as one sorted array, while they fit one leaf: then searches are plain scans and need no probe.
     #[inline]
     pub(crate) fn flat(&self) -> Option<&[T]> {
@@ -351,6 +381,21 @@ impl<T: Item> Tree<T> {
                 }
             }
         })
+    }
+
+    /// The summary of all items below `key`. O(log n).
+    pub(crate) fn before(&self, key: &T::Key) -> T::Summary {
+        let mut sum = T::Summary::default();
+        let mut node = self.root;
+        for _ in 0..self.height {
+            let inner = &self.inners[node as usize];
+            let slot = inner.slot(key);
+            inner.summary[..slot].iter().for_each(|child| T::merge(&mut sum, child));
+            node = inner.child[slot];
+        }
+        let leaf = &self.leaves[node as usize];
+        leaf.items().iter().take_while(|item| item.key() < *key).for_each(|item| item.join(&mut sum));
+        sum
     }
 
     /// Hands every leaf's items, in key order, to `visit` until it answers `false`.
@@ -636,6 +681,7 @@ mod tests {
         Append(u32),
         Remove(usize),
         RemoveFirst,
+        ReplaceFirst(u32, u32),
     }
 
     fn ops() -> impl Strategy<Value = Vec<Op>> {
@@ -644,6 +690,7 @@ mod tests {
             3 => (0u32..1000).prop_map(Op::Append),
             2 => any::<usize>().prop_map(Op::Remove),
             1 => Just(Op::RemoveFirst),
+            1 => (0u32..100_000, 0u32..1000).prop_map(|(k, s)| Op::ReplaceFirst(k, s)),
         ];
         prop::collection::vec(op, 0..if cfg!(miri) { 150 } else { 3000 })
     }
@@ -675,13 +722,25 @@ mod tests {
                         let key = *map.keys().nth(i % map.len()).expect("in range");
                         prop_assert_eq!(tree.remove(&key).map(|e| e.size), map.remove(&key));
                     },
+                    Op::ReplaceFirst(key, size) => if !map.is_empty() && !map.contains_key(&key) {
+                        map.pop_first();
+                        map.insert(key, size);
+                        tree.replace_first(Entry { key, size });
+                    },
                     Op::RemoveFirst => if let Some(first) = tree.first().copied() {
                         prop_assert_eq!(map.pop_first(), Some((first.key, first.size)));
                         tree.remove(&first.key);
                     },
                 }
                 prop_assert_eq!(tree.len(), map.len());
+                if let Some(second) = tree.second_in_leaf() {
+                    prop_assert_eq!(map.keys().nth(1), Some(&second.key));
+                }
                 if n % 97 == 0 {
+                    for &(_, key) in &limits {
+                        let least = map.range(..key % 1_001_000).map(|(_, &size)| size).min();
+                        prop_assert_eq!(tree.before(&(key % 1_001_000)), least);
+                    }
                     for &(limit, after) in &limits {
                         let after = (after % 3 > 0).then_some(after % 1_001_000);
                         let found = tree.find(after, &mut AtMost(limit)).map(|e| e.key);

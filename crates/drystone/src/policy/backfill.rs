@@ -7,7 +7,7 @@
 use super::{Actions, Event, Kind, Param, Phase, Policy, Requirement, Variant, View, Why};
 use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::predict;
-use crate::parts::{Extra, Fit, Line, Order, Place, Profile, Running, RunningSet, WaitQueue, Waiting};
+use crate::parts::{Extra, Fit, Line, Order, Place, Profile, Running, WaitQueue, Waiting};
 use serde::{Deserialize, Serialize};
 
 /// What a running job that has outlived its prediction means for the shadow time.
@@ -91,7 +91,9 @@ pub struct Backfill {
     line: Option<Line>,
     /// The same jobs in the order of backfilling, where that is another.
     candidates: Option<WaitQueue>,
-    running: RunningSet,
+    /// What this pass has started so far.
+    #[serde(skip)]
+    started: Vec<Running>,
     /// Jobs that arrived since the last pass, not in a queue yet.
     fresh: Vec<Waiting>,
     /// Why nobody in the queue could start at the last pass; `None` when the reservation may have changed.
@@ -141,7 +143,7 @@ impl Backfill {
             queue: WaitQueue::default(),
             line: in_line.then(Line::default),
             candidates: separate.then(WaitQueue::default),
-            running: RunningSet::default(),
+            started: Vec::new(),
             fresh: Vec::new(),
             blocked: None,
             ended: false,
@@ -205,7 +207,7 @@ impl Backfill {
     #[inline]
     fn start(&mut self, job: &Waiting, why: Why, now: Time, actions: &mut Actions) {
         actions.start(job.id, why);
-        self.running.insert(Running { end: now + job.prediction, id: job.id, procs: job.procs });
+        self.started.push(Running { end: now + job.prediction, id: job.id, procs: job.procs });
     }
 
     #[inline]
@@ -289,7 +291,7 @@ impl Backfill {
     fn free(&self, view: &View<'_>) -> Procs {
         match self.choices.overdue {
             Overdue::Now | Overdue::Stale => view.free(),
-            Overdue::Free => view.machine().procs - (self.running.procs() - self.running.ending_by(view.now())),
+            Overdue::Free => view.machine().procs - (view.running().procs() - view.running().ending_by(view.now())),
         }
     }
 
@@ -345,10 +347,10 @@ impl Backfill {
         let Some(head) = head else { return };
         let (shadow, extra) = match known {
             Some(known) if known.head == head.place() && free == view.free() => {
-                debug_assert_eq!((known.shadow, known.extra), self.reservation(&head, free, now), "at {now}");
+                debug_assert_eq!((known.shadow, known.extra), self.reservation(&head, free, view), "at {now}");
                 (known.shadow, known.extra)
             }
-            _ => self.reservation(&head, free, now),
+            _ => self.reservation(&head, free, view),
         };
         if shadow < Time::MAX {
             self.announce(head.id, shadow, actions);
@@ -373,13 +375,27 @@ impl Backfill {
 
     /// Shadow time and extra processors of the job that blocks the queue; [`Time::MAX`] where it has no reservation.
     #[inline]
-    fn reservation(&self, head: &Waiting, free: Procs, now: Time) -> (Time, Procs) {
+    fn reservation(&mut self, head: &Waiting, free: Procs, view: &View<'_>) -> (Time, Procs) {
         if self.choices.backfill.is_none() || self.choices.reservations == 0 {
             return (Time::MAX, 0);
         }
+        let (now, running, extra) = (view.now(), view.running(), self.choices.extra);
         let floor = if self.choices.overdue == Overdue::Now { now } else { Time::MIN };
-        let already = if self.choices.overdue == Overdue::Free { self.running.ending_by(now) } else { 0 };
-        match self.running.shadow(head.procs + already - free, self.choices.extra, floor) {
+        let already = match self.choices.overdue {
+            Overdue::Free => {
+                let started = self.started.iter().filter(|job| job.end <= now).map(|job| job.procs).sum::<Procs>();
+                running.ending_by(now) + started
+            }
+            Overdue::Now | Overdue::Stale => 0,
+        };
+        let missing = head.procs + already - free;
+        let shadow = if self.started.is_empty() {
+            running.shadow(missing, extra, floor)
+        } else {
+            self.started.sort_unstable_by_key(|job| (job.end, job.id));
+            running.shadow_with(&self.started, missing, extra, floor)
+        };
+        match shadow {
             Some(shadow) => (shadow.time, shadow.extra),
             // Not even all of the machine suffices: nothing that runs now can be in the way of the head.
             None => (Time::MAX, 0),
@@ -428,7 +444,7 @@ impl Backfill {
         let mut free = view.free();
         let mut profile = self.profile.take().unwrap_or_else(|| Profile::new(now, 0));
         // In the plan an overdue job ends now; what it still holds is not free for a start.
-        profile.reset_to_running(now, free, self.running.iter().map(|j| (j.end, j.procs)));
+        profile.reset_to_running(now, free, view.running().iter().map(|j| (j.end, j.procs)));
         let mut planned = 0;
         let mut waiting: Vec<Waiting> = self.queue.iter().copied().collect();
         if self.choices.order == Order::Lxf {
@@ -500,8 +516,7 @@ impl Policy for Backfill {
                 let job = view.job(id);
                 self.fresh.push(self.choices.order.waiting(id, job.submit, job.procs, view.prediction(id)));
             }
-            Event::Ended { job, predicted_end } => {
-                self.running.remove(predicted_end, job);
+            Event::Ended { predicted_end, .. } => {
                 self.ended = !self.nobody_waits();
                 // What it gives back now was counted as free at the shadow time, and just before it, too.
                 self.blocked = self.blocked.filter(|b| predicted_end < b.shadow).map(|b| Blocked { freed: true, ..b });
@@ -519,6 +534,7 @@ impl Policy for Backfill {
 
     #[inline]
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
+        self.started.clear();
         if self.choices.arrive == Arrive::Fits && !self.fresh.is_empty() {
             let free = self.free(view);
             if !self.ended && self.fresh.iter().all(|job| job.procs > free) {
@@ -566,7 +582,6 @@ impl Backfill {
             Phase::Running => {
                 let end = view.predicted_end(id);
                 let before = end - (new - old);
-                self.running.postpone(Running { end: before, id, procs: job.procs }, end);
                 self.blocked = self.blocked.filter(|b| b.outlasts(before, end, self.choices.extra));
             }
             Phase::Waiting => {

@@ -275,7 +275,7 @@ pub trait Policy: Snapshot {
 
     /// Up to when it makes no difference when running jobs are predicted to end: as long as nothing happens but corrections
     /// by which jobs are predicted to end later, and no later than this, each pass would do nothing. Whoever drives the
-    /// policy may then leave out the passes, and tell several corrections of a job as one.
+    /// policy may then leave out the passes, and does not tell it of such corrections. ([`View::running`] has them all.)
     fn unmoved_until(&self, _now: Time) -> Time {
         Time::MIN
     }

@@ -1,6 +1,7 @@
 //! What a policy may see: the jobs it was told of, and the machine.
 
 use crate::model::{Job, JobId, Machine, Procs, Span, Time, Window};
+use crate::parts::RunningSet;
 use crate::parts::predict::Expired;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -106,6 +107,7 @@ pub struct View<'a> {
     pub(crate) machine: Machine,
     pub(crate) free: Procs,
     pub(crate) table: &'a Table,
+    pub(crate) running: &'a RunningSet,
     pub(crate) stopwatch: Option<&'a dyn Stopwatch>,
 }
 
@@ -159,6 +161,13 @@ impl<'a> View<'a> {
     #[must_use]
     pub fn predicted_end(&self, id: JobId) -> Time {
         self.table.entries[id].predicted_end()
+    }
+
+    /// The running jobs in the order of their predicted ends, before anything that is being decided now.
+    #[inline]
+    #[must_use]
+    pub fn running(&self) -> &'a RunningSet {
+        self.running
     }
 
     /// How long the job has run so far, without suspensions.

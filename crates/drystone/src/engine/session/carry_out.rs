@@ -2,8 +2,8 @@
 
 use super::{Session, Violation};
 use crate::model::{JobId, Procs, Span, Time};
+use crate::parts::Running;
 use crate::policy::{Action, Pass, Phase, Placement, Why};
-use std::cmp::Reverse;
 
 impl Session {
     #[inline]
@@ -94,11 +94,11 @@ impl Session {
                 if entry.phase != Phase::Running {
                     return refuse(format!("cannot be suspended: it is {:?}", entry.phase));
                 }
+                self.s.running.remove(entry.predicted_end(), job);
                 entry.phase = Phase::Suspended;
                 entry.ran += now - entry.segment;
                 entry.suspensions += 1;
                 self.s.free += i64::from(procs);
-                self.s.running -= 1;
                 self.s.suspended += 1;
                 if let Some(set) = self.s.named.get(&job) {
                     self.s.named_busy = self.s.named_busy.difference(set);
@@ -130,12 +130,9 @@ impl Session {
     }
 
     #[inline]
-    fn run(&mut self, job: JobId, procs: Procs, predicted_end: Time) {
+    fn run(&mut self, id: JobId, procs: Procs, predicted_end: Time) {
         self.s.free -= i64::from(procs);
-        self.s.running += 1;
-        if self.corrects && !self.alarms_left {
-            self.s.alarms.push(Reverse((predicted_end, job)));
-        }
+        self.s.running.insert(Running { end: predicted_end, id, procs });
     }
 
     fn name(&mut self, job: JobId, procs: Procs, index: u32) -> Result<(), Violation> {
