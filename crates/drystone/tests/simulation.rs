@@ -50,6 +50,16 @@ fn withdrawn_while_it_pays() {
     }
 }
 
+/// Job 2 is withdrawn in the second in which job 0 ends and job 1, which needs all processors, is served at its expense. It
+/// ends there, and is not suspended to be resumed.
+#[test]
+fn withdrawn_before_another_end_in_whose_favour_it_would_be_suspended() {
+    let w = workload(16, &[(0, 1, 1, 1), (0, 16, 1, 1), (0, 1, 1, 2)]);
+    let seen = run(&w, "is(slice=1,pass=pyss)", "", &[(Time(1), JobId(2))]);
+    let last = seen.outcomes[2].as_ref().expect("ended");
+    assert_eq!((last.start.0, last.end.0, last.ran.0, last.suspensions), (0, 1, 1, 0));
+}
+
 /// Drawn memory lies between its limits, both included, and every job has its own: at 1 MB/s, seconds are megabytes.
 #[test]
 fn memory_is_drawn_between_its_limits() {

@@ -64,6 +64,11 @@ impl End {
     fn job(self) -> JobId {
         JobId(self.0 as u32)
     }
+
+    /// Whether the job was cut short: then it ends before others, in whose favour a pass could suspend it.
+    fn is_cut(self) -> bool {
+        (self.0 >> 32) as u32 == 0
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -338,6 +343,10 @@ impl<S: Source> Simulation<S> {
     }
 
     fn one_pyss_event(&mut self, now: Time, end: Time, arrival: Time, observer: &mut impl Observer) -> bool {
+        if end == now && self.s.ends.peek().is_some_and(|Reverse(end)| end.is_cut()) {
+            self.end_one(now, observer);
+            return true;
+        }
         // A job that ends at this very second is not corrected.
         let outlives = |job: &Running| self.s.end_if_running(job.id, self.session.entry(job.id)) != now;
         let expired = self.session.expired(now).find(outlives);
@@ -568,7 +577,7 @@ impl State {
         }
         self.truth[id].run = received - overhead;
         self.stale = true;
-        self.push_end(now, id);
+        self.ends.push(Reverse(End::new(now, 0, id)));
     }
 
     #[inline]
