@@ -90,7 +90,7 @@ fn odd_jobs_have_defined_predictions() {
     }
 }
 
-/// New predictions of running jobs without any correction: an alarm for them would go off for ever.
+/// New predictions of running jobs without any correction: if they expired, they would do so for ever.
 #[test]
 fn predictions_may_change_without_being_corrected() {
     let w = workload(2, &[(0, 1, 100, 2), (0, 1, 100, 50), (1, 2, 100, 5), (60, 1, 100, 5)]);

@@ -76,13 +76,13 @@ fn predictions_expire_and_are_corrected() {
     assert_eq!(s.view().predicted_end(id), Time(23));
     assert!(s.expire(Time(23)));
     assert_eq!((s.view().predicted_end(id), s.deadline()), (Time(83), Some(Time(83))));
-    // The alarms of the first two, at 100 and 110, find nobody; all others of this time are due at once.
+    // The first two, predicted to run until 100 and 110, are gone; all corrections of the third by this time are due at once.
     assert!(s.expire(Time(200)));
     let ends = [83, 20 + 100, 20 + 100 + 60, 20 + 100 + 60 + 900];
     assert_eq!((s.view().predicted_end(id).0, s.deadline()), (ends[3], Some(Time(ends[3]))));
     assert!(!s.expire(Time(1_079)));
     s.end(Time(1_079), id);
-    // Its alarm finds it gone.
+    // It is gone when its prediction would expire.
     assert!(!s.expire(Time(1_080)));
     assert_eq!(s.deadline(), None);
 }
