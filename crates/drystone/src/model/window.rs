@@ -47,8 +47,8 @@ impl<T> Window<T> {
     #[inline]
     pub(crate) fn forget_before(&mut self, oldest: JobId) {
         let dead = (oldest.0 - self.base) as usize;
-        // Only when it frees at least half: each item is moved at most once per time it is counted.
-        if dead >= 64 && dead * 2 >= self.items.len() {
+        // Only when it frees at least three quarters: for three that are forgotten at most one is moved.
+        if dead >= 64 && dead * 4 >= self.items.len() * 3 {
             self.items.drain(..dead);
             self.base = oldest.0;
         }

@@ -33,12 +33,14 @@ impl Item for Running {
         *sum += child;
     }
 
-    fn leave(&self, sum: &mut u64, _: &[Running]) {
+    fn leave(&self, sum: &mut u64, _: &[Running]) -> bool {
         *sum -= u64::from(self.procs);
+        true
     }
 
-    fn part(&self, sum: &mut u64, _: &[u64]) {
+    fn part(&self, sum: &mut u64, _: &[u64]) -> bool {
         *sum -= u64::from(self.procs);
+        true
     }
 }
 

@@ -14,6 +14,8 @@ use serde::ser::{Serialize, SerializeSeq, Serializer};
 pub(crate) const LEAF: usize = 64;
 /// Children of one inner node.
 const FANOUT: usize = 16;
+/// Levels of inner nodes up to which a way down is kept in an array: some 4 thousand million items in full nodes.
+const WAY: usize = 7;
 
 /// Something kept in a [`Tree`], in the order of its key.
 pub(crate) trait Item: Copy + Default {
@@ -28,9 +30,11 @@ pub(crate) trait Item: Copy + Default {
     /// Adds a subtree to the summary of a larger one.
     fn merge(summary: &mut Self::Summary, child: &Self::Summary);
     /// Takes this item out of the summary of a leaf that now holds `rest`. What else is there may be joined before or after.
-    fn leave(&self, summary: &mut Self::Summary, rest: &[Self]);
-    /// Takes this item out of the summary of an inner node whose children now have these summaries.
-    fn part(&self, summary: &mut Self::Summary, children: &[Self::Summary]);
+    /// Answers whether the summary has changed.
+    fn leave(&self, summary: &mut Self::Summary, rest: &[Self]) -> bool;
+    /// Takes this item out of the summary of an inner node whose children now have these summaries. Answers whether it has
+    /// changed.
+    fn part(&self, summary: &mut Self::Summary, children: &[Self::Summary]) -> bool;
 }
 
 /// A key and the job that breaks its ties.
@@ -157,6 +161,15 @@ impl<T: Item> Leaf<T> {
         Some(gone)
     }
 
+    /// Puts an item in its place; there must be room.
+    #[inline]
+    fn insert(&mut self, item: T) {
+        let at = self.position(&item.key());
+        self.items.copy_within(at..self.len, at + 1);
+        self.items[at] = item;
+        self.len += 1;
+    }
+
     fn replace(&mut self, key: &T::Key, item: T) -> Option<T> {
         let at = self.find(key);
         if at == self.len || self.items[at].key() != *key {
@@ -181,8 +194,14 @@ impl<T: Item> Leaf<T> {
     #[inline]
     fn replace_first(&mut self, item: T) {
         let new = item.key();
-        let to = self.items[1..self.len].partition_point(|i| i.key() < new);
-        self.items.copy_within(1..to + 1, 0);
+        let mut to = 0;
+        for at in 1..self.len.min(LEAF) {
+            if new < self.items[at].key() {
+                break;
+            }
+            self.items[to] = self.items[at];
+            to = at;
+        }
         self.items[to] = item;
     }
 
@@ -269,12 +288,10 @@ impl<T: Item> Tree<T> {
         if self.height == 0 {
             let leaf = &mut self.leaves[self.root as usize];
             if leaf.len < LEAF {
-                let at = leaf.position(&item.key());
-                leaf.items.copy_within(at..leaf.len, at + 1);
-                leaf.items[at] = item;
-                leaf.len += 1;
-                return;
+                return leaf.insert(item);
             }
+        } else if self.insert_where_room(item) {
+            return;
         }
         if let Some(split) = self.insert_below(self.root, self.height, item) {
             let old = self.root;
@@ -302,7 +319,69 @@ impl<T: Item> Tree<T> {
         self.remove_deep(key)
     }
 
+    /// The way down to the leaf whose range holds `key`: per level the inner node and the slot of its child. And the leaf.
+    #[inline]
+    fn way(&self, key: &T::Key) -> ([(u32, u32); WAY], u32) {
+        let mut way = [(0, 0); WAY];
+        let mut node = self.root;
+        for step in &mut way[..self.height as usize] {
+            let inner = &self.inners[node as usize];
+            let slot = inner.slot(key);
+            *step = (node, slot as u32);
+            node = inner.child[slot];
+        }
+        (way, node)
+    }
+
+    /// [`Tree::insert`] below inner nodes, where no node has to be split. Else nothing is changed, and the answer is `false`.
+    fn insert_where_room(&mut self, item: T) -> bool {
+        if self.height as usize > WAY {
+            return false;
+        }
+        let (way, leaf) = self.way(&item.key());
+        let leaf = &mut self.leaves[leaf as usize];
+        if leaf.len == LEAF {
+            return false;
+        }
+        leaf.insert(item);
+        for &(node, slot) in &way[..self.height as usize] {
+            item.join(&mut self.inners[node as usize].summary[slot as usize]);
+        }
+        true
+    }
+
     fn remove_deep(&mut self, key: &T::Key) -> Option<T> {
+        let height = self.height as usize;
+        if height > WAY {
+            return self.remove_and_merge(key);
+        }
+        let (way, leaf) = self.way(key);
+        let (parent, slot) = way[height - 1];
+        let inner = &self.inners[parent as usize];
+        let left = self.leaves[leaf as usize].len;
+        let right =
+            inner.child[..inner.len].get(slot as usize + 1).map_or(LEAF, |&next| self.leaves[next as usize].len);
+        if left <= 1 || left + right <= LEAF / 2 + 1 {
+            return self.remove_and_merge(key);
+        }
+        let leaf = &mut self.leaves[leaf as usize];
+        let gone = leaf.remove(key)?;
+        self.len -= 1;
+        let mut changed = gone.leave(&mut self.inners[parent as usize].summary[slot as usize], leaf.items());
+        for at in (1..height).rev() {
+            let ((upper, slot), (lower, _)) = (way[at - 1], way[at]);
+            if !changed {
+                break;
+            }
+            if let Ok([upper, lower]) = self.inners.get_disjoint_mut([upper as usize, lower as usize]) {
+                changed = gone.part(&mut upper.summary[slot as usize], &lower.summary[..lower.len]);
+            }
+        }
+        Some(gone)
+    }
+
+    /// [`Tree::remove`] below inner nodes, where nodes may become empty or so small that they join their neighbours.
+    fn remove_and_merge(&mut self, key: &T::Key) -> Option<T> {
         let gone = self.remove_below(self.root, self.height, key)?;
         self.len -= 1;
         while self.height > 0 && self.inners[self.root as usize].len == 1 {
@@ -657,11 +736,13 @@ mod tests {
         fn merge(s: &mut Option<u32>, c: &Option<u32>) {
             *s = s.iter().chain(c).copied().min();
         }
-        fn leave(&self, s: &mut Option<u32>, rest: &[Entry]) {
-            *s = rest.iter().map(|e| e.size).min();
+        fn leave(&self, s: &mut Option<u32>, rest: &[Entry]) -> bool {
+            let before = std::mem::replace(s, rest.iter().map(|e| e.size).min());
+            *s != before
         }
-        fn part(&self, s: &mut Option<u32>, children: &[Option<u32>]) {
-            *s = children.iter().flatten().copied().min();
+        fn part(&self, s: &mut Option<u32>, children: &[Option<u32>]) -> bool {
+            let before = std::mem::replace(s, children.iter().flatten().copied().min());
+            *s != before
         }
     }
 

@@ -114,18 +114,34 @@ fn smallest(class: usize) -> Procs {
     SMALLEST[class]
 }
 
-/// The shortest prediction per class of sizes, capped to 31 bits: with it, both conditions of [`Fit`] prune together.
+/// The shortest prediction per class of sizes, as [`coarse`] as is good for pruning: with it, both conditions of [`Fit`] prune
+/// together.
 #[derive(Clone)]
 pub(crate) struct Shortest {
-    by_class: [i32; CLASSES],
+    by_class: [i16; CLASSES],
     /// A lower bound of the submits: jobs that have left may have been earlier.
     earliest: Time,
 }
 
-const NONE: i32 = i32::MAX;
+/// Above every [`coarse`] prediction.
+const NONE: i16 = i16::MAX;
 
+/// Predictions above some 34 years prune as if they were no longer.
 fn capped(span: Span) -> i32 {
-    span.0.clamp(0, i64::from(NONE) - 1) as i32
+    span.0.clamp(0, 1 << 30) as i32
+}
+
+/// A span as its eight leading bits and their place: rising, and exact up to 255 seconds. Small summaries are searched fast.
+fn coarse(capped: i32) -> i16 {
+    let shift = (capped | 0xff).ilog2() - 7;
+    // Shifted ones begin with 128, which is what each further shift adds.
+    (shift as i16) * 128 + (capped >> shift) as i16
+}
+
+/// The shortest span with this coarse value.
+fn finest(coarse: i16) -> i32 {
+    let shift = (i32::from(coarse) / 128 - 1).max(0);
+    (i32::from(coarse) - 128 * shift) << shift
 }
 
 impl Default for Shortest {
@@ -145,7 +161,7 @@ impl Item for Waiting {
 
     fn join(&self, s: &mut Shortest) {
         let min = &mut s.by_class[class(self.procs)];
-        *min = (*min).min(capped(self.prediction));
+        *min = (*min).min(coarse(capped(self.prediction)));
         s.earliest = s.earliest.min(self.submit);
     }
 
@@ -156,32 +172,36 @@ impl Item for Waiting {
         s.earliest = s.earliest.min(child.earliest);
     }
 
-    fn leave(&self, s: &mut Shortest, rest: &[Waiting]) {
+    fn leave(&self, s: &mut Shortest, rest: &[Waiting]) -> bool {
         let class = class(self.procs);
-        if s.by_class[class] == capped(self.prediction) {
-            let (least, below) = (smallest(class), SMALLEST.get(class + 1).copied().unwrap_or(Procs::MAX));
-            // Whether the size is in the class is all there is to compute per job, and it vectorises.
-            let in_class = |j: &&Waiting| j.procs >= least && j.procs < below;
-            s.by_class[class] = rest.iter().filter(in_class).map(|j| capped(j.prediction)).min().unwrap_or(NONE);
+        let before = s.by_class[class];
+        if before != coarse(capped(self.prediction)) {
+            return false;
         }
+        let (least, below) = (smallest(class), SMALLEST.get(class + 1).copied().unwrap_or(Procs::MAX));
+        // Whether the size is in the class is all there is to compute per job, and it vectorises.
+        let in_class = |j: &&Waiting| j.procs >= least && j.procs < below;
+        s.by_class[class] = rest.iter().filter(in_class).map(|j| capped(j.prediction)).min().map_or(NONE, coarse);
+        s.by_class[class] != before
     }
 
-    fn part(&self, s: &mut Shortest, children: &[Shortest]) {
+    fn part(&self, s: &mut Shortest, children: &[Shortest]) -> bool {
         let class = class(self.procs);
+        let before = s.by_class[class];
         s.by_class[class] = children.iter().map(|c| c.by_class[class]).min().unwrap_or(NONE);
+        s.by_class[class] != before
     }
 }
 
 /// A [`Fit`] translated to classes: a subtree is worth a visit if some class holds a prediction below its limit.
 struct FitProbe {
     fit: Fit,
-    limit: [i32; CLASSES],
+    limit: [i16; CLASSES],
 }
 
 impl FitProbe {
     fn new(fit: Fit) -> FitProbe {
-        let window = if fit.window < Span::ZERO { 0 } else { capped(fit.window) + 1 };
-        let window = if fit.window.0 >= i64::from(NONE) - 1 { NONE } else { window };
+        let window = if fit.window < Span::ZERO { 0 } else { coarse(capped(fit.window)) + 1 };
         let narrow = fit.extra.min(fit.free);
         // Written as selections without branches over a constant table, so that it vectorises.
         let limit = SMALLEST.map(|s| {
@@ -195,15 +215,14 @@ impl FitProbe {
 /// [`Stairs`] translated to classes.
 struct StairsProbe<'a> {
     stairs: &'a Stairs,
-    limit: [i32; CLASSES],
+    limit: [i16; CLASSES],
 }
 
 impl StairsProbe<'_> {
     fn new(stairs: &Stairs) -> StairsProbe<'_> {
         let limit = std::array::from_fn(|c| match stairs.longest(smallest(c)) {
             None => 0,
-            Some(span) if span.0 >= i64::from(NONE) - 1 => NONE,
-            Some(span) => capped(span) + 1,
+            Some(span) => coarse(capped(span)) + 1,
         });
         StairsProbe { stairs, limit }
     }
@@ -324,7 +343,7 @@ impl WaitQueue {
                 let shortest = s.by_class.iter().copied().min().unwrap_or(NONE);
                 let bound = Waiting {
                     submit: s.earliest,
-                    prediction: Span(i64::from(shortest)),
+                    prediction: Span(i64::from(finest(shortest))),
                     id: JobId(0),
                     ..Waiting::default()
                 };
@@ -367,6 +386,21 @@ pub fn more_expanded(a: &Waiting, b: &Waiting, now: Time) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn coarse_spans_rise_and_are_close() {
+        let spans = (0..70_000).chain((17..30).flat_map(|e| (-3..4).map(move |d| (1 << e) + d))).chain([1 << 30]);
+        let mut before = (0, 0);
+        for span in spans {
+            let (code, least) = (coarse(span), finest(coarse(span)));
+            assert!(code < NONE && code >= before.1 && span >= before.0, "{span}: {code} after {before:?}");
+            assert!(least <= span && coarse(least) == code, "{span}: {least} is not the shortest of {code}");
+            assert!(least == 0 || coarse(least - 1) < code, "{span}: {least} is not the shortest of {code}");
+            assert!(span - least <= span / 128, "{span} counts as {least}");
+            before = (span, code);
+        }
+        assert!((0..256).all(|span| finest(coarse(span)) == span));
+    }
 
     #[test]
     fn classes_partition_the_sizes() {
