@@ -294,9 +294,10 @@ fn impossible_actions_are_refused() {
 
 /// What a user's third job is believed to need, after two that ran for 10 s: 10 s, then 1 min more at 10, 15 min more at 70, and
 /// at 970 the estimate, 2000 s, as another 30 min would be beyond it (Tsafrir et al. 2007, section 3.2). It runs for 1000 s:
-/// accuracies of 1, 7, 97 and 50 % over 10, 60, 900 and 30 s. Nothing else happens meanwhile, and all three corrections are due.
+/// accuracies of 1, 7, 97 and 50 % over 10, 60, 900 and 30 s. Nothing else happens meanwhile, or others end and arrive, but nobody
+/// waits: all three corrections are due.
 #[test]
-fn corrections_between_two_events_are_all_made() {
+fn corrections_that_nobody_waits_for_are_all_made() {
     struct Last(Option<(u32, Option<f64>, Time)>);
     impl Observer for Last {
         fn ended(&mut self, ended: &Ended<'_>) {
@@ -304,15 +305,21 @@ fn corrections_between_two_events_are_all_made() {
             self.0 = Some((outcome.corrections, outcome.accuracy, outcome.end));
         }
     }
-    let w = workload(2, &[(0, 1, 2000, 10), (0, 1, 2000, 10), (100, 1, 2000, 1000)]);
-    let simulation = || Simulation::new(w.machine(), spec("easy++(correct=gradual)").scheduler(), Replay::new(&w));
-    let mut seen = Last(None);
-    simulation().run(&mut seen).expect("runs");
-    let (corrections, accuracy, end) = seen.0.expect("ends");
-    assert_eq!((corrections, end), (3, Time(1100)));
-    assert!((accuracy.expect("known") - 0.8923).abs() < 1e-12, "{accuracy:?}");
-    simulation().without_accuracy().run(&mut seen).expect("runs");
-    assert_eq!(seen.0, Some((3, None, Time(1100))));
+    let alone = vec![(0, 1, 2000, 10), (0, 1, 2000, 10), (100, 1, 2000, 1000)];
+    // One that came before its user had a history ends as it was estimated, at 500; a short one arrives at 600.
+    let among_others = [alone.clone(), vec![(5, 1, 495, 495), (600, 1, 2000, 1)]].concat();
+    for mut jobs in [alone, among_others] {
+        jobs.sort_unstable();
+        let w = workload(4, &jobs);
+        let simulation = || Simulation::new(w.machine(), spec("easy++(correct=gradual)").scheduler(), Replay::new(&w));
+        let mut seen = Last(None);
+        simulation().run(&mut seen).expect("runs");
+        let (corrections, accuracy, end) = seen.0.expect("ends");
+        assert_eq!((corrections, end), (3, Time(1100)));
+        assert!((accuracy.expect("known") - 0.8923).abs() < 1e-12, "{accuracy:?}");
+        simulation().without_accuracy().run(&mut seen).expect("runs");
+        assert_eq!(seen.0, Some((3, None, Time(1100))));
+    }
 }
 
 /// The window of live jobs is small however long the log is.

@@ -195,6 +195,12 @@ impl Session {
         self.s.waiting > 0 || self.s.suspended > 0 || self.woken
     }
 
+    /// Whether a job's end may change what running jobs are predicted.
+    #[inline]
+    pub(crate) fn repredicts_running(&self) -> bool {
+        self.propagation == Propagation::Running
+    }
+
     pub(crate) fn job(&self, id: JobId) -> &Job {
         &self.s.table.jobs[id]
     }
@@ -281,11 +287,15 @@ impl Session {
         self.s.now = now;
         let entry = &mut self.s.table.entries[id];
         assert!(entry.phase == Phase::Running, "job {id} ends at {now} but does not run");
-        let predicted_end = entry.predicted_end();
+        let mut predicted_end = entry.predicted_end();
+        self.s.running.remove(predicted_end, id);
+        if predicted_end < now {
+            predicted_end = self.catch_up(id, predicted_end, now);
+        }
+        let entry = &mut self.s.table.entries[id];
         entry.ran += now - entry.segment;
         entry.phase = Phase::Done;
         self.s.free += i64::from(entry.procs);
-        self.s.running.remove(predicted_end, id);
         self.scheduler.forecast.predictor.learn(id, &self.s.table.jobs[id], entry.ran, now);
         self.s.unname(id);
         self.observe(Event::Ended { job: id, predicted_end });

@@ -187,16 +187,21 @@ impl<S: Source> Simulation<S> {
     #[inline]
     pub fn step(&mut self, observer: &mut impl Observer) -> Result<bool, SimulationError> {
         let end = self.next_end();
-        let deadline = self.session.next_deadline();
+        let mut deadline = self.session.next_deadline();
         let arrival = self.s.next_arrival;
-        let now = end.min(arrival).min(deadline);
         if end.min(arrival) == Time::MAX && (deadline == Time::MAX || self.idle()) {
             return self.finish();
         }
+        let mut heard = None;
+        if deadline < end.min(arrival) && self.session.pass() != Pass::Pyss {
+            (heard, deadline) = self.expire_before(end, arrival);
+        }
+        let now = heard.unwrap_or(end.min(arrival).min(deadline));
         if now != self.s.now {
             self.advance(now)?;
         }
         let decide = match self.session.pass() {
+            _ if heard.is_some() => true,
             Pass::Instant => self.whole_instant(now, end, deadline, arrival, observer),
             Pass::Event => self.one_event(now, end, arrival, observer),
             Pass::Pyss => self.one_pyss_event(now, end, arrival, observer),
@@ -306,10 +311,12 @@ impl<S: Source> Simulation<S> {
                 }
             }
             // Where an end makes the prediction of a running job anew, it may be over at this very instant.
-            deadline = self.session.next_deadline();
+            if self.session.repredicts_running() {
+                deadline = self.session.next_deadline();
+            }
         }
         if deadline <= now {
-            decide |= self.expire(now);
+            decide |= self.session.expire(now);
         }
         if arrival == now {
             while self.s.next_arrival == now {
@@ -333,8 +340,7 @@ impl<S: Source> Simulation<S> {
             return true;
         }
         if self.session.next_expiry() <= now {
-            let quiet = end.min(arrival).min(self.session.next_wake());
-            return self.correct_first(now, quiet);
+            return self.session.correct_first(now);
         }
         if arrival == now {
             return self.receive(now, observer);
@@ -364,20 +370,22 @@ impl<S: Source> Simulation<S> {
         self.session.wake(now)
     }
 
-    /// Lets everything happen that is due by `now` without an event from outside. Answers whether a decision is due.
-    fn expire(&mut self, now: Time) -> bool {
-        let mut any = false;
-        let quiet = self.next_end().min(self.s.next_arrival).min(self.session.next_wake());
-        while self.session.next_expiry() <= now {
-            any |= self.correct_first(now, quiet);
-        }
-        self.session.wake(now) || any
-    }
-
+    /// Lets predictions expire before anything else happens. Answers the instant of the first correction that leads to something,
+    /// at which a decision is due, and what the next deadline is then.
     #[inline]
-    fn correct_first(&mut self, now: Time, quiet: Time) -> bool {
-        let s = &self.s;
-        self.session.correct_first(now, quiet, |id, entry| s.end_if_running(id, entry))
+    fn expire_before(&mut self, end: Time, arrival: Time) -> (Option<Time>, Time) {
+        if end < arrival && self.session.may_lag_until(end) {
+            return (None, Time::MAX);
+        }
+        let heard = self.session.expire_before(end.min(arrival).min(self.session.next_wake()));
+        if let Some(now) = heard
+            && self.session.pass() == Pass::Instant
+        {
+            while self.session.next_expiry() <= now {
+                self.session.correct_first(now);
+            }
+        }
+        (heard, self.session.next_deadline())
     }
 
     #[inline]

@@ -119,16 +119,26 @@ struct Blocked {
 }
 
 impl Blocked {
-    /// Whether that is still true after a running job's predicted end has moved. The shadow time and what is free then are
-    /// counted over the ends up to it: a later end among these changes nothing, nor does any end behind it.
+    /// What is true after a running job's predicted end has moved to a later time; `None` where the reservation has to be
+    /// computed anew. The shadow time and what is free then are counted over the ends up to it: a later end among these changes
+    /// nothing, nor does any end behind it. One that leaves them takes its processors with it: where there were as many left over,
+    /// the shadow time stays, for what is free before was too little with them.
     #[inline]
-    fn outlasts(&self, from: Time, to: Time, extra: Extra) -> bool {
-        let before = match extra {
-            Extra::All => to <= self.shadow,
+    fn moved(self, job: &Running, to: Time, extra: Extra) -> Option<Blocked> {
+        let (among, stays) = match extra {
+            Extra::All => (job.end <= self.shadow, to <= self.shadow),
             // Of the ends at the shadow time itself only some were counted.
-            Extra::First => to < self.shadow,
+            Extra::First => (job.end < self.shadow, to < self.shadow),
         };
-        from <= to && (before || from > self.shadow)
+        if to < job.end {
+            None
+        } else if stays || job.end > self.shadow {
+            Some(self)
+        } else if among && to > self.shadow && job.procs <= self.extra {
+            Some(Blocked { extra: self.extra - job.procs, ..self })
+        } else {
+            None
+        }
     }
 }
 
@@ -581,8 +591,8 @@ impl Backfill {
         match view.phase(id) {
             Phase::Running => {
                 let end = view.predicted_end(id);
-                let before = end - (new - old);
-                self.blocked = self.blocked.filter(|b| b.outlasts(before, end, self.choices.extra));
+                let before = Running { end: end - (new - old), id, procs: job.procs };
+                self.blocked = self.blocked.and_then(|b| b.moved(&before, end, self.choices.extra));
             }
             Phase::Waiting => {
                 self.blocked = None;

@@ -275,7 +275,10 @@ pub trait Policy: Snapshot {
 
     /// Up to when it makes no difference when running jobs are predicted to end: as long as nothing happens but corrections
     /// by which jobs are predicted to end later, and no later than this, each pass would do nothing. Whoever drives the
-    /// policy may then leave out the passes, and does not tell it of such corrections. ([`View::running`] has them all.)
+    /// policy may then leave out the passes, and does not tell it of such corrections. ([`View::running`] has them all.) The answer
+    /// must hold until something else happens, but need not once it lies in the past. [`Time::MAX`] says that nothing depends on
+    /// when running jobs are predicted to end until somebody arrives; corrections may be made only then, or when the job ends.
+    /// [`Time::MIN`], as is answered without this method, says that a pass is due after every correction.
     fn unmoved_until(&self, _now: Time) -> Time {
         Time::MIN
     }

@@ -6,7 +6,7 @@ use crate::parts::Running;
 use crate::policy::{Action, Pass, Phase, Placement, Why};
 
 impl Session {
-    #[inline]
+    #[inline(always)]
     pub(super) fn carry_out(&mut self, action: Action) -> Result<(), Violation> {
         // Nearly every action is the start of a waiting job that fits; the rest is checked out of line.
         if let Action::Start { job, why, on: Placement::Any } = action

@@ -3,7 +3,7 @@
 use super::Session;
 use crate::model::{JobId, Span, Time};
 use crate::parts::Running;
-use crate::policy::{Entry, Event};
+use crate::policy::Event;
 
 /// A prediction that was corrected.
 struct Corrected {
@@ -33,42 +33,79 @@ impl Session {
     pub fn expire(&mut self, now: Time) -> bool {
         let mut any = false;
         while self.next_expiry() <= now {
-            any |= self.correct_first(now, now, |_, _| Time::MAX);
+            any |= self.correct_first(now);
         }
         self.wake(now) || any
     }
 
     /// Corrects the prediction that expires first. Answers whether a decision is due: some corrections lead to nothing
     /// ([`Policy::unmoved_until`](crate::policy::Policy::unmoved_until)), and the policy is not told of them.
-    ///
-    /// `ends` says when the job will end, [`Time::MAX`] if that is not known. Nothing else but expiries will happen before
-    /// `quiet`: corrections of the job that are due before then and before any other job's, and that lead to nothing, are made at
-    /// once. They are what they would have been, and nobody has seen the prediction in between. (Another job's may lead to a pass,
-    /// after which they might lead to something.)
-    #[inline]
-    pub(crate) fn correct_first(&mut self, now: Time, quiet: Time, ends: impl FnOnce(JobId, &Entry) -> Time) -> bool {
+    pub(crate) fn correct_first(&mut self, now: Time) -> bool {
         let Some(first) = self.s.running.first() else { return false };
-        let quiet = self.s.running.second_end().unwrap_or(first.end).min(quiet);
-        let corrected = self.corrected(first.id, now, quiet, ends);
+        let unmoved = self.scheduler.policy.unmoved_until(now);
+        let corrected = self.corrected(first.id, now, unmoved, now);
         self.s.running.postpone_first(first, corrected.end);
-        self.tell(first.id, &corrected)
+        self.tell(first.id, now, &corrected)
     }
 
     /// Corrects the prediction of any running job that has expired. Answers as [`Session::correct_first`].
     pub(crate) fn correct(&mut self, job: Running, now: Time) -> bool {
-        let corrected = self.corrected(job.id, now, now, |_, _| Time::MAX);
+        let unmoved = self.scheduler.policy.unmoved_until(now);
+        let corrected = self.corrected(job.id, now, unmoved, now);
         self.s.running.postpone(job, corrected.end);
-        self.tell(job.id, &corrected)
+        self.tell(job.id, now, &corrected)
     }
 
+    /// Corrects predictions that expire before `quiet`, until one of them leads to something: answers when that was. Nothing else
+    /// may happen before `quiet`.
+    pub(crate) fn expire_before(&mut self, quiet: Time) -> Option<Time> {
+        let mut first = self.s.running.first().filter(|job| job.end < quiet)?;
+        // What leads to nothing does not change the answer.
+        let mut unmoved = self.scheduler.policy.unmoved_until(first.end);
+        loop {
+            // The job's later corrections, too, before another job's, which may lead to a pass: they are what they would have
+            // been, and nobody has seen the prediction in between.
+            let last = match unmoved {
+                Time::MAX => quiet,
+                _ => self.s.running.second_end().unwrap_or(first.end).min(quiet),
+            };
+            let corrected = self.corrected(first.id, first.end, unmoved, last);
+            self.s.running.postpone_first(first, corrected.end);
+            if corrected.heard {
+                if self.tell(first.id, first.end, &corrected) {
+                    return Some(first.end);
+                }
+                unmoved = self.scheduler.policy.unmoved_until(first.end);
+            }
+            first = self.s.running.first().filter(|job| job.end < quiet)?;
+        }
+    }
+
+    /// Whether corrections that are due before then may wait until a job arrives or the job itself ends, if nothing else happens:
+    /// nobody waits, so nobody asks when running jobs will end.
+    pub(crate) fn may_lag_until(&self, then: Time) -> bool {
+        !self.wants_pass()
+            && !self.repredicts_running()
+            && self.next_wake() > then
+            && self.scheduler.policy.unmoved_until(then) == Time::MAX
+    }
+
+    /// Makes the corrections of a job that ends now which have waited. Answers when it was predicted to end.
+    #[cold]
+    pub(super) fn catch_up(&mut self, id: JobId, expired: Time, now: Time) -> Time {
+        if !self.corrects || !self.may_lag_until(now) {
+            return expired;
+        }
+        self.corrected(id, expired, Time::MAX, now).end
+    }
+
+    /// A running job's prediction expires now. Later corrections that lead to nothing, either, are made at once, unless they are
+    /// due at `last` or later.
     #[inline]
-    fn corrected(&mut self, id: JobId, now: Time, quiet: Time, ends: impl FnOnce(JobId, &Entry) -> Time) -> Corrected {
+    fn corrected(&mut self, id: JobId, now: Time, unmoved: Time, last: Time) -> Corrected {
         let (s, forecast) = (&mut self.s, &self.scheduler.forecast);
-        s.now = now;
         let entry = &mut s.table.entries[id];
         let limit = Span(s.table.jobs[id].estimate.0.saturating_mul(i64::from(forecast.factor)));
-        let unmoved = self.scheduler.policy.unmoved_until(now);
-        let last = quiet.min(ends(id, entry));
         let (old, mut at) = (entry.prediction, now);
         let mut new = forecast.correction.correct(&entry.expired(limit));
         let heard = entry.end_after(new) > unmoved;
@@ -89,11 +126,15 @@ impl Session {
         Corrected { old, end: at, heard }
     }
 
+    /// Tells the policy, unless the correction leads to nothing. Answers whether a decision is due: the policy may have taken it
+    /// into account.
     #[inline]
-    fn tell(&mut self, job: JobId, corrected: &Corrected) -> bool {
-        if corrected.heard {
-            self.observe(Event::Repredicted { job, old: corrected.old });
+    fn tell(&mut self, job: JobId, now: Time, corrected: &Corrected) -> bool {
+        if !corrected.heard {
+            return false;
         }
-        corrected.heard
+        self.s.now = now;
+        self.observe(Event::Repredicted { job, old: corrected.old });
+        self.scheduler.policy.unmoved_until(now) == Time::MIN
     }
 }
