@@ -66,6 +66,8 @@ struct State {
     named: BTreeMap<JobId, ProcSet>,
     /// Processors held by running jobs among them.
     named_busy: ProcSet,
+    /// Whether corrections may be due that nobody has asked for yet.
+    lagging: bool,
     /// The later predictions of jobs whose prediction changed.
     changes: Changes,
     /// Jobs that wait or run, by user; kept only where history changes predictions already made.
@@ -112,6 +114,7 @@ impl Session {
             running: RunningSet::default(),
             named: BTreeMap::new(),
             named_busy: ProcSet::new(),
+            lagging: false,
             changes: Changes::default(),
             of_user: ByUser::default(),
         };

@@ -374,7 +374,7 @@ impl<S: Source> Simulation<S> {
     /// at which a decision is due, and what the next deadline is then.
     #[inline]
     fn expire_before(&mut self, end: Time, arrival: Time) -> (Option<Time>, Time) {
-        if end < arrival && self.session.may_lag_until(end) {
+        if end < arrival && self.session.lag_until(end) {
             return (None, Time::MAX);
         }
         let heard = self.session.expire_before(end.min(arrival).min(self.session.next_wake()));

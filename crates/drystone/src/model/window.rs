@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use std::ops::{Index, IndexMut};
 
 /// An array over consecutive job ids whose front is forgotten once no job of it is alive, so that a simulation or a live
-/// scheduler holds as many entries as it has jobs between its oldest live one and its newest, not as many as it ever saw.
+/// scheduler holds at most about four times as many entries as it has jobs between its oldest live one and its newest, not as many
+/// as it ever saw.
 ///
 /// Access and push are O(1); forgetting is amortised O(1) per job.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -14,7 +14,7 @@ use serde::ser::{Serialize, SerializeSeq, Serializer};
 pub(crate) const LEAF: usize = 64;
 /// Children of one inner node.
 const FANOUT: usize = 16;
-/// Levels of inner nodes up to which a way down is kept in an array: some 4 thousand million items in full nodes.
+/// Levels of inner nodes up to which a way down is kept in an array: some 17 thousand million items in full nodes.
 const WAY: usize = 7;
 
 /// Something kept in a [`Tree`], in the order of its key.

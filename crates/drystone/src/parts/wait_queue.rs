@@ -140,6 +140,9 @@ fn coarse(capped: i32) -> i16 {
 
 /// The shortest span with this coarse value.
 fn finest(coarse: i16) -> i32 {
+    if coarse == NONE {
+        return i32::MAX;
+    }
     let shift = (i32::from(coarse) / 128 - 1).max(0);
     (i32::from(coarse) - 128 * shift) << shift
 }

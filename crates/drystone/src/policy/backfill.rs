@@ -266,6 +266,7 @@ impl Backfill {
             self.enqueue_fresh();
             return true;
         }
+        debug_assert_eq!((blocked.shadow, blocked.extra), self.reservation_of(blocked.head.id, view), "at {now}");
         // The present may lie before the origin: nothing is taken from the end of all times.
         let window = if blocked.shadow == Time::MAX { Span::MAX } else { blocked.shadow - now };
         let mut fit = Fit { free: view.free(), window, extra: blocked.extra };
@@ -410,6 +411,12 @@ impl Backfill {
             // Not even all of the machine suffices: nothing that runs now can be in the way of the head.
             None => (Time::MAX, 0),
         }
+    }
+
+    /// The reservation of a job that heads the queue, computed anew at the beginning of a pass.
+    fn reservation_of(&mut self, head: JobId, view: &View<'_>) -> (Time, Procs) {
+        let head = Waiting { id: head, procs: view.job(head).procs, ..Waiting::default() };
+        self.reservation(&head, self.free(view), view)
     }
 
     /// Answers whether the reservation is then as it was: see [`Backfill::keeps_reservation`].
@@ -576,6 +583,11 @@ impl Policy for Backfill {
             None if self.nobody_waits() => Time::MAX,
             _ => Time::MIN,
         }
+    }
+
+    #[inline]
+    fn has_taken_in(&self, now: Time) -> bool {
+        self.unmoved_until(now) > Time::MIN
     }
 
     fn requires(&self) -> Requirement {

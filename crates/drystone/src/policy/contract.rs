@@ -275,12 +275,18 @@ pub trait Policy: Snapshot {
 
     /// Up to when it makes no difference when running jobs are predicted to end: as long as nothing happens but corrections
     /// by which jobs are predicted to end later, and no later than this, each pass would do nothing. Whoever drives the
-    /// policy may then leave out the passes, and does not tell it of such corrections. ([`View::running`] has them all.) The answer
-    /// must hold until something else happens, but need not once it lies in the past. [`Time::MAX`] says that nothing depends on
-    /// when running jobs are predicted to end until somebody arrives; corrections may be made only then, or when the job ends.
-    /// [`Time::MIN`], as is answered without this method, says that a pass is due after every correction.
+    /// policy may then leave out the passes, and does not tell it of such corrections.
+    ///
+    /// The answer must hold until something else happens, though not beyond itself. [`Time::MAX`] says that nothing depends on
+    /// predicted ends until a job arrives: corrections may then wait until one does, or until the job itself ends, and
+    /// [`View::running`] and the predictions of running jobs lag behind as long. With any other answer they have them all.
     fn unmoved_until(&self, _now: Time) -> Time {
         Time::MIN
+    }
+
+    /// Asked after a correction that it was told of: whether it has taken that into account, so that a pass now would do nothing.
+    fn has_taken_in(&self, _now: Time) -> bool {
+        false
     }
 
     /// When to be woken ([`Event::Woken`]) if nothing happens before. Must be later than the decision it follows.

@@ -42,6 +42,7 @@ impl Session {
     /// ([`Policy::unmoved_until`](crate::policy::Policy::unmoved_until)), and the policy is not told of them.
     pub(crate) fn correct_first(&mut self, now: Time) -> bool {
         let Some(first) = self.s.running.first() else { return false };
+        self.s.now = now;
         let unmoved = self.scheduler.policy.unmoved_until(now);
         let corrected = self.corrected(first.id, now, unmoved, now);
         self.s.running.postpone_first(first, corrected.end);
@@ -50,6 +51,7 @@ impl Session {
 
     /// Corrects the prediction of any running job that has expired. Answers as [`Session::correct_first`].
     pub(crate) fn correct(&mut self, job: Running, now: Time) -> bool {
+        self.s.now = now;
         let unmoved = self.scheduler.policy.unmoved_until(now);
         let corrected = self.corrected(job.id, now, unmoved, now);
         self.s.running.postpone(job, corrected.end);
@@ -59,8 +61,13 @@ impl Session {
     /// Corrects predictions that expire before `quiet`, until one of them leads to something: answers when that was. Nothing else
     /// may happen before `quiet`.
     pub(crate) fn expire_before(&mut self, quiet: Time) -> Option<Time> {
-        let mut first = self.s.running.first().filter(|job| job.end < quiet)?;
-        // What leads to nothing does not change the answer.
+        if self.s.lagging {
+            self.catch_up_all(quiet);
+        }
+        if self.next_expiry() >= quiet {
+            return None;
+        }
+        let mut first = self.s.running.first()?;
         let mut unmoved = self.scheduler.policy.unmoved_until(first.end);
         loop {
             // The job's later corrections, too, before another job's, which may lead to a pass: they are what they would have
@@ -71,6 +78,7 @@ impl Session {
             };
             let corrected = self.corrected(first.id, first.end, unmoved, last);
             self.s.running.postpone_first(first, corrected.end);
+            // What leads to nothing does not change the policy's answer, which is not in the past by the next expiry.
             if corrected.heard {
                 if self.tell(first.id, first.end, &corrected) {
                     return Some(first.end);
@@ -81,22 +89,32 @@ impl Session {
         }
     }
 
-    /// Whether corrections that are due before then may wait until a job arrives or the job itself ends, if nothing else happens:
-    /// nobody waits, so nobody asks when running jobs will end.
-    pub(crate) fn may_lag_until(&self, then: Time) -> bool {
-        !self.wants_pass()
+    /// Whether corrections may wait until somebody arrives or the job itself ends, if nothing else than ends happens up to then:
+    /// nobody waits, so nobody asks when running jobs will end. They wait, if so.
+    pub(crate) fn lag_until(&mut self, then: Time) -> bool {
+        let may = !self.wants_pass()
             && !self.repredicts_running()
             && self.next_wake() > then
-            && self.scheduler.policy.unmoved_until(then) == Time::MAX
+            && self.scheduler.policy.unmoved_until(then) == Time::MAX;
+        self.s.lagging |= may;
+        may
     }
 
-    /// Makes the corrections of a job that ends now which have waited. Answers when it was predicted to end.
+    /// Makes the corrections that have waited.
+    #[cold]
+    fn catch_up_all(&mut self, quiet: Time) {
+        self.s.lagging = false;
+        let passed = self.s.now.min(quiet);
+        while let Some(first) = self.s.running.first().filter(|job| job.end < passed) {
+            let corrected = self.corrected(first.id, first.end, Time::MAX, passed);
+            self.s.running.postpone_first(first, corrected.end);
+        }
+    }
+
+    /// Makes those of a job that ends now, and is no longer among the running ones. Answers when it was predicted to end.
     #[cold]
     pub(super) fn catch_up(&mut self, id: JobId, expired: Time, now: Time) -> Time {
-        if !self.corrects || !self.may_lag_until(now) {
-            return expired;
-        }
-        self.corrected(id, expired, Time::MAX, now).end
+        if self.s.lagging { self.corrected(id, expired, Time::MAX, now).end } else { expired }
     }
 
     /// A running job's prediction expires now. Later corrections that lead to nothing, either, are made at once, unless they are
@@ -135,6 +153,6 @@ impl Session {
         }
         self.s.now = now;
         self.observe(Event::Repredicted { job, old: corrected.old });
-        self.scheduler.policy.unmoved_until(now) == Time::MIN
+        !self.scheduler.policy.has_taken_in(now)
     }
 }
