@@ -80,8 +80,20 @@ impl Input {
         }
     }
 
+    /// What `run` and `compare` simulate. The load is scaled last: months and seconds are those of the log.
+    pub(crate) fn simulated(args: &SimulationArgs, records: bool) -> Result<Input, Failure> {
+        let cut = args.month.is_some() || args.slice.is_some();
+        let later = args.log.load.filter(|_| cut);
+        let log = LogArgs { load: args.log.load.filter(|_| !cut), ..args.log.clone() };
+        let mut input = Input::read(args.workload.as_deref(), &log, args.seed, records)?.slice(args)?;
+        if let Some(load) = later {
+            input.workload = transform::scale_load(input.workload, load).map_err(Failure::usage)?;
+        }
+        Ok(input)
+    }
+
     /// Keeps only the jobs that `--month` and `--slice` ask for.
-    pub(crate) fn slice(self, args: &SimulationArgs) -> Result<Input, Failure> {
+    fn slice(self, args: &SimulationArgs) -> Result<Input, Failure> {
         let mut input = self;
         if let Some(month) = &args.month {
             let months = transform::months(&input.workload)?;
@@ -114,6 +126,11 @@ impl Input {
         let records = self.records.map(|records| records[places].to_vec());
         Ok(Input { workload, records, ..self })
     }
+}
+
+/// The files that `run` and `compare` read.
+pub(crate) fn read_by(args: &SimulationArgs) -> [Option<&Path>; 3] {
+    [args.workload.as_deref(), args.priorities.as_deref(), args.platform.as_deref()]
 }
 
 /// Reads `FROM..UNTIL`, given with this option.

@@ -5,9 +5,10 @@ use crate::simulate::{Measured, simulate};
 use crate::store::Store;
 use crate::{Chunk, Plan};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
+use std::time::Duration;
 
 /// What came of the simulation at a place of a plan.
 #[derive(Clone, PartialEq, Debug)]
@@ -100,6 +101,26 @@ impl Executor for Threads {
     }
 }
 
+/// Waits for a process. Who cancels may have told it, too, as a terminal does; if not, it is ended after a while: what its store
+/// has is complete at every instant.
+fn wait(child: &mut Child, cancel: &AtomicBool) -> std::io::Result<ExitStatus> {
+    const LOOK: Duration = Duration::from_millis(20);
+    let mut patience = Duration::from_secs(2);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if cancel.load(Ordering::Relaxed) {
+            if patience.is_zero() {
+                child.kill()?;
+                return child.wait();
+            }
+            patience = patience.saturating_sub(LOOK);
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
 /// So many processes on this machine, each with a chunk of the study and a store of its own.
 pub struct Processes<'a> {
     /// How many.
@@ -137,7 +158,8 @@ impl Executor for Processes<'_> {
         for (chunk, child) in children {
             // Waited for even if another failed: nobody is left behind.
             let ended = child.and_then(|mut child| {
-                child.wait().map_err(|e| SweepError::Process { problem: format!("chunk {chunk} is lost: {e}") })
+                let lost = |e| SweepError::Process { problem: format!("chunk {chunk} is lost: {e}") };
+                wait(&mut child, cancel).map_err(lost)
             });
             match ended {
                 Ok(status) if status.success() => ready.push(chunk),

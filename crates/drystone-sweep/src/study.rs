@@ -216,8 +216,20 @@ impl Study {
         if workloads.is_empty() {
             return Err(read.error(whole, "there is no [[workload]]: write one with a `file` or `generate`"));
         }
-        let policies =
-            raw.policy.iter().map(|p| read.policy(p, raw.seed.unwrap_or(1))).collect::<Result<Vec<_>, _>>()?;
+        let mut policies: Vec<PolicyEntry> = Vec::new();
+        let mut names: Vec<String> = Vec::new();
+        for policy in &raw.policy {
+            let entry = read.policy(policy, raw.seed.unwrap_or(1))?;
+            for name in &entry.parameters {
+                // The store's columns have no case.
+                if let Some(other) = names.iter().find(|n| *n != name && n.eq_ignore_ascii_case(name)) {
+                    let problem = format!("the parameters `{other}` and `{name}` differ in case only; rename one");
+                    return Err(read.error(policy.span(), problem));
+                }
+                names.push(name.clone());
+            }
+            policies.push(entry);
+        }
         if policies.is_empty() {
             return Err(read.error(whole, "there is no [[policy]]: write one with `policy = \"easy\"`"));
         }
@@ -285,7 +297,7 @@ impl Reader<'_> {
         match (&raw.seeds, &raw.repetitions) {
             (Some(seeds), Some(_)) => Err(self.error(seeds.span(), "give `seeds` or `repetitions`, not both")),
             (Some(seeds), None) if seeds.as_ref().is_empty() => Err(self.error(seeds.span(), "`seeds` is empty")),
-            (Some(seeds), None) => Ok(seeds.as_ref().clone()),
+            (Some(seeds), None) => self.once("seeds", seeds.span(), seeds.as_ref().clone()),
             (None, Some(n)) if *n.as_ref() == 0 => Err(self.error(n.span(), "`repetitions` is at least 1")),
             (None, n) => Ok((0..u64::from(n.as_ref().map_or(1, |n| *n.as_ref()))).map(|i| first + i).collect()),
         }
@@ -388,7 +400,11 @@ impl Reader<'_> {
         };
         match raw.as_ref() {
             Value::Array(values) if values.is_empty() => Err(self.error(raw.span(), "`load` is empty")),
-            Value::Array(values) => values.iter().map(one).collect(),
+            Value::Array(values) => {
+                let loads: Vec<Option<Factor>> = values.iter().map(one).collect::<Result<_, _>>()?;
+                self.once("load", raw.span(), loads.iter().flatten().map(|load| load.as_f64()).collect())?;
+                Ok(loads)
+            }
             value => Ok(vec![one(value)?]),
         }
     }
@@ -399,8 +415,26 @@ impl Reader<'_> {
         let one = |value: &Value| value.as_str().map(|s| Some(s.to_string())).ok_or_else(wrong);
         match raw.as_ref() {
             Value::Array(values) if values.is_empty() => Err(wrong()),
-            Value::Array(values) => values.iter().map(one).collect(),
+            Value::Array(values) => {
+                let months: Vec<Option<String>> = values.iter().map(one).collect::<Result<_, _>>()?;
+                self.once("month", raw.span(), months.iter().flatten().collect())?;
+                Ok(months)
+            }
             value => Ok(vec![one(value)?]),
+        }
+    }
+
+    /// Values of which none may be there twice.
+    fn once<T: PartialEq + std::fmt::Display>(
+        &self,
+        key: &str,
+        span: Bytes<usize>,
+        values: Vec<T>,
+    ) -> Result<Vec<T>, SweepError> {
+        let twice = (1..values.len()).find(|&at| values[..at].contains(&values[at]));
+        match twice {
+            Some(at) => Err(self.error(span, format!("`{key}` has {} twice", values[at]))),
+            None => Ok(values),
         }
     }
 

@@ -126,6 +126,18 @@ fn mistakes_point_at_the_line() {
         ("[[workload]]\ngenerate = { procs = 0, jobs = 3 }\n".to_string(), 2, "processor"),
         ("[[workload]]\nfile = \"a\"\nas = \"tsafrir\"\n".to_string(), 3, "expected tsafrir2007"),
         ("[[workload]]\nfile = \"a\"\nload = [1.0, -1]\n".to_string(), 3, "positive decimal"),
+        ("[[workload]]\nfile = \"a\"\nload = [1, 1.0]\n".to_string(), 3, "`load` has 1 twice"),
+        (
+            "[[workload]]\nfile = \"a\"\nmonth = [\"1997-03\", \"1997-03\"]\n".to_string(),
+            3,
+            "`month` has 1997-03 twice",
+        ),
+        ("seeds = [3, 4, 3]\n".to_string() + &with("policy = \"easy\""), 1, "`seeds` has 3 twice"),
+        (
+            with("policy = \"easy(reserve={a},order={A})\"\n[policy.parameters]\na = [1]\nA = [\"sjf\"]"),
+            3,
+            "differ in case",
+        ),
         ("[[workload]]\nfile = \"a\"\ntrim = \"some\"\n".to_string(), 3, "expected all, tsafrir"),
         ("[[workload]]\nfile = \"a\"\n[workload.clean]\noverrun = \"stop\"\n".to_string(), 4, "expected run-on"),
         ("[[workload]]\nfile = \"a\"\n[workload.clean]\ncolour = 1\n".to_string(), 4, "colour"),

@@ -53,6 +53,7 @@ pub(crate) struct CompareArgs {
     pub(crate) resamples: u32,
 
     /// Probability that an interval covers the true change.
-    #[arg(long, value_name = "P", default_value_t = 0.95, help_heading = "Measuring")]
+    #[arg(long, value_name = "P", default_value_t = 0.95, help_heading = "Measuring",
+          value_parser = super::values::probability)]
     pub(crate) confidence: f64,
 }

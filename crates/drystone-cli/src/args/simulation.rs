@@ -26,7 +26,7 @@ pub(crate) struct SimulationArgs {
     pub(crate) slice: Option<String>,
 
     /// Simulate each calendar month of submits apart, from an empty machine.
-    #[arg(long, help_heading = "Cleaning")]
+    #[arg(long, help_heading = "Cleaning", conflicts_with = "load")]
     pub(crate) each_month: bool,
 
     /// Which jobs count: all, tsafrir (without the first 1 % to end and those that end after the last submit), completed,

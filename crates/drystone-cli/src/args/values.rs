@@ -27,6 +27,12 @@ pub(crate) fn selection(text: &str) -> Result<Selection, String> {
     text.parse().map_err(|error: drystone::metrics::UnknownWord| format!("expected {}", error.expected))
 }
 
+/// A probability that says something.
+pub(crate) fn probability(text: &str) -> Result<f64, String> {
+    let value = text.parse().ok().filter(|p: &f64| *p > 0.0 && *p < 1.0);
+    value.ok_or_else(|| "expected a number between 0 and 1, e.g. 0.95".to_string())
+}
+
 /// A policy.
 pub(crate) fn policy(text: &str) -> Result<PolicySpec, String> {
     text.parse().map_err(|error: SpecError| error.problem)

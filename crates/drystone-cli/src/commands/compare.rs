@@ -62,10 +62,12 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
     if args.brief && form != Form::Table {
         return Err(Failure::usage("--brief is a table; --format table is all it goes with"));
     }
+    let written = [("--audit", common.log.audit.as_deref()), ("--report", common.report.as_deref())];
+    file::distinct(&input::read_by(common), &written)?;
     let report_file = common.report.as_deref().map(ReportFile::open).transpose()?;
     common.plots.as_deref().map(plots::prepare).transpose()?;
     let specs = specs(args)?;
-    let input = Input::read(common.workload.as_deref(), &common.log, common.seed, false)?.slice(common)?;
+    let input = Input::simulated(common, false)?;
     input::fits(&specs, &input.workload)?;
     let mut experiment = input::experiment(common, &input.header);
     let baseline = baseline(args, &specs)?;
@@ -128,6 +130,9 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
         for (result, timing) in result.results.iter_mut().zip(&timings) {
             result.timing = Some(*timing);
         }
+    }
+    if form == Form::Csv && !result.loads.is_empty() {
+        message::note("CSV has a row per policy and none for other loads: --format table, markdown or json have them");
     }
     match form {
         Form::Table if args.brief => output::print_document(&brief(&result))?,
@@ -359,6 +364,23 @@ impl CompareResult {
         table
     }
 
+    /// Every policy at every other load.
+    fn other_loads(&self) -> Table {
+        let mut table =
+            Table::new(["factor", "offered load", "policy", "mean wait, min", "mean bounded slowdown", "utilisation"]);
+        for point in &self.loads {
+            table.row(vec![
+                point.factor.to_string().into(),
+                percent(point.load, 1).into(),
+                point.policy.clone().into(),
+                minutes(point.wait).into(),
+                fixed_or(point.bounded_slowdown, 2).into(),
+                percent(point.utilisation, 1).into(),
+            ]);
+        }
+        table
+    }
+
     /// One table per scheme and measure: categories down, policies across.
     fn categories(&self, document: &mut Document) {
         let Some(first) = self.results.first() else { return };
@@ -428,6 +450,10 @@ impl Printable for CompareResult {
         document.heading("Promises and predictions");
         document.table(self.promises());
         self.categories(&mut document);
+        if !self.loads.is_empty() {
+            document.heading("At other loads");
+            document.table(self.other_loads());
+        }
         if !self.verdict.is_empty() {
             document.heading("Verdict");
             document.text(self.verdict.join("\n"));

@@ -31,7 +31,7 @@ pub(super) fn load_points(
                 policy: spec.text().to_string(),
                 wait: report.measures.wait.mean,
                 bounded_slowdown: report.measures.bounded_slowdown.mean,
-                utilisation: report.machine.utilisation,
+                utilisation: report.machine.period_utilisation,
             });
         };
         if factor.as_f64() == 1.0 {

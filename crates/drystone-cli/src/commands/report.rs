@@ -11,6 +11,14 @@ use std::path::Path;
 pub(crate) fn report(args: &ReportArgs) -> Outcome {
     message::be_quiet(args.quiet);
     // What cannot be written is said before the work is done.
+    let ending = args.output.extension().map(|e| e.to_string_lossy().to_lowercase());
+    if file::identity(&args.output).is_some_and(|file| file != Path::new("-"))
+        && !matches!(ending.as_deref(), Some("html" | "htm"))
+    {
+        let name = args.output.display();
+        return Err(Failure::usage(format_args!("--output {name}: a page is HTML; give it a name that ends in .html")));
+    }
+    file::distinct(&[Some(&args.results)], &[("--output", Some(&args.output))])?;
     let out = Output::create(&args.output)?;
     args.plots.as_deref().map(plots::prepare).transpose()?;
     let name =

@@ -20,6 +20,7 @@ use drystone::model::{Setting, Workload};
 use drystone::policy::PolicySpec;
 use drystone_report::{Details, Watcher};
 use serde::Serialize;
+use std::path::Path;
 
 /// The result of a run.
 #[derive(Serialize)]
@@ -49,6 +50,17 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     let common = &args.common;
     message::be_quiet(common.quiet);
     // What cannot be written is said before the work is done.
+    let beside = args.jobs.as_deref().map(jobs::beside);
+    let written = [
+        ("--audit", common.log.audit.as_deref()),
+        ("--jobs", args.jobs.as_deref()),
+        ("--jobs, of which", beside.as_deref()),
+        ("--trace", args.trace.as_deref()),
+        ("--weeks", args.weeks.as_deref()),
+        ("--segments", args.segments.as_deref()),
+        ("--report", common.report.as_deref()),
+    ];
+    file::distinct(&input::read_by(common), &written)?;
     let schedule = args.jobs.as_deref().map(jobs::Target::open).transpose()?;
     let report_file = common.report.as_deref().map(ReportFile::open).transpose()?;
     common.plots.as_deref().map(plots::prepare).transpose()?;
@@ -56,7 +68,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     let trace = args.trace.as_deref().map(Output::create).transpose()?;
     let weeks = args.weeks.as_deref().map(Output::create).transpose()?;
     let segments_file = args.segments.as_deref().map(Output::create).transpose()?;
-    let input = Input::read(common.workload.as_deref(), &common.log, common.seed, records)?.slice(common)?;
+    let input = Input::simulated(common, records)?;
     let mut experiment = input::experiment(common, &input.header);
     let spec = in_study(&args.policy, common.log.study)?;
     input::fits([&spec], &input.workload)?;
@@ -152,7 +164,12 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     if on_terminal {
         result.timing = Some(timing);
     }
-    output::print(&result, common.format.into())?;
+    match written.iter().find(|(_, path)| *path == Some(Path::new("-"))) {
+        Some((option, _)) => message::note(&format!(
+            "{option} has the standard output, so the results are not printed; --report FILE writes them"
+        )),
+        None => output::print(&result, common.format.into())?,
+    }
     if !(common.timing || on_terminal) {
         message::note(&format!("simulated {} jobs/s", speed(timing.jobs_per_second)));
     }

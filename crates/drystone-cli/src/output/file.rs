@@ -109,6 +109,39 @@ impl Output {
     }
 }
 
+/// Refuses files that would be written twice, or over what is read. `written` are options with their files.
+pub(crate) fn distinct(read: &[Option<&Path>], written: &[(&str, Option<&Path>)]) -> Result<(), Failure> {
+    let mut seen: Vec<(PathBuf, &str)> = Vec::new();
+    for path in read.iter().flatten().filter(|path| **path != Path::new("-")) {
+        seen.extend(identity(path).map(|file| (file, "read")));
+    }
+    for (option, path) in written.iter().filter_map(|&(option, path)| Some((option, path?))) {
+        let Some(file) = identity(path) else { continue };
+        if let Some((_, other)) = seen.iter().find(|(known, _)| *known == file) {
+            let use_ = if *other == "read" { "read by this command" } else { other };
+            let path = path.display();
+            return Err(Failure::usage(format_args!("{option} {path}: this file is {use_}, too; give another name")));
+        }
+        seen.push((file, option));
+    }
+    Ok(())
+}
+
+/// Which file a path leads to; `None` for what may be written by many: `/dev/null`, a named pipe.
+pub(crate) fn identity(path: &Path) -> Option<PathBuf> {
+    if path == Path::new("-") {
+        return Some(path.to_path_buf());
+    }
+    match fs::metadata(path) {
+        Ok(old) if !old.is_file() => None,
+        Ok(_) => fs::canonicalize(path).ok(),
+        Err(_) => {
+            let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            Some(fs::canonicalize(parent).ok()?.join(path.file_name()?))
+        }
+    }
+}
+
 /// A file that is complete and on the disk, under a temporary name. Dropped before it is published, it leaves nothing.
 ///
 /// A command that writes several files completes all of them before it publishes the first: a disk that is full leaves none

@@ -1,6 +1,6 @@
 //! `drystone compare`.
 
-use crate::common::{Folder, four};
+use crate::common::{Folder, four, line};
 
 #[test]
 fn without_a_file_every_policy_is_compared_on_a_synthetic_workload() {
@@ -29,6 +29,43 @@ fn the_bytes_are_the_same_on_any_number_of_threads() {
         assert_eq!(one, two, "{format}");
         assert_eq!(two, run("7").ok(), "{format}");
     }
+}
+
+/// Load curves are printed, too; what cannot be an interval is said before anything is simulated.
+#[test]
+fn other_loads_are_in_the_tables() {
+    let folder = Folder::with("log.swf", four());
+    let args = ["compare", "-w", "log.swf", "-p", "easy", "-p", "fcfs", "--loads", "1,2"];
+    for format in ["table", "markdown"] {
+        let printed = folder.run(&[&args[..], &["--format", format]].concat()).ok();
+        assert!(printed.contains("At other loads"), "{printed}");
+        let at_double: Vec<&str> = printed.lines().filter(|l| l.trim_start_matches("| ").starts_with("2 ")).collect();
+        assert_eq!(at_double.len(), 2, "{printed}");
+    }
+    let csv = folder.run(&[&args[..], &["--format", "csv"]].concat());
+    assert!(csv.err.contains("CSV has a row per policy and none for other loads"), "{}", csv.err);
+    let said = folder.run(&["compare", "-w", "log.swf", "--confidence", "95"]).fails(2);
+    assert!(said.contains("expected a number between 0 and 1"), "{said}");
+}
+
+/// One job in January 1970 and two in February, at 35 and 36 days: at twice the load February still has these two, from
+/// 17.5 days on. Scaled before the cut they would be in January.
+#[test]
+fn the_load_of_a_month_is_that_months() {
+    let day = 86_400;
+    let jobs = [line(1, 5 * day, 100, 3, 100), line(2, 35 * day, 50, 4, 50), line(3, 36 * day, 30, 1, 60)];
+    let folder = Folder::with("log.swf", format!("; MaxProcs: 4\n; UnixStartTime: 0\n{}", jobs.concat()));
+    let run = ["run", "-w", "log.swf", "--policy", "easy", "--load", "2", "--jobs", "jobs.csv"];
+    for cut in [["--month", "1970-02"], ["--slice", "3000000.."]] {
+        folder.run(&[&run[..], &cut].concat()).ok();
+        let submits: Vec<String> = folder.read("jobs.csv").lines().skip(1).map(submit).collect();
+        assert_eq!(submits, [(35 * day / 2).to_string(), (36 * day / 2).to_string()], "{cut:?}");
+    }
+    assert_eq!(folder.run(&[&run[..], &["--each-month"]].concat()).code, 2);
+}
+
+fn submit(row: &str) -> String {
+    row.split(',').nth(1).unwrap_or_default().to_string()
 }
 
 #[test]

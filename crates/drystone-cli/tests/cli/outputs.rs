@@ -18,6 +18,41 @@ fn no_escape_codes_in_pipes_unless_asked_for() {
     assert!(folder.run(&["--color=always", "run", "-p", "easy", "-w", "nowhere"]).err.contains('\x1b'));
 }
 
+/// No file is written twice by one command, or over what it reads; nothing is simulated then, and nothing written.
+#[test]
+fn every_output_is_a_file_of_its_own() {
+    let folder = Folder::with("log.swf", four());
+    let run = ["run", "-w", "log.swf", "--policy", "easy"];
+    for (args, part) in [
+        (&["--jobs", "a.csv", "--segments", "./a.csv"][..], "--segments ./a.csv: this file is --jobs, too"),
+        (
+            &["--jobs", "a.csv", "--report", "a.csv.meta.json"],
+            "--report a.csv.meta.json: this file is --jobs, of which, too",
+        ),
+        (&["--jobs", "log.swf"], "--jobs log.swf: this file is read by this command, too"),
+        (&["--audit", "log.swf"], "--audit log.swf: this file is read by this command, too"),
+        (&["--jobs", "-", "--weeks", "-"], "--weeks -: this file is --jobs, too"),
+    ] {
+        let said = folder.run(&[&run[..], args].concat()).fails(2);
+        assert!(said.contains(part), "{said}");
+    }
+    let said = folder.run(&["compare", "-w", "log.swf", "-p", "easy", "--report", "r.md", "--audit", "r.md"]).fails(2);
+    assert!(said.contains("--report r.md: this file is --audit, too"), "{said}");
+    assert_eq!((folder.names(), folder.read("log.swf")), (vec!["log.swf".to_string()], four()));
+    folder.run(&[&run[..], &["--weeks", "/dev/null", "--segments", "/dev/null"]].concat()).ok();
+    // A schedule on the standard output is all that is there.
+    let schedule = folder.run(&[&run[..], &["--jobs", "-"]].concat());
+    assert!(
+        schedule.err.contains("--jobs has the standard output, so the results are not printed"),
+        "{}",
+        schedule.err
+    );
+    folder.write("schedule.swf", schedule.ok());
+    folder.run(&["workload", "info", "schedule.swf"]).ok();
+    let said = folder.run(&["report", "log.swf", "--output", "page.pdf"]).fails(2);
+    assert!(said.contains("a page is HTML"), "{said}");
+}
+
 #[test]
 fn a_reader_that_has_seen_enough_is_a_success() {
     let folder = Folder::new();

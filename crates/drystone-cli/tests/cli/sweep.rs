@@ -220,6 +220,46 @@ fn chunks_processes_and_merging_give_the_whole() {
     assert!(!folder.path("processes.chunks").exists(), "what was needed meanwhile is gone");
 }
 
+/// A third of six configurations: what the other chunks would have is missing, not only what failed.
+#[test]
+fn what_is_not_ranked_is_counted() {
+    let folder = small();
+    folder.run(&["sweep", "chunk", "1/3", "study.toml", "--store", "part.db"]).ok();
+    folder.run(&["sweep", "merge", "part.db", "--into", "all.db"]).ok();
+    let recorded = recorded(&folder, "all.db");
+    assert!((1..6).contains(&recorded), "{recorded}");
+    let warning = format!("warning: {} configurations lack results and are not ranked", 6 - recorded);
+    let ran = folder.run(&["sweep", "rank", "all.db"]);
+    assert!(ran.err.contains(&warning), "{} does not say {warning}", ran.err);
+}
+
+/// Two columns of one name are both there, in every format.
+#[test]
+fn columns_of_one_name_are_told_apart() {
+    let folder = small();
+    folder.run(&["sweep", "study.toml"]).ok();
+    let question = "SELECT a.size, b.size FROM result a JOIN result b ON a.configuration = 1 AND b.configuration = 2";
+    let ask = |format: &str| folder.run(&["sweep", "query", "study.db", question, "--format", format]);
+    assert_eq!(ask("csv").ok(), "size,size_2\n1,2\n");
+    assert_eq!(ask("json").json(), serde_json::json!([{ "size": 1, "size_2": 2 }]));
+}
+
+/// A signal that goes to the command alone stops its processes, too.
+#[cfg(unix)]
+#[test]
+fn processes_stop_with_their_command() {
+    let folder = long();
+    let args = ["sweep", "study.toml", "--processes", "2"];
+    let mut child = folder.command(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("runs");
+    sleep(Duration::from_millis(400));
+    Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("kill runs");
+    let code = child.wait().expect("ends").code();
+    // A fast machine may have been done before the signal came.
+    assert!(code == Some(143) || code == Some(0) && recorded(&folder, "study.db") == 480, "{code:?}");
+    folder.run(&["sweep", "study.toml"]).ok();
+    assert_eq!(recorded(&folder, "study.db"), 480);
+}
+
 #[test]
 fn a_full_disk_is_told_and_nothing_is_lost() {
     let folder = long();

@@ -24,7 +24,7 @@ pub struct Table {
     pub cases: Vec<String>,
     /// Those with a value for every test case, in the order of the study.
     pub candidates: Vec<Candidate>,
-    /// Candidates that lack a value.
+    /// Points of the study that lack a value, those that were not simulated yet among them.
     pub incomplete: usize,
 }
 
@@ -81,34 +81,34 @@ impl Table {
             let point = points.entry(at / all_cases.len()).or_insert_with(|| vec![None; all_cases.len()]);
             point[at % all_cases.len()] = Some(row);
         }
-        let (mut candidates, mut incomplete) = (Vec::new(), 0);
+        let mut candidates = Vec::new();
         for (at, rows) in points {
             let values: Option<Vec<f64>> = cases
                 .iter()
                 .flat_map(|&case| metrics.iter().map(move |&metric| (case, metric)))
                 .map(|(case, metric)| rows[case].as_ref()?.values[metric])
                 .collect();
-            match (values, cases.iter().find_map(|&case| rows[case].as_ref())) {
-                (Some(values), Some(row)) => candidates.push(Candidate {
+            if let (Some(values), Some(row)) = (values, cases.iter().find_map(|&case| rows[case].as_ref())) {
+                candidates.push(Candidate {
                     number: at + 1,
                     name: row.name.clone(),
                     policy: row.policy.clone(),
                     point: row.point.clone(),
                     values,
-                }),
-                _ => incomplete += 1,
+                });
             }
         }
         if candidates.is_empty() {
             let problem = "no configuration has results for every test case yet; see `drystone sweep status`";
             return Err(SweepError::analysis(problem));
         }
+        let all = store.status()?.configurations as usize / all_cases.len().max(1);
         Ok(Table {
+            incomplete: all.saturating_sub(candidates.len()),
             parameters: store.parameters()?,
             metrics: metrics.into_iter().map(|at| all_metrics[at]).collect(),
             cases: cases.into_iter().map(|at| all_cases[at].0.clone()).collect(),
             candidates,
-            incomplete,
         })
     }
 

@@ -21,7 +21,7 @@ pub enum Cell {
 /// The answer to a question.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Answer {
-    /// Names of the columns.
+    /// Names of the columns, no two the same: a second `wait_mean` is `wait_mean_2`.
     pub columns: Vec<String>,
     /// A value per column in each row.
     pub rows: Vec<Vec<Cell>>,
@@ -38,7 +38,13 @@ pub fn query(path: impl AsRef<Path>, sql: &str) -> Result<Answer, SweepError> {
     if !statement.readonly() || statement.column_count() == 0 {
         return Err(store.error("a query only looks: write SELECT …"));
     }
-    let columns: Vec<String> = statement.column_names().map(String::from).collect();
+    let mut columns: Vec<String> = Vec::new();
+    for name in statement.column_names() {
+        // Columns of one name are told apart, or formats that go by names would lose all but one.
+        let others = (2..).map(|n| format!("{name}_{n}"));
+        let free = std::iter::once(name.to_string()).chain(others).find(|name| !columns.contains(name));
+        columns.extend(free);
+    }
     let width = columns.len();
     let read = |row: &rusqlite::Row<'_>| (0..width).map(|at| Ok(cell(row.get_ref(at)?))).collect();
     let rows = statement.query_map([], read).and_then(Iterator::collect).map_err(wrong)?;

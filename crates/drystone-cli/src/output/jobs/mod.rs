@@ -10,7 +10,7 @@ use crate::exit::Failure;
 use crate::input::Input;
 use crate::meta::Determined;
 use drystone::metrics::JobRow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A schedule to be written, opened before the work begins.
 pub(crate) struct Target {
@@ -19,15 +19,18 @@ pub(crate) struct Target {
     beside: Option<Output>,
 }
 
+/// Where what determined a schedule stands that has no place for it itself.
+pub(crate) fn beside(path: &Path) -> PathBuf {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".meta.json");
+    beside.into()
+}
+
 impl Target {
     /// Opens a file to write as its ending says.
     pub(crate) fn open(path: &Path) -> Result<Target, Failure> {
         let target = records::Target::open(path)?;
-        let beside = (target.form == records::Form::Csv).then(|| {
-            let mut beside = path.as_os_str().to_owned();
-            beside.push(".meta.json");
-            Output::create(Path::new(&beside))
-        });
+        let beside = (target.form == records::Form::Csv).then(|| Output::create(&beside(path)));
         Ok(Target { target, beside: beside.transpose()? })
     }
 
