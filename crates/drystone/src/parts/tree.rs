@@ -6,7 +6,10 @@
 //! Cost, for n items: insert and remove O(log n) with memory moves of at most one node; a search visits only subtrees
 //! whose summary admits a match.
 
+mod nodes;
+
 use crate::model::JobId;
+use nodes::{Inner, Leaf};
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
@@ -82,21 +85,6 @@ pub(crate) trait Probe<T: Item> {
     fn take(&mut self, item: &T) -> bool;
 }
 
-#[derive(Clone)]
-struct Leaf<T> {
-    len: usize,
-    items: [T; LEAF],
-}
-
-#[derive(Clone)]
-struct Inner<T: Item> {
-    len: usize,
-    /// A lower bound of the keys in each child; the first is never read.
-    low: [T::Key; FANOUT],
-    child: [u32; FANOUT],
-    summary: [T::Summary; FANOUT],
-}
-
 /// The tree. Nodes live in two arenas and refer to each other by position; freed nodes are reused.
 #[derive(Clone)]
 pub(crate) struct Tree<T: Item> {
@@ -128,128 +116,6 @@ impl<T: Item> Default for Tree<T> {
 struct Split<K> {
     low: K,
     node: u32,
-}
-
-impl<T: Item> Leaf<T> {
-    fn items(&self) -> &[T] {
-        &self.items[..self.len]
-    }
-
-    fn position(&self, key: &T::Key) -> usize {
-        // Appending is the common case: queues in order of arrival only grow at the end.
-        if self.len == 0 || self.items[self.len - 1].key() < *key {
-            return self.len;
-        }
-        self.items().partition_point(|i| i.key() < *key)
-    }
-
-    /// As [`Leaf::position`], for an item that is there, as a rule: often the first.
-    #[inline(always)]
-    fn find(&self, key: &T::Key) -> usize {
-        if self.len > 0 && self.items[0].key() == *key { 0 } else { self.position(key) }
-    }
-
-    #[inline(always)]
-    fn remove(&mut self, key: &T::Key) -> Option<T> {
-        let at = self.find(key);
-        if at == self.len || self.items[at].key() != *key {
-            return None;
-        }
-        let gone = self.items[at];
-        self.items.copy_within(at + 1..self.len, at);
-        self.len -= 1;
-        Some(gone)
-    }
-
-    /// Puts an item in its place; there must be room.
-    #[inline]
-    fn insert(&mut self, item: T) {
-        let at = self.position(&item.key());
-        self.items.copy_within(at..self.len, at + 1);
-        self.items[at] = item;
-        self.len += 1;
-    }
-
-    fn replace(&mut self, key: &T::Key, item: T) -> Option<T> {
-        let at = self.find(key);
-        if at == self.len || self.items[at].key() != *key {
-            return None;
-        }
-        let gone = self.items[at];
-        // Where it goes among the others, of which those behind `at` move up by one.
-        let new = item.key();
-        let mut to = at;
-        if new < *key {
-            to = self.items[..at].partition_point(|i| i.key() < new);
-            self.items.copy_within(to..at, to + 1);
-        } else if new != *key {
-            to += self.items[at + 1..self.len].partition_point(|i| i.key() < new);
-            self.items.copy_within(at + 1..to + 1, at);
-        }
-        self.items[to] = item;
-        Some(gone)
-    }
-
-    /// Puts `item` in the place of the first, or where its key belongs.
-    #[inline]
-    fn replace_first(&mut self, item: T) {
-        let new = item.key();
-        let mut to = 0;
-        for at in 1..self.len.min(LEAF) {
-            if new < self.items[at].key() {
-                break;
-            }
-            self.items[to] = self.items[at];
-            to = at;
-        }
-        self.items[to] = item;
-    }
-
-    fn summary(&self) -> T::Summary {
-        let mut s = T::Summary::default();
-        self.items().iter().for_each(|i| i.join(&mut s));
-        s
-    }
-}
-
-impl<T: Item> Inner<T> {
-    fn empty() -> Self {
-        Inner {
-            len: 0,
-            low: [T::Key::default(); FANOUT],
-            child: [0; FANOUT],
-            summary: std::array::from_fn(|_| T::Summary::default()),
-        }
-    }
-
-    /// The child whose range holds `key`.
-    fn slot(&self, key: &T::Key) -> usize {
-        let mut i = self.len - 1;
-        while i > 0 && *key < self.low[i] {
-            i -= 1;
-        }
-        i
-    }
-
-    fn total(&self) -> T::Summary {
-        let mut s = T::Summary::default();
-        self.summary[..self.len].iter().for_each(|c| T::merge(&mut s, c));
-        s
-    }
-
-    fn open(&mut self, at: usize) {
-        self.low[at..=self.len].rotate_right(1);
-        self.child[at..=self.len].rotate_right(1);
-        self.summary[at..=self.len].rotate_right(1);
-        self.len += 1;
-    }
-
-    fn close(&mut self, at: usize) {
-        self.low[at..self.len].rotate_left(1);
-        self.child[at..self.len].rotate_left(1);
-        self.summary[at..self.len].rotate_left(1);
-        self.len -= 1;
-    }
 }
 
 impl<T: Item> Tree<T> {
@@ -713,125 +579,4 @@ impl<'de, T: Item + Deserialize<'de>> Deserialize<'de> for Tree<T> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use std::collections::BTreeMap;
-
-    #[derive(Clone, Copy, Default, Debug, PartialEq)]
-    struct Entry {
-        key: u32,
-        size: u32,
-    }
-
-    impl Item for Entry {
-        type Key = u32;
-        type Summary = Option<u32>;
-        fn key(&self) -> u32 {
-            self.key
-        }
-        fn join(&self, s: &mut Option<u32>) {
-            *s = Some(s.map_or(self.size, |m| m.min(self.size)));
-        }
-        fn merge(s: &mut Option<u32>, c: &Option<u32>) {
-            *s = s.iter().chain(c).copied().min();
-        }
-        fn leave(&self, s: &mut Option<u32>, rest: &[Entry]) -> bool {
-            let before = std::mem::replace(s, rest.iter().map(|e| e.size).min());
-            *s != before
-        }
-        fn part(&self, s: &mut Option<u32>, children: &[Option<u32>]) -> bool {
-            let before = std::mem::replace(s, children.iter().flatten().copied().min());
-            *s != before
-        }
-    }
-
-    struct AtMost(u32);
-    impl Probe<Entry> for AtMost {
-        fn enter(&mut self, s: &Option<u32>) -> bool {
-            s.is_some_and(|m| m <= self.0)
-        }
-        fn take(&mut self, e: &Entry) -> bool {
-            e.size <= self.0
-        }
-    }
-
-    #[derive(Clone, Debug)]
-    enum Op {
-        Insert(u32, u32),
-        Append(u32),
-        Remove(usize),
-        RemoveFirst,
-        ReplaceFirst(u32, u32),
-    }
-
-    fn ops() -> impl Strategy<Value = Vec<Op>> {
-        let op = prop_oneof![
-            3 => (0u32..100_000, 0u32..1000).prop_map(|(k, s)| Op::Insert(k, s)),
-            3 => (0u32..1000).prop_map(Op::Append),
-            2 => any::<usize>().prop_map(Op::Remove),
-            1 => Just(Op::RemoveFirst),
-            1 => (0u32..100_000, 0u32..1000).prop_map(|(k, s)| Op::ReplaceFirst(k, s)),
-        ];
-        prop::collection::vec(op, 0..if cfg!(miri) { 150 } else { 3000 })
-    }
-
-    proptest! {
-        // Miri takes minutes for each, and more for long ones.
-        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 1 } else { 40 }))]
-
-        /// The tree behaves as a sorted map, and its pruned search finds what a full scan finds.
-        #[test]
-        fn agrees_with_a_sorted_map(ops in ops(), limits in prop::collection::vec((0u32..1000, any::<u32>()), 8)) {
-            let mut tree = Tree::<Entry>::default();
-            let mut map = BTreeMap::new();
-            let mut next = 1_000_000;
-            for (n, op) in ops.into_iter().enumerate() {
-                match op {
-                    Op::Insert(key, size) => {
-                        if let std::collections::btree_map::Entry::Vacant(place) = map.entry(key) {
-                            place.insert(size);
-                            tree.insert(Entry { key, size });
-                        }
-                    },
-                    Op::Append(size) => {
-                        next += 1;
-                        map.insert(next, size);
-                        tree.insert(Entry { key: next, size });
-                    }
-                    Op::Remove(i) => if !map.is_empty() {
-                        let key = *map.keys().nth(i % map.len()).expect("in range");
-                        prop_assert_eq!(tree.remove(&key).map(|e| e.size), map.remove(&key));
-                    },
-                    Op::ReplaceFirst(key, size) => if !map.is_empty() && !map.contains_key(&key) {
-                        map.pop_first();
-                        map.insert(key, size);
-                        tree.replace_first(Entry { key, size });
-                    },
-                    Op::RemoveFirst => if let Some(first) = tree.first().copied() {
-                        prop_assert_eq!(map.pop_first(), Some((first.key, first.size)));
-                        tree.remove(&first.key);
-                    },
-                }
-                prop_assert_eq!(tree.len(), map.len());
-                if let Some(second) = tree.second_in_leaf() {
-                    prop_assert_eq!(map.keys().nth(1), Some(&second.key));
-                }
-                if n % 97 == 0 {
-                    for &(_, key) in &limits {
-                        let least = map.range(..key % 1_001_000).map(|(_, &size)| size).min();
-                        prop_assert_eq!(tree.before(&(key % 1_001_000)), least);
-                    }
-                    for &(limit, after) in &limits {
-                        let after = (after % 3 > 0).then_some(after % 1_001_000);
-                        let found = tree.find(after, &mut AtMost(limit)).map(|e| e.key);
-                        let expected = map.iter().find(|&(&k, &s)| s <= limit && after.is_none_or(|a| k > a));
-                        prop_assert_eq!(found, expected.map(|(&k, _)| k));
-                    }
-                }
-            }
-            prop_assert!(tree.iter().map(|e| (e.key, e.size)).eq(map.iter().map(|(&k, &s)| (k, s))));
-            prop_assert_eq!(tree.remove(&u32::MAX), None);
-        }
-    }
-}
+mod tests;

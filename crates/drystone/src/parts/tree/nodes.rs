@@ -1,0 +1,140 @@
+//! The nodes of a tree: sorted arrays of items, and of children with what they say of their items.
+
+use super::{FANOUT, Item, LEAF};
+
+#[derive(Clone)]
+pub(super) struct Leaf<T> {
+    pub(super) len: usize,
+    pub(super) items: [T; LEAF],
+}
+
+#[derive(Clone)]
+pub(super) struct Inner<T: Item> {
+    pub(super) len: usize,
+    /// A lower bound of the keys in each child; the first is never read.
+    pub(super) low: [T::Key; FANOUT],
+    pub(super) child: [u32; FANOUT],
+    pub(super) summary: [T::Summary; FANOUT],
+}
+
+impl<T: Item> Leaf<T> {
+    pub(super) fn items(&self) -> &[T] {
+        &self.items[..self.len]
+    }
+
+    pub(super) fn position(&self, key: &T::Key) -> usize {
+        // Appending is the common case: queues in order of arrival only grow at the end.
+        if self.len == 0 || self.items[self.len - 1].key() < *key {
+            return self.len;
+        }
+        self.items().partition_point(|i| i.key() < *key)
+    }
+
+    /// As [`Leaf::position`], for an item that is there, as a rule: often the first.
+    #[inline(always)]
+    pub(super) fn find(&self, key: &T::Key) -> usize {
+        if self.len > 0 && self.items[0].key() == *key { 0 } else { self.position(key) }
+    }
+
+    #[inline(always)]
+    pub(super) fn remove(&mut self, key: &T::Key) -> Option<T> {
+        let at = self.find(key);
+        if at == self.len || self.items[at].key() != *key {
+            return None;
+        }
+        let gone = self.items[at];
+        self.items.copy_within(at + 1..self.len, at);
+        self.len -= 1;
+        Some(gone)
+    }
+
+    /// Puts an item in its place; there must be room.
+    #[inline]
+    pub(super) fn insert(&mut self, item: T) {
+        let at = self.position(&item.key());
+        self.items.copy_within(at..self.len, at + 1);
+        self.items[at] = item;
+        self.len += 1;
+    }
+
+    pub(super) fn replace(&mut self, key: &T::Key, item: T) -> Option<T> {
+        let at = self.find(key);
+        if at == self.len || self.items[at].key() != *key {
+            return None;
+        }
+        let gone = self.items[at];
+        // Where it goes among the others, of which those behind `at` move up by one.
+        let new = item.key();
+        let mut to = at;
+        if new < *key {
+            to = self.items[..at].partition_point(|i| i.key() < new);
+            self.items.copy_within(to..at, to + 1);
+        } else if new != *key {
+            to += self.items[at + 1..self.len].partition_point(|i| i.key() < new);
+            self.items.copy_within(at + 1..to + 1, at);
+        }
+        self.items[to] = item;
+        Some(gone)
+    }
+
+    /// Puts `item` in the place of the first, or where its key belongs.
+    #[inline]
+    pub(super) fn replace_first(&mut self, item: T) {
+        let new = item.key();
+        let mut to = 0;
+        for at in 1..self.len.min(LEAF) {
+            if new < self.items[at].key() {
+                break;
+            }
+            self.items[to] = self.items[at];
+            to = at;
+        }
+        self.items[to] = item;
+    }
+
+    pub(super) fn summary(&self) -> T::Summary {
+        let mut s = T::Summary::default();
+        self.items().iter().for_each(|i| i.join(&mut s));
+        s
+    }
+}
+
+impl<T: Item> Inner<T> {
+    pub(super) fn empty() -> Self {
+        Inner {
+            len: 0,
+            low: [T::Key::default(); FANOUT],
+            child: [0; FANOUT],
+            summary: std::array::from_fn(|_| T::Summary::default()),
+        }
+    }
+
+    /// The child whose range holds `key`.
+    pub(super) fn slot(&self, key: &T::Key) -> usize {
+        let mut i = self.len - 1;
+        while i > 0 && *key < self.low[i] {
+            i -= 1;
+        }
+        i
+    }
+
+    pub(super) fn total(&self) -> T::Summary {
+        let mut s = T::Summary::default();
+        self.summary[..self.len].iter().for_each(|c| T::merge(&mut s, c));
+        s
+    }
+
+    pub(super) fn open(&mut self, at: usize) {
+        self.low[at..=self.len].rotate_right(1);
+        self.child[at..=self.len].rotate_right(1);
+        self.summary[at..=self.len].rotate_right(1);
+        self.len += 1;
+    }
+
+    pub(super) fn close(&mut self, at: usize) {
+        self.low[at..self.len].rotate_left(1);
+        self.child[at..self.len].rotate_left(1);
+        self.summary[at..self.len].rotate_left(1);
+        self.len -= 1;
+    }
+}

@@ -1,0 +1,122 @@
+//! The tree against a sorted map.
+
+use super::*;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+#[derive(Clone, Copy, Default, Debug, PartialEq)]
+struct Entry {
+    key: u32,
+    size: u32,
+}
+
+impl Item for Entry {
+    type Key = u32;
+    type Summary = Option<u32>;
+    fn key(&self) -> u32 {
+        self.key
+    }
+    fn join(&self, s: &mut Option<u32>) {
+        *s = Some(s.map_or(self.size, |m| m.min(self.size)));
+    }
+    fn merge(s: &mut Option<u32>, c: &Option<u32>) {
+        *s = s.iter().chain(c).copied().min();
+    }
+    fn leave(&self, s: &mut Option<u32>, rest: &[Entry]) -> bool {
+        let before = std::mem::replace(s, rest.iter().map(|e| e.size).min());
+        *s != before
+    }
+    fn part(&self, s: &mut Option<u32>, children: &[Option<u32>]) -> bool {
+        let before = std::mem::replace(s, children.iter().flatten().copied().min());
+        *s != before
+    }
+}
+
+struct AtMost(u32);
+impl Probe<Entry> for AtMost {
+    fn enter(&mut self, s: &Option<u32>) -> bool {
+        s.is_some_and(|m| m <= self.0)
+    }
+    fn take(&mut self, e: &Entry) -> bool {
+        e.size <= self.0
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Op {
+    Insert(u32, u32),
+    Append(u32),
+    Remove(usize),
+    RemoveFirst,
+    ReplaceFirst(u32, u32),
+}
+
+fn ops() -> impl Strategy<Value = Vec<Op>> {
+    let op = prop_oneof![
+        3 => (0u32..100_000, 0u32..1000).prop_map(|(k, s)| Op::Insert(k, s)),
+        3 => (0u32..1000).prop_map(Op::Append),
+        2 => any::<usize>().prop_map(Op::Remove),
+        1 => Just(Op::RemoveFirst),
+        1 => (0u32..100_000, 0u32..1000).prop_map(|(k, s)| Op::ReplaceFirst(k, s)),
+    ];
+    prop::collection::vec(op, 0..if cfg!(miri) { 150 } else { 3000 })
+}
+
+proptest! {
+    // Miri takes minutes for each, and more for long ones.
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 1 } else { 40 }))]
+
+    /// The tree behaves as a sorted map, and its pruned search finds what a full scan finds.
+    #[test]
+    fn agrees_with_a_sorted_map(ops in ops(), limits in prop::collection::vec((0u32..1000, any::<u32>()), 8)) {
+        let mut tree = Tree::<Entry>::default();
+        let mut map = BTreeMap::new();
+        let mut next = 1_000_000;
+        for (n, op) in ops.into_iter().enumerate() {
+            match op {
+                Op::Insert(key, size) => {
+                    if let std::collections::btree_map::Entry::Vacant(place) = map.entry(key) {
+                        place.insert(size);
+                        tree.insert(Entry { key, size });
+                    }
+                },
+                Op::Append(size) => {
+                    next += 1;
+                    map.insert(next, size);
+                    tree.insert(Entry { key: next, size });
+                }
+                Op::Remove(i) => if !map.is_empty() {
+                    let key = *map.keys().nth(i % map.len()).expect("in range");
+                    prop_assert_eq!(tree.remove(&key).map(|e| e.size), map.remove(&key));
+                },
+                Op::ReplaceFirst(key, size) => if !map.is_empty() && !map.contains_key(&key) {
+                    map.pop_first();
+                    map.insert(key, size);
+                    tree.replace_first(Entry { key, size });
+                },
+                Op::RemoveFirst => if let Some(first) = tree.first().copied() {
+                    prop_assert_eq!(map.pop_first(), Some((first.key, first.size)));
+                    tree.remove(&first.key);
+                },
+            }
+            prop_assert_eq!(tree.len(), map.len());
+            if let Some(second) = tree.second_in_leaf() {
+                prop_assert_eq!(map.keys().nth(1), Some(&second.key));
+            }
+            if n % 97 == 0 {
+                for &(_, key) in &limits {
+                    let least = map.range(..key % 1_001_000).map(|(_, &size)| size).min();
+                    prop_assert_eq!(tree.before(&(key % 1_001_000)), least);
+                }
+                for &(limit, after) in &limits {
+                    let after = (after % 3 > 0).then_some(after % 1_001_000);
+                    let found = tree.find(after, &mut AtMost(limit)).map(|e| e.key);
+                    let expected = map.iter().find(|&(&k, &s)| s <= limit && after.is_none_or(|a| k > a));
+                    prop_assert_eq!(found, expected.map(|(&k, _)| k));
+                }
+            }
+        }
+        prop_assert!(tree.iter().map(|e| (e.key, e.size)).eq(map.iter().map(|(&k, &s)| (k, s))));
+        prop_assert_eq!(tree.remove(&u32::MAX), None);
+    }
+}
