@@ -34,7 +34,8 @@ pub(crate) struct RunArgs {
     #[arg(long, help_heading = "Measuring", conflicts_with = "each_month")]
     pub(crate) stalls: bool,
 
-    /// Write the schedule job by job: .csv, .parquet, .swf, .swf.gz or .swf.zst.
+    /// Write the schedule job by job: .csv, .parquet, .swf, .swf.gz or .swf.zst; - is the standard output, which then has
+    /// the schedule alone, as .swf.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) jobs: Option<PathBuf>,
 

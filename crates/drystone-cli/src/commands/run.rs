@@ -50,11 +50,11 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     let common = &args.common;
     message::be_quiet(common.quiet);
     // What cannot be written is said before the work is done.
-    let beside = args.jobs.as_deref().map(jobs::beside);
+    let beside = args.jobs.as_deref().and_then(jobs::beside);
     let written = [
         ("--audit", common.log.audit.as_deref()),
         ("--jobs", args.jobs.as_deref()),
-        ("--jobs, of which", beside.as_deref()),
+        ("--jobs", beside.as_deref()),
         ("--trace", args.trace.as_deref()),
         ("--weeks", args.weeks.as_deref()),
         ("--segments", args.segments.as_deref()),

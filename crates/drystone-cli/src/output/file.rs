@@ -111,18 +111,17 @@ impl Output {
 
 /// Refuses files that would be written twice, or over what is read. `written` are options with their files.
 pub(crate) fn distinct(read: &[Option<&Path>], written: &[(&str, Option<&Path>)]) -> Result<(), Failure> {
-    let mut seen: Vec<(PathBuf, &str)> = Vec::new();
+    let mut seen: Vec<(PathBuf, String)> = Vec::new();
     for path in read.iter().flatten().filter(|path| **path != Path::new("-")) {
-        seen.extend(identity(path).map(|file| (file, "read")));
+        seen.extend(identity(path).map(|file| (file, "this command reads that file".to_string())));
     }
     for (option, path) in written.iter().filter_map(|&(option, path)| Some((option, path?))) {
         let Some(file) = identity(path) else { continue };
-        if let Some((_, other)) = seen.iter().find(|(known, _)| *known == file) {
-            let use_ = if *other == "read" { "read by this command" } else { other };
+        if let Some((_, why)) = seen.iter().find(|(known, _)| *known == file) {
             let path = path.display();
-            return Err(Failure::usage(format_args!("{option} {path}: this file is {use_}, too; give another name")));
+            return Err(Failure::usage(format_args!("{option} {path}: {why}; give another name")));
         }
-        seen.push((file, option));
+        seen.push((file, format!("{option} writes that file, too")));
     }
     Ok(())
 }

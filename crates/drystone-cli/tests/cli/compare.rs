@@ -42,6 +42,11 @@ fn other_loads_are_in_the_tables() {
         let at_double: Vec<&str> = printed.lines().filter(|l| l.trim_start_matches("| ").starts_with("2 ")).collect();
         assert_eq!(at_double.len(), 2, "{printed}");
     }
+    // What is called utilisation is that of the table of policies, not the one of the makespan.
+    let json = folder.run(&[&args[..], &["--format", "json"]].concat()).json();
+    let machine = &json["results"][0]["report"]["machine"];
+    assert_eq!(json["loads"][0]["utilisation"], machine["period_utilisation"]);
+    assert_ne!(machine["utilisation"], machine["period_utilisation"]);
     let csv = folder.run(&[&args[..], &["--format", "csv"]].concat());
     assert!(csv.err.contains("CSV has a row per policy and none for other loads"), "{}", csv.err);
     let said = folder.run(&["compare", "-w", "log.swf", "--confidence", "95"]).fails(2);

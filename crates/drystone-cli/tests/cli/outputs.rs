@@ -24,20 +24,17 @@ fn every_output_is_a_file_of_its_own() {
     let folder = Folder::with("log.swf", four());
     let run = ["run", "-w", "log.swf", "--policy", "easy"];
     for (args, part) in [
-        (&["--jobs", "a.csv", "--segments", "./a.csv"][..], "--segments ./a.csv: this file is --jobs, too"),
-        (
-            &["--jobs", "a.csv", "--report", "a.csv.meta.json"],
-            "--report a.csv.meta.json: this file is --jobs, of which, too",
-        ),
-        (&["--jobs", "log.swf"], "--jobs log.swf: this file is read by this command, too"),
-        (&["--audit", "log.swf"], "--audit log.swf: this file is read by this command, too"),
-        (&["--jobs", "-", "--weeks", "-"], "--weeks -: this file is --jobs, too"),
+        (&["--jobs", "a.csv", "--segments", "./a.csv"][..], "--segments ./a.csv: --jobs writes that file, too"),
+        (&["--jobs", "a.csv", "--report", "a.csv.meta.json"], "--report a.csv.meta.json: --jobs writes that file, too"),
+        (&["--jobs", "log.swf"], "--jobs log.swf: this command reads that file"),
+        (&["--audit", "log.swf"], "--audit log.swf: this command reads that file"),
+        (&["--jobs", "-", "--weeks", "-"], "--weeks -: --jobs writes that file, too"),
     ] {
         let said = folder.run(&[&run[..], args].concat()).fails(2);
         assert!(said.contains(part), "{said}");
     }
     let said = folder.run(&["compare", "-w", "log.swf", "-p", "easy", "--report", "r.md", "--audit", "r.md"]).fails(2);
-    assert!(said.contains("--report r.md: this file is --audit, too"), "{said}");
+    assert!(said.contains("--report r.md: --audit writes that file, too"), "{said}");
     assert_eq!((folder.names(), folder.read("log.swf")), (vec!["log.swf".to_string()], four()));
     folder.run(&[&run[..], &["--weeks", "/dev/null", "--segments", "/dev/null"]].concat()).ok();
     // A schedule on the standard output is all that is there.

@@ -19,19 +19,18 @@ pub(crate) struct Target {
     beside: Option<Output>,
 }
 
-/// Where what determined a schedule stands that has no place for it itself.
-pub(crate) fn beside(path: &Path) -> PathBuf {
+/// Where what determined a schedule stands, if that has no place for it itself.
+pub(crate) fn beside(path: &Path) -> Option<PathBuf> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".meta.json");
-    beside.into()
+    records::Form::of(path).is_ok_and(|form| form == records::Form::Csv).then(|| beside.into())
 }
 
 impl Target {
     /// Opens a file to write as its ending says.
     pub(crate) fn open(path: &Path) -> Result<Target, Failure> {
         let target = records::Target::open(path)?;
-        let beside = (target.form == records::Form::Csv).then(|| Output::create(&beside(path)));
-        Ok(Target { target, beside: beside.transpose()? })
+        Ok(Target { target, beside: beside(path).as_deref().map(Output::create).transpose()? })
     }
 
     /// Whether the original records are needed.
