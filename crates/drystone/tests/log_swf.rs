@@ -247,7 +247,7 @@ fn bad_files_are_told_apart() {
     );
     assert_eq!(
         load_error(RECORD.as_bytes()),
-        "FILE: the header gives neither MaxProcs nor MaxNodes, so the machine's size is unknown; give it (--procs N)"
+        "FILE: the header gives neither MaxProcs nor MaxNodes above 0, so the machine's size is unknown; give it (--procs N)"
     );
     assert!(load_error(b"\xfd7zXZ\0rest").contains("xz, which cannot be read here"));
     let missing = log::load("no/such/file.swf", &Options::default()).expect_err("missing");

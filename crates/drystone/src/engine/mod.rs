@@ -1,6 +1,7 @@
 //! The simulation engine: a scheduler at work, and the simulated machine that drives it.
 
 mod changes;
+mod ends;
 pub mod explain;
 mod fitness;
 mod notes;

@@ -5,11 +5,11 @@ mod expire;
 
 use super::changes::Changes;
 use super::stopwatch::WallClock;
-use crate::model::{Job, JobId, Machine, ProcSet, Procs, Span, Time};
+use crate::model::{Job, JobId, Machine, ProcSet, Procs, Span, Time, Window};
 use crate::parts::by_user::ByUser;
 use crate::parts::predict::{Correction, Forecast, Propagation};
 use crate::parts::{Running, RunningSet};
-use crate::policy::{Action, Actions, Entry, Event, Pass, Phase, Policy, SnapshotError, Stopwatch, Table, View};
+use crate::policy::{Action, Actions, Entry, Event, Known, Pass, Phase, Policy, SnapshotError, Stopwatch, View, World};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -39,8 +39,8 @@ pub struct Session {
     /// Whether anybody wants to know what was predicted of a job over its life.
     keeps_changes: bool,
     actions: Actions,
-    /// When the policy wants to be woken, asked once after each decision.
-    wake: Option<Time>,
+    /// When the policy wants to be woken, asked once after each decision; [`Time::MAX`] for never.
+    wake: Time,
     /// Whether it was woken since its last decision.
     woken: bool,
     /// For policies that heed a time limit.
@@ -51,17 +51,11 @@ pub struct Session {
 /// Everything that changes while the session works, except the policy's and the predictor's own state.
 #[derive(Clone, Serialize, Deserialize)]
 struct State {
-    machine: Machine,
-    now: Time,
-    /// Below 0 only within an instant, and only with [`Pass::Pyss`].
-    free: i64,
+    world: World,
     waiting: u32,
     /// Processors that waiting jobs need.
     waiting_procs: u64,
     suspended: u32,
-    table: Table,
-    /// The running jobs by predicted end: the prediction of the first expires next.
-    running: RunningSet,
     /// Processors of jobs that were started on named ones, running or suspended.
     named: BTreeMap<JobId, ProcSet>,
     /// Processors held by running jobs among them.
@@ -92,7 +86,7 @@ struct Saved {
     policy: Vec<u8>,
     predictor: Vec<u8>,
     /// Not asked again: since its last decision the policy may have been told of something that leads to none.
-    wake: Option<Time>,
+    wake: Time,
 }
 
 impl Session {
@@ -104,14 +98,17 @@ impl Session {
         let corrects = scheduler.forecast.correction != Correction::None;
         let time_limit = scheduler.policy.time_limit();
         let s = State {
-            machine,
-            now: Time::MIN,
-            free: i64::from(machine.procs),
+            world: World {
+                now: Time::MIN,
+                machine,
+                free: i64::from(machine.procs),
+                jobs: Window::default(),
+                oldest: JobId::default(),
+                running: RunningSet::default(),
+            },
             waiting: 0,
             waiting_procs: 0,
             suspended: 0,
-            table: Table::default(),
-            running: RunningSet::default(),
             named: BTreeMap::new(),
             named_busy: ProcSet::new(),
             lagging: false,
@@ -126,7 +123,7 @@ impl Session {
             keeps_changes: true,
             time_limit,
             actions: Actions::default(),
-            wake: None,
+            wake: Time::MAX,
             woken: false,
             stopwatch: Box::new(WallClock::default()),
             s,
@@ -153,7 +150,7 @@ impl Session {
     /// Free processors.
     #[must_use]
     pub fn free(&self) -> Procs {
-        self.s.free.max(0) as Procs
+        self.s.world.free.max(0) as Procs
     }
 
     /// Number of waiting jobs.
@@ -171,7 +168,7 @@ impl Session {
     /// Number of running jobs.
     #[must_use]
     pub fn running(&self) -> u32 {
-        self.s.running.len() as u32
+        self.s.world.running.len() as u32
     }
 
     /// Number of suspended jobs.
@@ -205,11 +202,11 @@ impl Session {
     }
 
     pub(crate) fn job(&self, id: JobId) -> &Job {
-        &self.s.table.jobs[id]
+        &self.s.world.jobs[id].job
     }
 
     pub(crate) fn entry(&self, id: JobId) -> &Entry {
-        &self.s.table.entries[id]
+        self.s.world.entry(id)
     }
 
     /// The processors of a job that was started on named ones.
@@ -219,7 +216,7 @@ impl Session {
 
     /// A job that the table still holds.
     pub(crate) fn known(&self, id: JobId) -> Option<&Entry> {
-        self.s.table.entries.get(id)
+        self.s.world.jobs.get(id).map(|known| &known.entry)
     }
 
     /// Hands over the predictions of a job that changed while it was here: from when on, and to what.
@@ -229,7 +226,7 @@ impl Session {
         if self.s.changes.is_empty() {
             return;
         }
-        let entry = &mut self.s.table.entries[id];
+        let entry = self.s.world.entry_mut(id);
         let last = std::mem::replace(&mut entry.changes, Changes::NONE);
         if last != Changes::NONE {
             self.s.changes.take(last, into);
@@ -250,13 +247,12 @@ impl Session {
     /// A job arrives. `oracle` is its true run time where the session is [`Session::clairvoyant`].
     #[inline]
     pub fn arrive(&mut self, now: Time, job: &Job, oracle: Option<Span>) -> JobId {
-        self.s.now = now;
-        let id = self.s.table.entries.next_id();
+        self.s.world.now = now;
+        let id = self.s.world.jobs.next_id();
         let forecast = &mut self.scheduler.forecast;
         let foreseen = forecast.predictor.predict(id, job, oracle);
         let prediction = Span(foreseen.run.0.saturating_mul(i64::from(forecast.factor)));
-        self.s.table.jobs.push(job.clone());
-        self.s.table.entries.push(Entry {
+        let entry = Entry {
             prediction,
             segment: Time::ZERO,
             ran: Span::ZERO,
@@ -271,7 +267,8 @@ impl Session {
             learned: foreseen.learned,
             as_head: false,
             changes: Changes::NONE,
-        });
+        };
+        self.s.world.jobs.push(Known { entry, job: job.clone() });
         self.s.waiting += 1;
         self.s.waiting_procs += u64::from(job.procs);
         if self.propagation > Propagation::None {
@@ -287,19 +284,19 @@ impl Session {
     /// If the job does not run: a bug of the driver.
     #[inline]
     pub fn end(&mut self, now: Time, id: JobId) {
-        self.s.now = now;
-        let entry = &mut self.s.table.entries[id];
+        self.s.world.now = now;
+        let entry = self.s.world.entry_mut(id);
         assert!(entry.phase == Phase::Running, "job {id} ends at {now} but does not run");
         let mut predicted_end = entry.predicted_end();
-        self.s.running.remove(predicted_end, id);
+        self.s.world.running.remove(predicted_end, id);
         if predicted_end < now {
             predicted_end = self.catch_up(id, predicted_end, now);
         }
-        let entry = &mut self.s.table.entries[id];
+        let Known { entry, job } = &mut self.s.world.jobs[id];
         entry.ran += now - entry.segment;
         entry.phase = Phase::Done;
-        self.s.free += i64::from(entry.procs);
-        self.scheduler.forecast.predictor.learn(id, &self.s.table.jobs[id], entry.ran, now);
+        self.s.world.free += i64::from(entry.procs);
+        self.scheduler.forecast.predictor.learn(id, job, entry.ran, now);
         self.s.unname(id);
         self.observe(Event::Ended { job: id, predicted_end });
         if self.propagation > Propagation::None {
@@ -310,19 +307,19 @@ impl Session {
     /// New history of a user: predictions of the user's other jobs are made anew. A running job's prediction is never less
     /// than it has run already. Jobs that this will never concern again leave the list of the user's jobs.
     fn propagate(&mut self, ended: JobId) {
-        let user = self.s.table.jobs[ended].user;
+        let user = self.s.world.jobs[ended].job.user;
         let mut jobs = std::mem::take(self.s.of_user.of(user));
         jobs.retain(|&id| {
-            let Some(entry) = self.s.table.entries.get(id) else { return false };
+            let Some(Known { entry, job }) = self.s.world.jobs.get(id) else { return false };
             let least = match (entry.phase, self.propagation) {
                 (Phase::Waiting, _) => Span::ZERO,
                 (Phase::Running, Propagation::Running) if entry.corrections == 0 => {
-                    entry.ran + (self.s.now - entry.segment)
+                    entry.ran + (self.s.world.now - entry.segment)
                 }
                 (phase, propagation) => return phase == Phase::Suspended && propagation == Propagation::Running,
             };
             let forecast = &mut self.scheduler.forecast;
-            let new = forecast.predictor.predict(id, &self.s.table.jobs[id], None);
+            let new = forecast.predictor.predict(id, job, None);
             let new = Span(new.run.0.saturating_mul(i64::from(forecast.factor))).max(least);
             if new != entry.prediction {
                 self.repredict(id, new);
@@ -334,8 +331,8 @@ impl Session {
 
     /// A waiting or suspended job is withdrawn. Returns whether there was such a job.
     pub fn cancel(&mut self, now: Time, id: JobId) -> bool {
-        self.s.now = now;
-        let Some(entry) = self.s.table.entries.get_mut(id) else {
+        self.s.world.now = now;
+        let Some(Known { entry, job }) = self.s.world.jobs.get_mut(id) else {
             return false;
         };
         match entry.phase {
@@ -348,7 +345,7 @@ impl Session {
         }
         entry.phase = Phase::Done;
         self.s.named.remove(&id);
-        self.scheduler.forecast.predictor.withdrawn(id, &self.s.table.jobs[id]);
+        self.scheduler.forecast.predictor.withdrawn(id, job);
         self.observe(Event::Cancelled(id));
         true
     }
@@ -370,17 +367,17 @@ impl Session {
     /// When the policy wakes next; [`Time::MAX`] for never.
     #[inline]
     pub(crate) fn next_wake(&self) -> Time {
-        self.wake.unwrap_or(Time::MAX)
+        self.wake
     }
 
     /// Wakes the policy if it asked to be woken by now.
     pub(crate) fn wake(&mut self, now: Time) -> bool {
-        if self.wake.is_none_or(|w| w > now) {
+        if self.wake > now || self.wake == Time::MAX {
             return false;
         }
-        self.wake = None;
+        self.wake = Time::MAX;
         self.woken = true;
-        self.s.now = now;
+        self.s.world.now = now;
         self.observe(Event::Woken);
         true
     }
@@ -405,7 +402,7 @@ impl Session {
         now: Time,
         mut then: impl FnMut(&mut Session, Action),
     ) -> Result<(), Violation> {
-        self.s.now = now;
+        self.s.world.now = now;
         self.woken = false;
         self.actions.clear();
         let mut view = self.s.view();
@@ -414,32 +411,26 @@ impl Session {
             view.stopwatch = Some(&*self.stopwatch);
         }
         self.scheduler.policy.decide(&view, &mut self.actions);
-        let mut at = 0;
-        while let Some(&action) = self.actions.list().get(at) {
+        for at in 0..self.actions.list().len() {
+            let action = self.actions.list()[at];
             self.carry_out(action)?;
             then(self, action);
-            at += 1;
         }
-        self.wake = self.scheduler.policy.next_wake();
-        if let Some(wake) = self.wake
-            && wake <= now
-        {
-            return Err(Violation {
-                at: now,
-                job: self.s.table.oldest,
-                problem: format!("asks to be woken at {wake}"),
-            });
+        self.wake = self.scheduler.policy.next_wake().unwrap_or(Time::MAX);
+        if self.wake <= now {
+            let problem = format!("asks to be woken at {}", self.wake);
+            return Err(Violation { at: now, job: self.s.world.oldest, problem });
         }
         Ok(())
     }
 
     /// The instant is over: whatever was started on processors that are given back later in it must have them by now.
     pub(crate) fn settle(&self) -> Result<(), Violation> {
-        if self.s.free >= 0 {
+        if self.s.world.free >= 0 {
             return Ok(());
         }
-        let problem = format!("{} processors more are in use than there are", -self.s.free);
-        Err(Violation { at: self.s.now, job: self.s.table.oldest, problem })
+        let problem = format!("{} processors more are in use than there are", -self.s.world.free);
+        Err(Violation { at: self.s.world.now, job: self.s.world.oldest, problem })
     }
 
     /// The whole state.
@@ -479,23 +470,22 @@ impl Session {
     /// Forgets jobs that are done, as far as no older one is still here. Answers the oldest that is, if it is another now.
     #[inline]
     pub(crate) fn forget_done(&mut self) -> Option<JobId> {
-        let first = self.s.table.oldest;
+        let first = self.s.world.oldest;
         let mut oldest = first;
-        while self.s.table.entries.get(oldest).is_some_and(|e| e.phase == Phase::Done) {
+        while self.s.world.jobs.get(oldest).is_some_and(|known| known.entry.phase == Phase::Done) {
             oldest.0 += 1;
         }
         if oldest == first {
             return None;
         }
-        self.s.table.oldest = oldest;
-        self.s.table.entries.forget_before(oldest);
-        self.s.table.jobs.forget_before(oldest);
+        self.s.world.oldest = oldest;
+        self.s.world.jobs.forget_before(oldest);
         Some(oldest)
     }
 
     /// The oldest job that is not done.
     pub(crate) fn oldest(&self) -> JobId {
-        self.s.table.oldest
+        self.s.world.oldest
     }
 
     #[inline(always)]
@@ -504,12 +494,12 @@ impl Session {
     }
 
     fn repredict(&mut self, id: JobId, new: Span) {
-        let now = self.s.now;
-        let entry = &mut self.s.table.entries[id];
+        let now = self.s.world.now;
+        let entry = &mut self.s.world.jobs[id].entry;
         let before = Running { end: entry.predicted_end(), id, procs: entry.procs };
         let old = std::mem::replace(&mut entry.prediction, new);
         if entry.phase == Phase::Running {
-            self.s.running.postpone(before, entry.predicted_end());
+            self.s.world.running.postpone(before, entry.predicted_end());
         }
         if self.keeps_changes {
             self.s.changes.push(&mut entry.changes, now, new);
@@ -521,14 +511,7 @@ impl Session {
 impl State {
     #[inline]
     fn view(&self) -> View<'_> {
-        View {
-            now: self.now,
-            machine: self.machine,
-            free: self.free.max(0) as Procs,
-            table: &self.table,
-            running: &self.running,
-            stopwatch: None,
-        }
+        View { world: &self.world, stopwatch: None }
     }
 
     #[inline]

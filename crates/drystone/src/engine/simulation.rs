@@ -1,5 +1,6 @@
 //! The loop: a simulated machine that runs jobs as long as they really take, and asks the scheduler at every event.
 
+use super::ends::{End, Ends};
 use super::observer::{Levels, Observer};
 use super::platform::{Platform, Transfer};
 use super::session::{Scheduler, Session, Violation};
@@ -8,8 +9,7 @@ use crate::model::{Ended, JobId, Machine, Outcome, ProcSet, Span, Time, Truth, W
 use crate::parts::Running;
 use crate::policy::{Action, Entry, Pass, Phase, Placement, SnapshotError};
 use serde::{Deserialize, Serialize};
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 
 /// A simulation of one scheduler on one stream of arrivals.
 ///
@@ -32,7 +32,7 @@ struct State {
     truth: Window<Truth>,
     /// Ends of running jobs: see [`End`]. Ends of jobs that were suspended or cut short
     /// since are stale.
-    ends: BinaryHeap<Reverse<End>>,
+    ends: Ends,
     /// What suspensions have added to the time that jobs need their processors, for jobs that are here.
     overhead: BTreeMap<JobId, Span>,
     /// Processors from which memory is still being written, and until when.
@@ -46,29 +46,6 @@ struct State {
     /// When the source has something again; [`Time::MAX`] for never.
     next_arrival: Time,
     now: Time,
-}
-
-/// When a job ends: time, rank among ends of the same time, and job, in this order, as one number that compares fast.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct End(i128);
-
-impl End {
-    fn new(time: Time, rank: u32, job: JobId) -> End {
-        End(i128::from(time.0) << 64 | i128::from(rank) << 32 | i128::from(job.0))
-    }
-
-    fn time(self) -> Time {
-        Time((self.0 >> 64) as i64)
-    }
-
-    fn job(self) -> JobId {
-        JobId(self.0 as u32)
-    }
-
-    /// Whether the job was cut short: then it ends before others, in whose favour a pass could suspend it.
-    fn is_cut(self) -> bool {
-        (self.0 >> 32) as u32 == 0
-    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -130,7 +107,7 @@ impl<S: Source> Simulation<S> {
             changes: Vec::new(),
             s: State {
                 truth: Window::default(),
-                ends: BinaryHeap::new(),
+                ends: Ends::default(),
                 overhead: BTreeMap::new(),
                 writing: Vec::new(),
                 starts,
@@ -277,12 +254,12 @@ impl<S: Source> Simulation<S> {
         if self.s.stale {
             self.drop_stale_ends();
         }
-        self.s.ends.peek().map_or(Time::MAX, |Reverse(end)| end.time())
+        self.s.ends.peek().map_or(Time::MAX, End::time)
     }
 
     #[cold]
     fn drop_stale_ends(&mut self) {
-        while let Some(Reverse(end)) = self.s.ends.peek() {
+        while let Some(end) = self.s.ends.peek() {
             let (end, id) = (end.time(), end.job());
             if self.s.end_of(&self.session, id) == Some(end) {
                 return;
@@ -349,7 +326,7 @@ impl<S: Source> Simulation<S> {
     }
 
     fn one_pyss_event(&mut self, now: Time, end: Time, arrival: Time, observer: &mut impl Observer) -> bool {
-        if end == now && self.s.ends.peek().is_some_and(|Reverse(end)| end.is_cut()) {
+        if end == now && self.s.ends.peek().is_some_and(End::is_cut) {
             self.end_one(now, observer);
             return true;
         }
@@ -390,7 +367,7 @@ impl<S: Source> Simulation<S> {
 
     #[inline]
     fn end_one<O: Observer>(&mut self, now: Time, observer: &mut O) {
-        let Some(Reverse(next)) = self.s.ends.pop() else { return };
+        let Some(next) = self.s.ends.pop() else { return };
         let id = next.job();
         self.session.end(now, id);
         debug_assert_eq!(self.session.entry(id).ran, self.s.due(id), "run time received is the run time due");
@@ -585,7 +562,7 @@ impl State {
         }
         self.truth[id].run = received - overhead;
         self.stale = true;
-        self.ends.push(Reverse(End::new(now, 0, id)));
+        self.ends.push(End::new(now, 0, id));
     }
 
     #[inline]
@@ -597,7 +574,7 @@ impl State {
                 *starts
             }
         };
-        self.ends.push(Reverse(End::new(end, rank, job)));
+        self.ends.push(End::new(end, rank, job));
     }
 }
 

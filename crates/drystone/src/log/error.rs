@@ -96,7 +96,7 @@ pub enum LogError {
     },
     /// The machine's size is unknown.
     #[error(
-        "{file}: the header gives neither MaxProcs nor MaxNodes, so the machine's size is unknown; \
+        "{file}: the header gives neither MaxProcs nor MaxNodes above 0, so the machine's size is unknown; \
          give it (--procs N)"
     )]
     NoMachine {

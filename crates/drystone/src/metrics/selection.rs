@@ -51,7 +51,7 @@ impl FromStr for Selection {
     type Err = UnknownWord;
 
     /// Reads what `Display` writes: `all`, `tsafrir`, `completed`, `submitted(FROM,UNTIL)`, `window(WARM_UP,COOL_DOWN)`,
-    /// all in seconds.
+    /// all in seconds, FROM not after UNTIL and no period of less than nothing.
     fn from_str(word: &str) -> Result<Self, Self::Err> {
         let parse = || -> Option<Selection> {
             Some(match word {
@@ -63,8 +63,12 @@ impl FromStr for Selection {
                     let (first, second) = rest.strip_suffix(')')?.split_once(',')?;
                     let (first, second) = (first.trim().parse().ok()?, second.trim().parse().ok()?);
                     match name.trim() {
-                        "submitted" => Selection::Submitted { from: Time(first), until: Time(second) },
-                        "window" => Selection::Window { warm_up: Span(first), cool_down: Span(second) },
+                        "submitted" if first <= second => {
+                            Selection::Submitted { from: Time(first), until: Time(second) }
+                        }
+                        "window" if first >= 0 && second >= 0 => {
+                            Selection::Window { warm_up: Span(first), cool_down: Span(second) }
+                        }
                         _ => return None,
                     }
                 }
@@ -73,8 +77,10 @@ impl FromStr for Selection {
         parse().ok_or_else(|| UnknownWord {
             what: "selection",
             word: word.to_string(),
-            expected: "all, tsafrir, completed, submitted(FROM,UNTIL) or window(WARM_UP,COOL_DOWN), in seconds"
-                .to_string(),
+            expected:
+                "all, tsafrir, completed, submitted(FROM,UNTIL) with FROM before UNTIL, or window(WARM_UP,COOL_DOWN), \
+                       in seconds"
+                    .to_string(),
         })
     }
 }

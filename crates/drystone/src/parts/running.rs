@@ -17,7 +17,6 @@ pub struct Running {
 }
 
 impl Item for Running {
-    type Key = Packed;
     type Summary = u64;
 
     #[inline]

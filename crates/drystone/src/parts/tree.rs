@@ -22,18 +22,17 @@ const WAY: usize = 7;
 
 /// Something kept in a [`Tree`], in the order of its key.
 pub(crate) trait Item: Copy + Default {
-    /// Unique within a tree.
-    type Key: Ord + Copy + Default;
     /// What a subtree says of its items.
     type Summary: Clone + Default;
 
-    fn key(&self) -> Self::Key;
+    /// Unique within a tree.
+    fn key(&self) -> Packed;
     /// Adds this item to the summary of a subtree.
     fn join(&self, summary: &mut Self::Summary);
     /// Adds a subtree to the summary of a larger one.
     fn merge(summary: &mut Self::Summary, child: &Self::Summary);
-    /// Takes this item out of the summary of a leaf that now holds `rest`. What else is there may be joined before or after.
-    /// Answers whether the summary has changed.
+    /// Takes this item out of the summary of a leaf that now holds `rest`, all of which were joined. Answers whether the summary
+    /// has changed.
     fn leave(&self, summary: &mut Self::Summary, rest: &[Self]) -> bool;
     /// Takes this item out of the summary of an inner node whose children now have these summaries. Answers whether it has
     /// changed.
@@ -113,8 +112,8 @@ impl<T: Item> Default for Tree<T> {
 }
 
 /// A node that had to be split: the new right neighbour and the lower bound of its keys.
-struct Split<K> {
-    low: K,
+struct Split {
+    low: Packed,
     node: u32,
 }
 
@@ -148,7 +147,7 @@ impl<T: Item> Tree<T> {
     }
 
     /// Adds an item whose key is not in the tree yet.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn insert(&mut self, item: T) {
         self.len += 1;
         if self.height == 0 {
@@ -156,7 +155,13 @@ impl<T: Item> Tree<T> {
             if leaf.len < LEAF {
                 return leaf.insert(item);
             }
-        } else if self.insert_where_room(item) {
+        }
+        self.insert_deep(item);
+    }
+
+    #[inline(never)]
+    fn insert_deep(&mut self, item: T) {
+        if self.height > 0 && self.insert_where_room(item) {
             return;
         }
         if let Some(split) = self.insert_below(self.root, self.height, item) {
@@ -176,7 +181,7 @@ impl<T: Item> Tree<T> {
 
     /// Removes the item with this key; `None` if there is none.
     #[inline]
-    pub(crate) fn remove(&mut self, key: &T::Key) -> Option<T> {
+    pub(crate) fn remove(&mut self, key: &Packed) -> Option<T> {
         if self.height == 0 {
             let gone = self.leaves[self.root as usize].remove(key)?;
             self.len -= 1;
@@ -187,7 +192,7 @@ impl<T: Item> Tree<T> {
 
     /// The way down to the leaf whose range holds `key`: per level the inner node and the slot of its child. And the leaf.
     #[inline]
-    fn way(&self, key: &T::Key) -> ([(u32, u32); WAY], u32) {
+    fn way(&self, key: &Packed) -> ([(u32, u32); WAY], u32) {
         let mut way = [(0, 0); WAY];
         let mut node = self.root;
         for step in &mut way[..self.height as usize] {
@@ -216,7 +221,7 @@ impl<T: Item> Tree<T> {
         true
     }
 
-    fn remove_deep(&mut self, key: &T::Key) -> Option<T> {
+    fn remove_deep(&mut self, key: &Packed) -> Option<T> {
         let height = self.height as usize;
         if height > WAY {
             return self.remove_and_merge(key);
@@ -247,7 +252,7 @@ impl<T: Item> Tree<T> {
     }
 
     /// [`Tree::remove`] below inner nodes, where nodes may become empty or so small that they join their neighbours.
-    fn remove_and_merge(&mut self, key: &T::Key) -> Option<T> {
+    fn remove_and_merge(&mut self, key: &Packed) -> Option<T> {
         let gone = self.remove_below(self.root, self.height, key)?;
         self.len -= 1;
         while self.height > 0 && self.inners[self.root as usize].len == 1 {
@@ -262,7 +267,7 @@ impl<T: Item> Tree<T> {
     /// Puts `item` in the place of the item with this key, or where its own key belongs; `None`, and nothing is changed, if
     /// there is no item with this key. As cheap as half a removal and an insertion while it stays in its leaf.
     #[inline]
-    pub(crate) fn replace(&mut self, key: &T::Key, item: T) -> Option<T> {
+    pub(crate) fn replace(&mut self, key: &Packed, item: T) -> Option<T> {
         if self.height == 0 {
             return self.leaves[self.root as usize].replace(key, item);
         }
@@ -272,8 +277,8 @@ impl<T: Item> Tree<T> {
             if slot == inner.slot(&item.key()) {
                 let leaf = &mut self.leaves[inner.child[slot] as usize];
                 let gone = leaf.replace(key, item)?;
-                gone.leave(&mut inner.summary[slot], leaf.items());
                 item.join(&mut inner.summary[slot]);
+                gone.leave(&mut inner.summary[slot], leaf.items());
                 return Some(gone);
             }
         }
@@ -303,7 +308,7 @@ impl<T: Item> Tree<T> {
     }
 
     /// The first item in key order, after `after` if given, that the probe takes.
-    pub(crate) fn find(&self, after: Option<T::Key>, probe: &mut impl Probe<T>) -> Option<T> {
+    pub(crate) fn find(&self, after: Option<Packed>, probe: &mut impl Probe<T>) -> Option<T> {
         self.find_below(self.root, self.height, after, probe)
     }
 
@@ -329,7 +334,7 @@ impl<T: Item> Tree<T> {
     }
 
     /// The summary of all items below `key`. O(log n).
-    pub(crate) fn before(&self, key: &T::Key) -> T::Summary {
+    pub(crate) fn before(&self, key: &Packed) -> T::Summary {
         let mut sum = T::Summary::default();
         let mut node = self.root;
         for _ in 0..self.height {
@@ -372,7 +377,7 @@ impl<T: Item> Tree<T> {
         *self = Tree::default();
     }
 
-    fn find_below(&self, node: u32, height: u32, after: Option<T::Key>, probe: &mut impl Probe<T>) -> Option<T> {
+    fn find_below(&self, node: u32, height: u32, after: Option<Packed>, probe: &mut impl Probe<T>) -> Option<T> {
         if height == 0 {
             let leaf = &self.leaves[node as usize];
             let from = match after {
@@ -394,7 +399,7 @@ impl<T: Item> Tree<T> {
         None
     }
 
-    fn insert_below(&mut self, node: u32, height: u32, item: T) -> Option<Split<T::Key>> {
+    fn insert_below(&mut self, node: u32, height: u32, item: T) -> Option<Split> {
         if height == 0 {
             return self.insert_in_leaf(node, item);
         }
@@ -436,7 +441,7 @@ impl<T: Item> Tree<T> {
         result
     }
 
-    fn insert_in_leaf(&mut self, node: u32, item: T) -> Option<Split<T::Key>> {
+    fn insert_in_leaf(&mut self, node: u32, item: T) -> Option<Split> {
         let key = item.key();
         let mut target = node;
         let mut at = self.leaves[node as usize].position(&key);
@@ -462,7 +467,7 @@ impl<T: Item> Tree<T> {
         result
     }
 
-    fn remove_below(&mut self, node: u32, height: u32, key: &T::Key) -> Option<T> {
+    fn remove_below(&mut self, node: u32, height: u32, key: &Packed) -> Option<T> {
         if height == 0 {
             return self.leaves[node as usize].remove(key);
         }

@@ -121,6 +121,8 @@ pub(crate) struct Shortest {
     by_class: [i16; CLASSES],
     /// A lower bound of the submits: jobs that have left may have been earlier.
     earliest: Time,
+    /// Whether the jobs are in the order of their predictions, as far as it is known: each is the key of its own place.
+    ordered: bool,
 }
 
 /// Above every [`coarse`] prediction.
@@ -149,12 +151,11 @@ fn finest(coarse: i16) -> i32 {
 
 impl Default for Shortest {
     fn default() -> Self {
-        Shortest { by_class: [NONE; CLASSES], earliest: Time::MAX }
+        Shortest { by_class: [NONE; CLASSES], earliest: Time::MAX, ordered: true }
     }
 }
 
 impl Item for Waiting {
-    type Key = Packed;
     type Summary = Shortest;
 
     #[inline]
@@ -166,6 +167,7 @@ impl Item for Waiting {
         let min = &mut s.by_class[class(self.procs)];
         *min = (*min).min(coarse(capped(self.prediction)));
         s.earliest = s.earliest.min(self.submit);
+        s.ordered &= self.key == self.prediction.0;
     }
 
     fn merge(s: &mut Shortest, child: &Shortest) {
@@ -173,6 +175,7 @@ impl Item for Waiting {
             *min = (*min).min(*c);
         }
         s.earliest = s.earliest.min(child.earliest);
+        s.ordered &= child.ordered;
     }
 
     fn leave(&self, s: &mut Shortest, rest: &[Waiting]) -> bool {
@@ -184,7 +187,9 @@ impl Item for Waiting {
         let (least, below) = (smallest(class), SMALLEST.get(class + 1).copied().unwrap_or(Procs::MAX));
         // Whether the size is in the class is all there is to compute per job, and it vectorises.
         let in_class = |j: &&Waiting| j.procs >= least && j.procs < below;
-        s.by_class[class] = rest.iter().filter(in_class).map(|j| capped(j.prediction)).min().map_or(NONE, coarse);
+        let mut others = rest.iter().filter(in_class).map(|j| capped(j.prediction));
+        let shortest = if s.ordered { others.next() } else { others.min() };
+        s.by_class[class] = shortest.map_or(NONE, coarse);
         s.by_class[class] != before
     }
 
@@ -414,23 +419,52 @@ mod tests {
         }
     }
 
+    /// Jobs that happen to be in the order of their predictions, until one is not: what is known of the others stays.
+    #[test]
+    fn a_change_that_ends_an_order_hides_nobody() {
+        let mut queue = WaitQueue::default();
+        let job = |id, run| Waiting { key: 0, prediction: Span(run), procs: 4, id: JobId(id), ..Waiting::default() };
+        (0..2 * 64).for_each(|id| queue.insert(job(id, 0)));
+        assert_eq!(queue.replace(job(0, 0).place(), job(0, 3000)), Some(job(0, 0)));
+        assert_eq!(queue.next_fit(None, Fit { free: 4, window: Span(10), extra: 0 }), Some(job(1, 0)));
+    }
+
     proptest! {
         /// Searches agree with scans, for queues of every depth.
         #[test]
         fn searches_agree_with_scans(
             jobs in prop::collection::vec((0i64..50, 1u32..200, 0i64..5000, 0i64..3000), 0..700),
             fits in prop::collection::vec((0u32..220, -10i64..5200, 0u32..200, any::<bool>()), 1..12),
-            gone in prop::collection::vec(any::<prop::sample::Index>(), 0..200),
+            gone in prop::collection::vec(any::<prop::sample::Index>(), 0..400),
+            changed in prop::collection::vec((any::<prop::sample::Index>(), 0i64..5000), 0..100),
+            kind in 0..3,
         ) {
+            // By something else, by prediction, and by something that is the prediction of most, but not of all.
+            let keyed = |key, run, long| match kind {
+                0 => (key, run),
+                1 => (run, run),
+                _ => (0, if run < long { 0 } else { run }),
+            };
             let mut queue = WaitQueue::default();
-            let mut list: Vec<Waiting> = jobs.iter().enumerate().map(|(i, &(key, procs, run, submit))| Waiting {
-                key, procs, prediction: Span(run), submit: Time(submit), id: JobId(i as u32),
+            let mut list: Vec<Waiting> = jobs.iter().enumerate().map(|(i, &(key, procs, run, submit))| {
+                let (key, run) = keyed(key, run, 4990);
+                Waiting { key, procs, prediction: Span(run), submit: Time(submit), id: JobId(i as u32) }
             }).collect();
             list.iter().for_each(|&j| queue.insert(j));
             for g in gone {
                 if !list.is_empty() {
                     let job = list.swap_remove(g.index(list.len()));
                     prop_assert_eq!(queue.remove(job.place()), Some(job));
+                }
+            }
+            for (at, run) in changed {
+                if !list.is_empty() {
+                    let job = at.get(&list).to_owned();
+                    let (key, run) = keyed(job.key, run, 2500);
+                    let new = Waiting { key, prediction: Span(run), ..job };
+                    list.retain(|j| j.id != job.id);
+                    list.push(new);
+                    prop_assert_eq!(queue.replace(job.place(), new), Some(job));
                 }
             }
             list.sort_by_key(Waiting::place);

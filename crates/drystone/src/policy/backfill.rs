@@ -111,6 +111,8 @@ pub struct Backfill {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Blocked {
     head: Place,
+    /// Processors that the head needs.
+    procs: Procs,
     /// The shadow time, not clamped to the present.
     shadow: Time,
     extra: Procs,
@@ -205,9 +207,13 @@ impl Backfill {
 
     #[inline]
     fn enqueue_fresh(&mut self) {
-        if let [job] = self.fresh[..] {
-            self.fresh.clear();
-            return self.enqueue(job);
+        match self.fresh[..] {
+            [] => return,
+            [job] => {
+                self.fresh.clear();
+                return self.enqueue(job);
+            }
+            _ => {}
         }
         let mut fresh = std::mem::take(&mut self.fresh);
         fresh.drain(..).for_each(|job| self.enqueue(job));
@@ -249,13 +255,11 @@ impl Backfill {
     /// Jobs arrived and nothing else happened: whoever could not start before cannot start now. Answers `false` where a
     /// full pass is due after all.
     fn newcomers(&mut self, view: &View<'_>, actions: &mut Actions) -> bool {
-        let Some(blocked) = self.blocked.filter(|b| !b.freed) else {
-            return false;
-        };
         let now = view.now();
-        if self.out_of_date(&blocked, now) {
-            return false;
-        }
+        let blocked = match &self.blocked {
+            Some(blocked) if !blocked.freed && !self.out_of_date(blocked, now) => *blocked,
+            _ => return false,
+        };
         if self.fresh.is_empty() {
             return true;
         }
@@ -266,7 +270,11 @@ impl Backfill {
             self.enqueue_fresh();
             return true;
         }
-        debug_assert_eq!((blocked.shadow, blocked.extra), self.reservation_of(blocked.head.id, view), "at {now}");
+        debug_assert_eq!(
+            (blocked.shadow, blocked.extra),
+            self.reservation_of(blocked.head.id, self.free(view), view),
+            "at {now}"
+        );
         // The present may lie before the origin: nothing is taken from the end of all times.
         let window = if blocked.shadow == Time::MAX { Span::MAX } else { blocked.shadow - now };
         let mut fit = Fit { free: view.free(), window, extra: blocked.extra };
@@ -277,12 +285,14 @@ impl Backfill {
             self.enqueue(job);
             return true;
         }
-        let mut fresh = std::mem::take(&mut self.fresh);
-        if fresh.len() > 1 {
+        if self.fresh.len() > 1 {
+            let mut fresh = std::mem::take(&mut self.fresh);
             fresh.sort_by_key(|job| self.candidate(job).place());
+            self.fresh = fresh;
         }
         let mut kept = true;
-        for job in fresh.drain(..) {
+        for at in 0..self.fresh.len() {
+            let job = self.fresh[at];
             let longest = self.longest(&job, view);
             if fit.admits(job.procs, longest) {
                 kept &= self.keeps_reservation(&job, fit.window);
@@ -292,8 +302,8 @@ impl Backfill {
                 self.enqueue(job);
             }
         }
+        self.fresh.clear();
         self.blocked = kept.then_some(Blocked { extra: fit.extra, ..blocked });
-        self.fresh = fresh;
         true
     }
 
@@ -353,19 +363,18 @@ impl Backfill {
 
     fn full_pass(&mut self, view: &View<'_>, actions: &mut Actions) {
         let now = view.now();
-        let known = self.blocked.take().filter(|b| !self.out_of_date(b, now));
-        let (free, head) = self.start_heads(view, actions);
-        let Some(head) = head else { return };
-        let (shadow, extra) = match known {
-            Some(known) if known.head == head.place() && free == view.free() => {
-                debug_assert_eq!((known.shadow, known.extra), self.reservation(&head, free, view), "at {now}");
-                (known.shadow, known.extra)
+        let (free, blocked) = match &self.blocked {
+            // The head is still too large for what was given back.
+            Some(known) if known.procs > view.free() && self.fresh.is_empty() && !self.out_of_date(known, now) => {
+                (view.free(), *known)
             }
-            _ => self.reservation(&head, free, view),
+            known => match self.blocked_anew(known.filter(|b| !self.out_of_date(b, now)), view, actions) {
+                Some(blocked) => blocked,
+                None => return self.blocked = None,
+            },
         };
-        if shadow < Time::MAX {
-            self.announce(head.id, shadow, actions);
-        }
+        let Blocked { shadow, extra, .. } = blocked;
+        debug_assert_eq!((shadow, extra), self.reservation_of(blocked.head.id, free, view), "at {now}");
         let window = if shadow == Time::MAX { Span::MAX } else { shadow - now };
         let mut fit = Fit { free, window, extra };
         let kept = match self.choices.backfill {
@@ -379,14 +388,36 @@ impl Backfill {
             Overdue::Stale => true,
             Overdue::Free => false,
         };
-        if timeless && kept && !self.choices.order.is_dynamic() {
-            self.blocked = Some(Blocked { head: head.place(), shadow, extra: fit.extra, freed: false });
+        let stays = timeless && kept && !self.choices.order.is_dynamic();
+        self.blocked = stays.then_some(Blocked { extra: fit.extra, freed: false, ..blocked });
+    }
+
+    /// Starts jobs from the head of the queue, and answers what is free then and the reservation of the job that blocks it: the
+    /// one that is known if it is still that.
+    fn blocked_anew(
+        &mut self,
+        known: Option<Blocked>,
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) -> Option<(Procs, Blocked)> {
+        let (free, head) = self.start_heads(view, actions);
+        let head = head?;
+        if let Some(known) = known
+            && known.head == head.place()
+            && free == view.free()
+        {
+            return Some((free, known));
         }
+        let (shadow, extra) = self.reservation(head.procs, free, view);
+        if shadow < Time::MAX {
+            self.announce(head.id, shadow, actions);
+        }
+        Some((free, Blocked { head: head.place(), procs: head.procs, shadow, extra, freed: false }))
     }
 
     /// Shadow time and extra processors of the job that blocks the queue; [`Time::MAX`] where it has no reservation.
     #[inline]
-    fn reservation(&mut self, head: &Waiting, free: Procs, view: &View<'_>) -> (Time, Procs) {
+    fn reservation(&mut self, procs: Procs, free: Procs, view: &View<'_>) -> (Time, Procs) {
         if self.choices.backfill.is_none() || self.choices.reservations == 0 {
             return (Time::MAX, 0);
         }
@@ -399,7 +430,7 @@ impl Backfill {
             }
             Overdue::Now | Overdue::Stale => 0,
         };
-        let missing = head.procs + already - free;
+        let missing = procs + already - free;
         let shadow = if self.started.is_empty() {
             running.shadow(missing, extra, floor)
         } else {
@@ -413,10 +444,9 @@ impl Backfill {
         }
     }
 
-    /// The reservation of a job that heads the queue, computed anew at the beginning of a pass.
-    fn reservation_of(&mut self, head: JobId, view: &View<'_>) -> (Time, Procs) {
-        let head = Waiting { id: head, procs: view.job(head).procs, ..Waiting::default() };
-        self.reservation(&head, self.free(view), view)
+    /// The reservation of a job that heads the queue, computed anew.
+    fn reservation_of(&mut self, head: JobId, free: Procs, view: &View<'_>) -> (Time, Procs) {
+        self.reservation(view.job(head).procs, free, view)
     }
 
     /// Answers whether the reservation is then as it was: see [`Backfill::keeps_reservation`].
@@ -529,22 +559,17 @@ impl Policy for Backfill {
     #[inline]
     fn observe(&mut self, event: Event, view: &View<'_>) {
         match event {
-            Event::Arrived(id) => {
-                let job = view.job(id);
-                self.fresh.push(self.choices.order.waiting(id, job.submit, job.procs, view.prediction(id)));
-            }
+            Event::Arrived(id) => self.arrived(id, view),
             Event::Ended { predicted_end, .. } => {
                 self.ended = !self.nobody_waits();
                 // What it gives back now was counted as free at the shadow time, and just before it, too.
-                self.blocked = self.blocked.filter(|b| predicted_end < b.shadow).map(|b| Blocked { freed: true, ..b });
+                match &mut self.blocked {
+                    Some(blocked) if predicted_end < blocked.shadow => blocked.freed = true,
+                    blocked => *blocked = None,
+                }
             }
             Event::Repredicted { job, old } => self.repredicted(job, old, view),
-            Event::Cancelled(id) => {
-                let job = view.job(id);
-                self.fresh.retain(|f| f.id != id);
-                self.dequeue(&self.choices.order.waiting(id, job.submit, job.procs, view.prediction(id)));
-                self.blocked = None;
-            }
+            Event::Cancelled(id) => self.cancelled(id, view),
             Event::Woken => {}
         }
     }
@@ -596,7 +621,23 @@ impl Policy for Backfill {
     }
 }
 
+// One function each: what is told of every job then needs few registers.
 impl Backfill {
+    #[inline(never)]
+    fn arrived(&mut self, id: JobId, view: &View<'_>) {
+        let job = view.job(id);
+        self.fresh.push(self.choices.order.waiting(id, job.submit, job.procs, view.prediction(id)));
+    }
+
+    #[cold]
+    fn cancelled(&mut self, id: JobId, view: &View<'_>) {
+        let job = view.job(id);
+        self.fresh.retain(|f| f.id != id);
+        self.dequeue(&self.choices.order.waiting(id, job.submit, job.procs, view.prediction(id)));
+        self.blocked = None;
+    }
+
+    #[inline(never)]
     fn repredicted(&mut self, id: JobId, old: Span, view: &View<'_>) {
         let (job, new) = (view.job(id), view.prediction(id));
         let order = self.choices.order;

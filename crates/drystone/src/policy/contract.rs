@@ -229,8 +229,11 @@ impl Actions {
     #[inline]
     pub fn clear(&mut self) {
         self.list.clear();
-        self.sets.clear();
         self.moves.clear();
+        // Sets have to be dropped one by one, and hardly any policy has one.
+        if !self.sets.is_empty() {
+            self.sets.clear();
+        }
     }
 }
 

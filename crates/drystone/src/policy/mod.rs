@@ -23,5 +23,5 @@ pub use planned::Notice;
 pub use registry::{ALIASES, Alias, Args, COMMON, KINDS, Kind, Param, PolicySpec, Variant, names};
 pub use slack::{Priorities, PriorityError, Slack};
 pub use text::{Call, SpecError};
-pub(crate) use view::{Entry, Table};
+pub(crate) use view::{Entry, Known, World};
 pub use view::{Phase, Stopwatch, View};

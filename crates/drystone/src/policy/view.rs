@@ -81,13 +81,39 @@ impl Entry {
     }
 }
 
-/// The table of jobs that a policy may ask about. True run times are not in it.
-#[derive(Clone, Default, Debug, Serialize, Deserialize)]
-pub(crate) struct Table {
-    pub(crate) jobs: Window<Job>,
-    pub(crate) entries: Window<Entry>,
+/// A job and what happens to it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Known {
+    pub(crate) entry: Entry,
+    pub(crate) job: Job,
+}
+
+/// What a policy may ask about. True run times are not in it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct World {
+    pub(crate) now: Time,
+    pub(crate) machine: Machine,
+    /// Free processors. Below 0 only within an instant, and only with [`Pass::Pyss`](super::Pass::Pyss).
+    pub(crate) free: i64,
+    pub(crate) jobs: Window<Known>,
     /// Everything before it is done.
     pub(crate) oldest: JobId,
+    /// The running jobs by predicted end: the prediction of the first expires next.
+    pub(crate) running: RunningSet,
+}
+
+impl World {
+    /// What happens to a job.
+    #[inline]
+    pub(crate) fn entry(&self, id: JobId) -> &Entry {
+        &self.jobs[id].entry
+    }
+
+    /// The same, to change it.
+    #[inline]
+    pub(crate) fn entry_mut(&mut self, id: JobId) -> &mut Entry {
+        &mut self.jobs[id].entry
+    }
 }
 
 /// Tells a policy that its time for a decision is up. It belongs to whoever drives the session; only a policy with a
@@ -103,11 +129,7 @@ pub trait Stopwatch: fmt::Debug + Send + Sync {
 /// The world as a policy sees it at one instant.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    pub(crate) now: Time,
-    pub(crate) machine: Machine,
-    pub(crate) free: Procs,
-    pub(crate) table: &'a Table,
-    pub(crate) running: &'a RunningSet,
+    pub(crate) world: &'a World,
     pub(crate) stopwatch: Option<&'a dyn Stopwatch>,
 }
 
@@ -116,20 +138,20 @@ impl<'a> View<'a> {
     #[inline]
     #[must_use]
     pub fn now(&self) -> Time {
-        self.now
+        self.world.now
     }
 
     /// The machine.
     #[must_use]
     pub fn machine(&self) -> Machine {
-        self.machine
+        self.world.machine
     }
 
     /// Free processors before anything that is being decided now.
     #[inline]
     #[must_use]
     pub fn free(&self) -> Procs {
-        self.free
+        self.world.free.max(0) as Procs
     }
 
     /// What is known of a job since it arrived. Jobs may be asked about until the decision after their end.
@@ -139,54 +161,54 @@ impl<'a> View<'a> {
     #[inline]
     #[must_use]
     pub fn job(&self, id: JobId) -> &'a Job {
-        &self.table.jobs[id]
+        &self.world.jobs[id].job
     }
 
     /// How long the job is predicted to run in total. This plans; [`Job::estimate`] kills.
     #[inline]
     #[must_use]
     pub fn prediction(&self, id: JobId) -> Span {
-        self.table.entries[id].prediction
+        self.world.entry(id).prediction
     }
 
     /// Where the job is in its life.
     #[inline]
     #[must_use]
     pub fn phase(&self, id: JobId) -> Phase {
-        self.table.entries[id].phase
+        self.world.entry(id).phase
     }
 
     /// When a running job is predicted to end; may lie in the past. For other jobs the answer has no meaning.
     #[inline]
     #[must_use]
     pub fn predicted_end(&self, id: JobId) -> Time {
-        self.table.entries[id].predicted_end()
+        self.world.entry(id).predicted_end()
     }
 
     /// The running jobs in the order of their predicted ends, before anything that is being decided now.
     #[inline]
     #[must_use]
     pub fn running(&self) -> &'a RunningSet {
-        self.running
+        &self.world.running
     }
 
     /// How long the job has run so far, without suspensions.
     #[must_use]
     pub fn ran(&self, id: JobId) -> Span {
-        let e = &self.table.entries[id];
-        if e.phase == Phase::Running { e.ran + (self.now - e.segment) } else { e.ran }
+        let e = self.world.entry(id);
+        if e.phase == Phase::Running { e.ran + (self.world.now - e.segment) } else { e.ran }
     }
 
     /// How long the job has been here without running.
     #[must_use]
     pub fn waited(&self, id: JobId) -> Span {
-        (self.now - self.job(id).submit) - self.ran(id)
+        (self.world.now - self.job(id).submit) - self.ran(id)
     }
 
     /// When the current run segment of a running job began.
     #[must_use]
     pub fn segment_start(&self, id: JobId) -> Time {
-        self.table.entries[id].segment
+        self.world.entry(id).segment
     }
 
     /// Runs while a policy with a time limit decides.
@@ -198,6 +220,6 @@ impl<'a> View<'a> {
     /// All jobs before this one are done and will not be asked for again.
     #[must_use]
     pub fn oldest(&self) -> JobId {
-        self.table.oldest
+        self.world.oldest
     }
 }

@@ -3,20 +3,20 @@
 use super::{Session, Violation};
 use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::Running;
-use crate::policy::{Action, Pass, Phase, Placement, Why};
+use crate::policy::{Action, Known, Pass, Phase, Placement, Why};
 
 impl Session {
     #[inline(always)]
     pub(super) fn carry_out(&mut self, action: Action) -> Result<(), Violation> {
         // Nearly every action is the start of a waiting job that fits; the rest is checked out of line.
         if let Action::Start { job, why, on: Placement::Any } = action
-            && let Some(entry) = self.s.table.entries.get_mut(job)
+            && let Some(Known { entry, .. }) = self.s.world.jobs.get_mut(job)
             && entry.phase == Phase::Waiting
-            && i64::from(entry.procs) <= self.s.free
+            && i64::from(entry.procs) <= self.s.world.free
         {
             entry.phase = Phase::Running;
-            entry.segment = self.s.now;
-            entry.first_start = self.s.now;
+            entry.segment = self.s.world.now;
+            entry.first_start = self.s.world.now;
             entry.as_head = why == Why::Head;
             let (procs, end) = (entry.procs, entry.predicted_end());
             self.s.waiting -= 1;
@@ -28,7 +28,7 @@ impl Session {
     }
 
     fn carry_out_any(&mut self, action: Action) -> Result<(), Violation> {
-        let now = self.s.now;
+        let now = self.s.world.now;
         let job = match action {
             Action::Start { job, .. }
             | Action::Suspend(job)
@@ -40,8 +40,8 @@ impl Session {
             Action::Note { .. } => return Ok(()),
         };
         let refuse = |problem: String| Err(Violation { at: now, job, problem });
-        let free = self.s.free;
-        let Some(entry) = self.s.table.entries.get_mut(job) else {
+        let free = self.s.world.free;
+        let Some(Known { entry, .. }) = self.s.world.jobs.get_mut(job) else {
             return refuse("is not known".into());
         };
         let procs = entry.procs;
@@ -94,11 +94,11 @@ impl Session {
                 if entry.phase != Phase::Running {
                     return refuse(format!("cannot be suspended: it is {:?}", entry.phase));
                 }
-                self.s.running.remove(entry.predicted_end(), job);
+                self.s.world.running.remove(entry.predicted_end(), job);
                 entry.phase = Phase::Suspended;
                 entry.ran += now - entry.segment;
                 entry.suspensions += 1;
-                self.s.free += i64::from(procs);
+                self.s.world.free += i64::from(procs);
                 self.s.suspended += 1;
                 if let Some(set) = self.s.named.get(&job) {
                     self.s.named_busy = self.s.named_busy.difference(set);
@@ -131,20 +131,20 @@ impl Session {
 
     #[inline]
     fn run(&mut self, id: JobId, procs: Procs, predicted_end: Time) {
-        self.s.free -= i64::from(procs);
-        self.s.running.insert(Running { end: predicted_end, id, procs });
+        self.s.world.free -= i64::from(procs);
+        self.s.world.running.insert(Running { end: predicted_end, id, procs });
     }
 
     fn name(&mut self, job: JobId, procs: Procs, index: u32) -> Result<(), Violation> {
-        let refuse = |problem: String| Err(Violation { at: self.s.now, job, problem });
+        let refuse = |problem: String| Err(Violation { at: self.s.world.now, job, problem });
         let Some(set) = self.actions.set(index) else {
             return refuse("starts on a set of processors that was not given".into());
         };
         if set.len() != procs {
             return refuse(format!("needs {procs} processors but is placed on {}: {set}", set.len()));
         }
-        if set.ranges().last().is_some_and(|r| r.end > self.s.machine.procs) {
-            return refuse(format!("is placed on {set}, beyond the machine of {}", self.s.machine.procs));
+        if set.ranges().last().is_some_and(|r| r.end > self.s.world.machine.procs) {
+            return refuse(format!("is placed on {set}, beyond the machine of {}", self.s.world.machine.procs));
         }
         if !set.is_disjoint(&self.s.named_busy) {
             return refuse(format!("is placed on {set}, some of which are taken"));

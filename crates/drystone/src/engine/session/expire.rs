@@ -3,7 +3,7 @@
 use super::Session;
 use crate::model::{JobId, Span, Time};
 use crate::parts::Running;
-use crate::policy::Event;
+use crate::policy::{Event, Known};
 
 /// A prediction that was corrected.
 struct Corrected {
@@ -20,12 +20,12 @@ impl Session {
     #[inline]
     pub(crate) fn next_expiry(&self) -> Time {
         // Without a correction it would expire for ever.
-        if self.corrects { self.s.running.first().map_or(Time::MAX, |job| job.end) } else { Time::MAX }
+        if self.corrects { self.s.world.running.first().map_or(Time::MAX, |job| job.end) } else { Time::MAX }
     }
 
     /// Running jobs whose predictions have expired by `now` and are to be corrected.
     pub(crate) fn expired(&self, now: Time) -> impl Iterator<Item = Running> + '_ {
-        let jobs = self.corrects.then(|| self.s.running.iter().copied().take_while(move |job| job.end <= now));
+        let jobs = self.corrects.then(|| self.s.world.running.iter().copied().take_while(move |job| job.end <= now));
         jobs.into_iter().flatten()
     }
 
@@ -41,20 +41,20 @@ impl Session {
     /// Corrects the prediction that expires first. Answers whether a decision is due: some corrections lead to nothing
     /// ([`Policy::unmoved_until`](crate::policy::Policy::unmoved_until)), and the policy is not told of them.
     pub(crate) fn correct_first(&mut self, now: Time) -> bool {
-        let Some(first) = self.s.running.first() else { return false };
-        self.s.now = now;
+        let Some(first) = self.s.world.running.first() else { return false };
+        self.s.world.now = now;
         let unmoved = self.scheduler.policy.unmoved_until(now);
         let corrected = self.corrected(first.id, now, unmoved, now);
-        self.s.running.postpone_first(first, corrected.end);
+        self.s.world.running.postpone_first(first, corrected.end);
         self.tell(first.id, now, &corrected)
     }
 
     /// Corrects the prediction of any running job that has expired. Answers as [`Session::correct_first`].
     pub(crate) fn correct(&mut self, job: Running, now: Time) -> bool {
-        self.s.now = now;
+        self.s.world.now = now;
         let unmoved = self.scheduler.policy.unmoved_until(now);
         let corrected = self.corrected(job.id, now, unmoved, now);
-        self.s.running.postpone(job, corrected.end);
+        self.s.world.running.postpone(job, corrected.end);
         self.tell(job.id, now, &corrected)
     }
 
@@ -67,17 +67,17 @@ impl Session {
         if self.next_expiry() >= quiet {
             return None;
         }
-        let mut first = self.s.running.first()?;
+        let mut first = self.s.world.running.first()?;
         let mut unmoved = self.scheduler.policy.unmoved_until(first.end);
         loop {
             // The job's later corrections, too, before another job's, which may lead to a pass: they are what they would have
             // been, and nobody has seen the prediction in between.
             let last = match unmoved {
                 Time::MAX => quiet,
-                _ => self.s.running.second_end().unwrap_or(first.end).min(quiet),
+                _ => self.s.world.running.second_end().unwrap_or(first.end).min(quiet),
             };
             let corrected = self.corrected(first.id, first.end, unmoved, last);
-            self.s.running.postpone_first(first, corrected.end);
+            self.s.world.running.postpone_first(first, corrected.end);
             // What leads to nothing does not change the policy's answer, which is not in the past by the next expiry.
             if corrected.heard {
                 if self.tell(first.id, first.end, &corrected) {
@@ -85,7 +85,7 @@ impl Session {
                 }
                 unmoved = self.scheduler.policy.unmoved_until(first.end);
             }
-            first = self.s.running.first().filter(|job| job.end < quiet)?;
+            first = self.s.world.running.first().filter(|job| job.end < quiet)?;
         }
     }
 
@@ -104,10 +104,10 @@ impl Session {
     #[cold]
     fn catch_up_all(&mut self, quiet: Time) {
         self.s.lagging = false;
-        let passed = self.s.now.min(quiet);
-        while let Some(first) = self.s.running.first().filter(|job| job.end < passed) {
+        let passed = self.s.world.now.min(quiet);
+        while let Some(first) = self.s.world.running.first().filter(|job| job.end < passed) {
             let corrected = self.corrected(first.id, first.end, Time::MAX, passed);
-            self.s.running.postpone_first(first, corrected.end);
+            self.s.world.running.postpone_first(first, corrected.end);
         }
     }
 
@@ -122,8 +122,8 @@ impl Session {
     #[inline]
     fn corrected(&mut self, id: JobId, now: Time, unmoved: Time, last: Time) -> Corrected {
         let (s, forecast) = (&mut self.s, &self.scheduler.forecast);
-        let entry = &mut s.table.entries[id];
-        let limit = Span(s.table.jobs[id].estimate.0.saturating_mul(i64::from(forecast.factor)));
+        let Known { entry, job } = &mut s.world.jobs[id];
+        let limit = Span(job.estimate.0.saturating_mul(i64::from(forecast.factor)));
         let (old, mut at) = (entry.prediction, now);
         let mut new = forecast.correction.correct(&entry.expired(limit));
         let heard = entry.end_after(new) > unmoved;
@@ -151,7 +151,7 @@ impl Session {
         if !corrected.heard {
             return false;
         }
-        self.s.now = now;
+        self.s.world.now = now;
         self.observe(Event::Repredicted { job, old: corrected.old });
         !self.scheduler.policy.has_taken_in(now)
     }

@@ -1,6 +1,6 @@
 //! The nodes of a tree: sorted arrays of items, and of children with what they say of their items.
 
-use super::{FANOUT, Item, LEAF};
+use super::{FANOUT, Item, LEAF, Packed};
 
 #[derive(Clone)]
 pub(super) struct Leaf<T> {
@@ -12,7 +12,7 @@ pub(super) struct Leaf<T> {
 pub(super) struct Inner<T: Item> {
     pub(super) len: usize,
     /// A lower bound of the keys in each child; the first is never read.
-    pub(super) low: [T::Key; FANOUT],
+    pub(super) low: [Packed; FANOUT],
     pub(super) child: [u32; FANOUT],
     pub(super) summary: [T::Summary; FANOUT],
 }
@@ -22,7 +22,7 @@ impl<T: Item> Leaf<T> {
         &self.items[..self.len]
     }
 
-    pub(super) fn position(&self, key: &T::Key) -> usize {
+    pub(super) fn position(&self, key: &Packed) -> usize {
         // Appending is the common case: queues in order of arrival only grow at the end.
         if self.len == 0 || self.items[self.len - 1].key() < *key {
             return self.len;
@@ -32,12 +32,15 @@ impl<T: Item> Leaf<T> {
 
     /// As [`Leaf::position`], for an item that is there, as a rule: often the first.
     #[inline(always)]
-    pub(super) fn find(&self, key: &T::Key) -> usize {
-        if self.len > 0 && self.items[0].key() == *key { 0 } else { self.position(key) }
+    pub(super) fn find(&self, key: &Packed) -> usize {
+        match self.items().first() {
+            Some(first) if first.key() != *key => self.items().partition_point(|i| i.key() < *key),
+            _ => 0,
+        }
     }
 
     #[inline(always)]
-    pub(super) fn remove(&mut self, key: &T::Key) -> Option<T> {
+    pub(super) fn remove(&mut self, key: &Packed) -> Option<T> {
         let at = self.find(key);
         if at == self.len || self.items[at].key() != *key {
             return None;
@@ -57,7 +60,7 @@ impl<T: Item> Leaf<T> {
         self.len += 1;
     }
 
-    pub(super) fn replace(&mut self, key: &T::Key, item: T) -> Option<T> {
+    pub(super) fn replace(&mut self, key: &Packed, item: T) -> Option<T> {
         let at = self.find(key);
         if at == self.len || self.items[at].key() != *key {
             return None;
@@ -103,14 +106,14 @@ impl<T: Item> Inner<T> {
     pub(super) fn empty() -> Self {
         Inner {
             len: 0,
-            low: [T::Key::default(); FANOUT],
+            low: [Packed::default(); FANOUT],
             child: [0; FANOUT],
             summary: std::array::from_fn(|_| T::Summary::default()),
         }
     }
 
     /// The child whose range holds `key`.
-    pub(super) fn slot(&self, key: &T::Key) -> usize {
+    pub(super) fn slot(&self, key: &Packed) -> usize {
         let mut i = self.len - 1;
         while i > 0 && *key < self.low[i] {
             i -= 1;

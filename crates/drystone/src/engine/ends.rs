@@ -1,0 +1,154 @@
+//! When running jobs end, the next one first.
+
+use crate::model::{JobId, Time};
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// When a job ends: time, rank among ends of the same time, and job, in this order, as one number that compares fast.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub(super) struct End(i128);
+
+impl End {
+    #[inline]
+    pub(super) fn new(time: Time, rank: u32, job: JobId) -> End {
+        End(i128::from(time.0) << 64 | i128::from(rank) << 32 | i128::from(job.0))
+    }
+
+    #[inline]
+    pub(super) fn time(self) -> Time {
+        Time((self.0 >> 64) as i64)
+    }
+
+    #[inline]
+    pub(super) fn job(self) -> JobId {
+        JobId(self.0 as u32)
+    }
+
+    /// Whether the job was cut short: then it ends before others, in whose favour a pass could suspend it.
+    pub(super) fn is_cut(self) -> bool {
+        (self.0 >> 32) as u32 == 0
+    }
+}
+
+/// So many ends are kept in order.
+const NEAR: usize = 64;
+
+/// A queue of ends. The next ones are an array in order, where adding one moves a few and taking one moves none; on most
+/// machines these are all. What lies behind them is a heap.
+///
+/// Cost for n ends: [`Ends::push`] and [`Ends::pop`] O(log n), amortised; [`Ends::peek`] O(1).
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+#[serde(from = "Vec<End>", into = "Vec<End>")]
+pub(super) struct Ends {
+    /// The last is the next. Empty only where `far` is, too.
+    near: Vec<End>,
+    /// None of them comes before one of the near.
+    far: BinaryHeap<Reverse<End>>,
+}
+
+impl Ends {
+    #[inline]
+    pub(super) fn peek(&self) -> Option<End> {
+        self.near.last().copied()
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, end: End) {
+        if self.near.len() >= NEAR {
+            self.make_room();
+        }
+        if !self.far.is_empty() && self.near.first().is_none_or(|last| end > *last) {
+            return self.far.push(Reverse(end));
+        }
+        let at = self.near.partition_point(|near| end < *near);
+        self.near.insert(at, end);
+    }
+
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<End> {
+        let next = self.near.pop()?;
+        if self.near.is_empty() && !self.far.is_empty() {
+            self.refill();
+        }
+        Some(next)
+    }
+
+    /// Half of the near become far: as many were added since the last time.
+    #[cold]
+    fn make_room(&mut self) {
+        self.far.extend(self.near.drain(..NEAR / 2).map(Reverse));
+    }
+
+    #[cold]
+    fn refill(&mut self) {
+        while self.near.len() < NEAR / 2
+            && let Some(Reverse(end)) = self.far.pop()
+        {
+            self.near.push(end);
+        }
+        self.near.reverse();
+    }
+}
+
+// Which of them are near is no part of the state: equal queues are saved as equal lists.
+impl From<Vec<End>> for Ends {
+    fn from(list: Vec<End>) -> Ends {
+        let mut ends = Ends::default();
+        list.into_iter().for_each(|end| ends.push(end));
+        ends
+    }
+}
+
+impl From<Ends> for Vec<End> {
+    fn from(ends: Ends) -> Vec<End> {
+        let mut list: Vec<End> = ends.near.into_iter().chain(ends.far.into_iter().map(|Reverse(end)| end)).collect();
+        list.sort_unstable();
+        list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn an_end_is_read_as_it_was_written() {
+        for (time, rank, job) in
+            [(Time::MIN, 0, JobId(u32::MAX)), (Time(-1), 1, JobId(0)), (Time(7), u32::MAX, JobId(9))]
+        {
+            let end = End::new(time, rank, job);
+            assert_eq!((end.time(), end.job(), end.is_cut()), (time, job, rank == 0));
+        }
+        let ends = [(-5, 9, 9), (-5, 10, 0), (0, 0, 3), (0, 0, 4), (1, 0, 0)];
+        assert!(ends.map(|(time, rank, job)| End::new(Time(time), rank, JobId(job))).is_sorted());
+    }
+
+    proptest! {
+        /// Whatever is added and taken in whatever order, the next end is the least of those left: as in a plain list.
+        #[test]
+        fn the_least_comes_first(steps in prop::collection::vec((0i64..500, 0u8..5), 0..1500), grow in 1u8..5) {
+            let (mut ends, mut list) = (Ends::default(), Vec::new());
+            for (i, (time, kind)) in steps.into_iter().enumerate() {
+                if kind < grow {
+                    let end = End::new(Time(time), 0, JobId(i as u32));
+                    ends.push(end);
+                    list.push(end);
+                    list.sort();
+                } else {
+                    let next = (!list.is_empty()).then(|| list.remove(0));
+                    prop_assert_eq!(ends.pop(), next);
+                }
+                prop_assert_eq!(ends.peek(), list.first().copied());
+            }
+            let saved = Vec::from(ends);
+            prop_assert_eq!(&saved, &list);
+            let mut ends = Ends::from(saved);
+            for next in list {
+                prop_assert_eq!(ends.pop(), Some(next));
+            }
+            prop_assert_eq!(ends.pop(), None);
+        }
+    }
+}
