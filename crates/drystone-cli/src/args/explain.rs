@@ -9,7 +9,8 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   drystone explain --job 4711 --policy conservative --workload LOG.swf.gz
-  drystone explain --job 4711 --policy 'slack(sf=3,awt=2401)' --priorities important.toml --workload LOG.swf.gz
+  drystone explain --job 4711 --policy 'slack(sf=3,awt=2401)' --priorities important.toml \\
+      --workload LOG.swf.gz
 
 A file of priorities (up: what users say, pp: what administrators say, from 0 to 1; -inf: only where it disturbs nobody):
 

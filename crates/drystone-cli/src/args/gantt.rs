@@ -12,7 +12,8 @@ const EXAMPLES: &str = "\
 Examples:
   drystone gantt --policy easy --window 0..604800
   drystone gantt --workload LOG.swf.gz --policy ss --colour wait --output ss.html
-  drystone gantt --workload LOG.swf.gz --policy easy --job 4711 --window 86400..172800 --output head.svg
+  drystone gantt --workload LOG.swf.gz --policy easy --job 4711 --window 86400..172800 \\
+      --output head.svg
 
 Where a policy names processors (ss, tss, is), rows are processors; others count processors only, and rows are
 packed: every job gets the lowest free ones, together where there is room.";

@@ -55,16 +55,16 @@ pub(crate) struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  drystone compare                                     every policy on a synthetic workload
-  drystone compare --workload LOG.swf.gz               every policy on your log
-  drystone compare --workload LOG.swf.gz --report out.html   the same as a page with plots
-  drystone run --workload LOG.swf.gz --policy easy     one policy, in depth
-  drystone explain --workload LOG.swf.gz --job 4711 --policy slack   why this job started when it did
-  drystone gantt --workload LOG.swf.gz --policy ss     the schedule, drawn
-  drystone predict LOG.swf.gz                          how well run times can be foreseen
-  drystone sweep STUDY.toml                            every configuration of a study
-  drystone reproduce --logs DIR                        the published record, number by number
-  drystone policies                                    what policies there are
+  drystone compare                                     # every policy on a synthetic workload
+  drystone compare --workload LOG.swf.gz               # every policy on your log
+  drystone compare -w LOG.swf.gz --report out.html     # the same as a page with plots
+  drystone run --workload LOG.swf.gz --policy easy     # one policy, in depth
+  drystone explain -w LOG.swf.gz --job 4711 -p slack   # why this job started when it did
+  drystone gantt --workload LOG.swf.gz --policy ss     # the schedule, drawn
+  drystone predict LOG.swf.gz                          # how well run times can be foreseen
+  drystone sweep STUDY.toml                            # every configuration of a study
+  drystone reproduce --logs DIR                        # the published record, number by number
+  drystone policies                                    # what policies there are
 
 Exit codes:
   0    done

@@ -7,10 +7,12 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   drystone predict LOG.swf.gz
-  drystone predict LOG.swf.gz --predictor 'recent(2)' --predictor 'recent(5,metric=median)' --predictor learn
+  drystone predict LOG.swf.gz --predictor 'recent(2)' --predictor 'recent(5,metric=median)' \\
+      --predictor learn
   drystone predict LOG.swf.gz --as tsafrir2007 --format markdown
-  drystone predict LOG.swf.gz --format json | jq '.predictors[] | [.predictor, .foresight.accuracy.mean]'
-  drystone predict                (the synthetic default of compare)
+  drystone predict LOG.swf.gz --format json |
+      jq '.predictors[] | [.predictor, .foresight.accuracy.mean]'
+  drystone predict                # the synthetic default of compare
 
 Every job is predicted when it arrives, from the jobs that had ended by then: at submit + wait (field 3) + run time,
 as the log has them. No schedule is simulated, so that predictors are compared on the same history; a record without a

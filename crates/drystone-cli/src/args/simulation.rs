@@ -1,7 +1,7 @@
 //! Options of `run` and `compare`: the workload, what is measured and how it is printed.
 
 use super::LogArgs;
-use super::values::{selection, words};
+use super::values::{month, selection, words};
 use clap::{Args, ValueEnum};
 use drystone::metrics::{Scheme, Selection};
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ pub(crate) struct SimulationArgs {
     pub(crate) log: LogArgs,
 
     /// Only jobs submitted in this calendar month of the log's time zone, e.g. 1997-03.
-    #[arg(long, value_name = "YYYY-MM", help_heading = "Cleaning", conflicts_with = "each_month")]
+    #[arg(long, value_name = "YYYY-MM", help_heading = "Cleaning", value_parser = month, conflicts_with = "each_month")]
     pub(crate) month: Option<String>,
 
     /// Only jobs submitted from FROM up to but not including UNTIL, in seconds of the log; either may be left out.

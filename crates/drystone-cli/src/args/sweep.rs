@@ -7,9 +7,9 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  drystone sweep study.toml --dry-run          how many simulations, and how long they will take
-  drystone sweep study.toml                    simulate; Ctrl-C loses nothing, the same command goes on
-  drystone sweep status study.db               how far it is
+  drystone sweep study.toml --dry-run          # how many simulations, and how long they will take
+  drystone sweep study.toml                    # Ctrl-C loses nothing, the same command goes on
+  drystone sweep status study.db               # how far it is
   drystone sweep rank study.db --subspace 'size<=2'
   drystone sweep export study.db --out results.parquet
   drystone sweep query study.db 'SELECT workload, min(wait_mean) FROM result GROUP BY workload'
@@ -155,7 +155,7 @@ pub(crate) struct QueryArgs {
 /// Arguments of `drystone sweep rank`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:\n  drystone sweep rank study.db\n  \
-    drystone sweep rank study.db --subspace 'window=all,correct=estimate,size<=3' --top 20\n  \
+    drystone sweep rank study.db --subspace 'correct=estimate,size<=3' --top 20\n  \
     drystone sweep rank study.db --metric wait_mean --workload KTH --format csv")]
 pub(crate) struct RankArgs {
     /// The store.

@@ -27,6 +27,17 @@ pub(crate) fn selection(text: &str) -> Result<Selection, String> {
     text.parse().map_err(|error: drystone::metrics::UnknownWord| format!("expected {}", error.expected))
 }
 
+/// A calendar month, as logs are cut by it.
+pub(crate) fn month(text: &str) -> Result<String, String> {
+    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    let is_month = |(year, month): (&str, &str)| {
+        let number = month.parse().ok().filter(|number| (1..=12).contains(number));
+        digits(year) && year.len() >= 4 && digits(month) && month.len() == 2 && number.is_some()
+    };
+    let right = text.rsplit_once('-').is_some_and(is_month);
+    right.then(|| text.to_string()).ok_or_else(|| "expected a year and a month from 01 to 12, e.g. 1997-03".to_string())
+}
+
 /// A probability that says something.
 pub(crate) fn probability(text: &str) -> Result<f64, String> {
     let value = text.parse().ok().filter(|p: &f64| *p > 0.0 && *p < 1.0);

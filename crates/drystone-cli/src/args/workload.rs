@@ -1,6 +1,7 @@
 //! `drystone workload` and its commands.
 
 use super::LogArgs;
+use super::values::month;
 use clap::{Args, Subcommand, ValueEnum};
 use drystone::log::transform::Factor;
 use std::path::PathBuf;
@@ -46,7 +47,7 @@ pub(crate) enum InfoFormat {
 #[command(after_help = "Examples:\n  drystone workload info LOG.swf.gz\n  \
     drystone workload info LOG.swf.gz --size allocated --format json\n  \
     drystone workload info LOG.swf.gz --transient --as lawson2002\n  \
-    drystone workload info            (the synthetic default of compare)")]
+    drystone workload info            # the synthetic default of compare")]
 pub(crate) struct InfoArgs {
     /// The log; - is the standard input. Without it the synthetic default of `compare`.
     pub(crate) log: Option<PathBuf>,
@@ -122,7 +123,7 @@ pub(crate) struct SliceArgs {
     pub(crate) rewrite: RewriteArgs,
 
     /// Only records submitted in this calendar month of the log's time zone.
-    #[arg(long, value_name = "YYYY-MM")]
+    #[arg(long, value_name = "YYYY-MM", value_parser = month)]
     pub(crate) month: Option<String>,
 
     /// Only records submitted at or after this second of the log.

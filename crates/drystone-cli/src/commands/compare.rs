@@ -131,9 +131,6 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
             result.timing = Some(*timing);
         }
     }
-    if form == Form::Csv && !result.loads.is_empty() {
-        message::note("CSV has a row per policy and none for other loads: --format table, markdown or json have them");
-    }
     match form {
         Form::Table if args.brief => output::print_document(&brief(&result))?,
         _ => output::print(&result, form)?,
@@ -480,5 +477,15 @@ impl Printable for CompareResult {
             rows.push(report::determined(&self.workload, &result.policy, &self.experiment).followed_by(row));
         }
         rows
+    }
+
+    fn beyond_rows(&self) -> Option<&'static str> {
+        let by_category = self.results.iter().any(|result| !result.report.categories.is_empty());
+        match (by_category, !self.loads.is_empty()) {
+            (true, true) => Some("categories and other loads"),
+            (true, false) => Some("categories"),
+            (false, true) => Some("other loads"),
+            (false, false) => None,
+        }
     }
 }

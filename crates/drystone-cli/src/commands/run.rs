@@ -109,6 +109,9 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     drop(progress);
     let timing = Timing::of(&measured);
     let mut report = measured.report;
+    if common.platform.is_some() && report.suspensions.total == 0 {
+        message::note("no job that counts was suspended: --platform says what suspensions cost");
+    }
     // Months that are simulated apart overlap in time.
     let watched = (!common.each_month).then_some(watcher);
     let details = detailed.then(|| details(common, &mut report, None, watched));
@@ -143,6 +146,9 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
         files.push(file.write_whole(&weeks_csv(rows)?)?);
     }
     if let Some(file) = trace {
+        if notes.list.is_empty() {
+            message::warning(&format!("{} said nothing of itself: the file of --trace has no rows", spec.text()));
+        }
         let mut csv = Vec::new();
         notes.write_csv(&mut csv).map_err(Failure::usage)?;
         files.push(file.write_whole(&csv)?);
@@ -262,6 +268,10 @@ impl Printable for RunResult {
         let mut rows = Rows::default();
         rows.push(report::determined(&self.workload, &self.policy, &self.experiment).followed_by(row));
         rows
+    }
+
+    fn beyond_rows(&self) -> Option<&'static str> {
+        (!self.report.categories.is_empty()).then_some("categories")
     }
 }
 

@@ -25,6 +25,11 @@ pub(crate) trait Printable: Serialize {
 
     /// As rows: names of columns, then values.
     fn rows(&self) -> flat::Rows;
+
+    /// What it has that rows have no place for.
+    fn beyond_rows(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// How a result is written.
@@ -73,7 +78,13 @@ pub(crate) fn render(result: &impl Printable, form: Form) -> Result<Vec<u8>, Fai
         Form::Table => Ok(result.document().plain().into_bytes()),
         Form::Markdown => Ok(result.document().markdown().into_bytes()),
         Form::Json => json(result),
-        Form::Csv => result.rows().csv(),
+        Form::Csv => {
+            if let Some(left_out) = result.beyond_rows() {
+                let others = "--format table, markdown or json have them";
+                message::note(&format!("CSV has a row per policy and none for {left_out}: {others}"));
+            }
+            result.rows().csv()
+        }
         Form::Html => Ok(drystone_report::page(&results(result)?).into_bytes()),
     }
 }

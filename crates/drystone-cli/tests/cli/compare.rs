@@ -49,6 +49,8 @@ fn other_loads_are_in_the_tables() {
     assert_ne!(machine["utilisation"], machine["period_utilisation"]);
     let csv = folder.run(&[&args[..], &["--format", "csv"]].concat());
     assert!(csv.err.contains("CSV has a row per policy and none for other loads"), "{}", csv.err);
+    let csv = folder.run(&[&args[..], &["--report", "r.csv", "--by", "sixteen"]].concat());
+    assert!(csv.err.contains("CSV has a row per policy and none for categories and other loads"), "{}", csv.err);
     let said = folder.run(&["compare", "-w", "log.swf", "--confidence", "95"]).fails(2);
     assert!(said.contains("expected a number between 0 and 1"), "{said}");
 }

@@ -42,6 +42,26 @@ fn help_texts() {
     }
 }
 
+/// What stands under "Examples" is one command a line, or a command that says that it goes on: nothing is wrapped, and nothing
+/// breaks when it is pasted.
+#[test]
+fn examples_can_be_pasted() {
+    let folder = Folder::new();
+    for command in COMMANDS {
+        let help = folder.run(&[command, &["--help"]].concat()).ok();
+        let examples = help.lines().skip_while(|line| !line.starts_with("Example")).skip(1);
+        let mut goes_on = false;
+        for line in examples.take_while(|line| !line.is_empty()) {
+            let begins = ["  drystone ", "  zcat "].iter().any(|start| line.starts_with(start));
+            assert!(begins != goes_on, "{command:?}: {line}");
+            goes_on = line.ends_with(" \\") || line.ends_with(" |");
+            let explained = line.split_once("   ").is_some_and(|(_, rest)| !rest.trim_start().starts_with('#'));
+            assert!(goes_on || !begins || !explained, "{command:?}: what is no command needs a #: {line}");
+        }
+        assert!(!goes_on, "{command:?}");
+    }
+}
+
 #[test]
 fn versions_completions_and_pages() {
     let folder = Folder::new();

@@ -133,6 +133,10 @@ fn wrong_words_get_the_nearest_right_one() {
     assert_says(&with(&["--overrun", "die"]), &["run-on, kill, raise, exact"]);
     assert_says(&with(&["--load", "0"]), &["a positive decimal number"]);
     assert_says(&with(&["--trim", "half"]), &["window(WARM_UP,COOL_DOWN)"]);
+    assert_says(&with(&["--trim", "submitted(5,1)"]), &["FROM before UNTIL"]);
+    for month in ["1997-13", "1997-00", "1997-3", "97-03", "1997/03", "March"] {
+        assert_says(&with(&["--month", month]), &["expected a year and a month from 01 to 12"]);
+    }
     assert_says(&with(&["--procs", "0"]), &["0 is not in 1.."]);
     assert_says(&with(&["--slice", "5"]), &["expected FROM..UNTIL"]);
     assert_says(&folder.run(&["simulate"]).fails(2), &["unrecognized subcommand"]);

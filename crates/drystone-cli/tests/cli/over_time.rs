@@ -50,6 +50,10 @@ fn a_trace_is_what_the_policy_says_of_itself() {
     // Most policies have nothing to say, and this one only where it is asked to.
     assert_eq!(trace("multiqueue"), "time,gauge,value\n");
     assert_eq!(trace("easy"), "time,gauge,value\n");
+    let run = ["run", "-w", "log.swf", "--trace", "trace.csv", "-p"];
+    let said = |policy: &str| folder.run(&[&run[..], &[policy]].concat()).err;
+    let silent = "easy said nothing of itself";
+    assert!(said("easy").contains(silent) && !said("multiqueue(record=yes)").contains(silent), "{}", said("easy"));
 }
 
 #[test]
