@@ -84,7 +84,8 @@ impl Bits {
 
     /// Maximal runs of consecutive processors, ascending.
     fn runs(&self) -> impl Iterator<Item = Range<Procs>> {
-        let end = self.words.len() as Procs * 64;
+        // The end of the last word of the largest machine is no number of processors.
+        let end = self.words.len() as u64 * 64;
         let mut at = 0;
         std::iter::from_fn(move || {
             let start = self.next(at, end, false);
@@ -92,18 +93,18 @@ impl Bits {
                 return None;
             }
             at = self.next(start, end, true);
-            Some(start..at)
+            Some(start as Procs..at as Procs)
         })
     }
 
     /// The first processor from `at` that is in the set, or, inverted, is not; `end` for none.
-    fn next(&self, at: Procs, end: Procs, inverted: bool) -> Procs {
+    fn next(&self, at: u64, end: u64, inverted: bool) -> u64 {
         let mut at = at;
         while at < end {
             let word = self.words[(at / 64) as usize];
             let word = (if inverted { !word } else { word }) >> (at % 64);
             if word != 0 {
-                return at + word.trailing_zeros();
+                return at + u64::from(word.trailing_zeros());
             }
             at = (at / 64 + 1) * 64;
         }
