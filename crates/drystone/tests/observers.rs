@@ -228,21 +228,25 @@ fn outcomes(w: &Workload, policy: &str) -> Vec<Outcome> {
     seen.0.into_iter().map(|o| o.expect("every job ends")).collect()
 }
 
-/// Who is reserved for: who waits and then starts as the head counts from its start where no plan was announced; who starts
-/// upon arrival, and who overtakes, does not. 3 processors: job 0 holds 2 until 10 and job 1 one until 5; job 2 needs all,
-/// and job 3, for which nothing is free at first, overtakes it at 5.
+/// Who is reserved for: who waits and then starts as the head counts from its start where no plan was announced for it; who
+/// starts upon arrival, and who overtakes, does not; and under policies without reservations nobody does. 3 processors: job 0
+/// holds 2 until 10 and job 1 one until 5; job 2 needs all, and job 3, for which nothing is free at first, overtakes it at 5.
 #[test]
 fn first_reservations_by_hand() {
     let w = workload(3, &[(0, 2, 10, 10), (0, 1, 5, 5), (1, 3, 10, 10), (2, 1, 2, 2)]);
     let reserved = |policy: &str| -> Vec<_> {
         outcomes(&w, policy).iter().map(|o| (o.start.0, o.first_reservation.map(|t| t.0))).collect()
     };
-    assert_eq!(reserved("greedy"), [(0, None), (0, None), (10, Some(10)), (5, None)]);
-    assert_eq!(reserved("fcfs"), [(0, None), (0, None), (10, Some(10)), (20, Some(20))]);
+    assert_eq!(reserved("greedy"), [(0, None), (0, None), (10, None), (5, None)]);
+    assert_eq!(reserved("fcfs"), [(0, None), (0, None), (10, None), (20, None)]);
     // Selective suspension, which gives processors names: at 5 job 3 is the head, (3 + 2) / 2 being more than (4 + 10) / 10.
-    assert_eq!(reserved("ss"), [(0, None), (0, None), (10, Some(10)), (5, Some(5))]);
+    assert_eq!(reserved("ss"), [(0, None), (0, None), (10, None), (5, None)]);
     // EASY announces at 1 that job 2 is due at 10.
     assert_eq!(reserved("easy"), [(0, None), (0, None), (10, Some(10)), (5, None)]);
+    // One of 4 processors is free until 10: job 1 is told so at 1. Job 2 is the head only when it has started, and so starts too.
+    let w = workload(4, &[(0, 3, 10, 10), (1, 2, 10, 10), (2, 2, 20, 20)]);
+    let seen: Vec<_> = outcomes(&w, "easy").iter().map(|o| (o.start.0, o.first_reservation.map(|t| t.0))).collect();
+    assert_eq!(seen, [(0, None), (10, Some(10)), (10, Some(10))]);
 }
 
 /// Accuracy over a life, weighted by time (Tsafrir et al. 2007, section 3.3). On one processor the first two jobs run for 2

@@ -150,15 +150,17 @@ pub(crate) fn facts(
     }
     facts.push(("promises", promises_text(promises)));
     if let Some(p) = &report.predictability {
-        facts.push((
-            "reservations",
+        let reservations = if p.difference.count == 0 {
+            "no job waited with one".to_string()
+        } else {
             format!(
                 "{} of jobs waited with one; |start - first reservation| {} on average, {} in the median",
                 percent(p.reservation_rate, 1),
                 p.difference.mean.map_or_else(|| "-".to_string(), duration),
                 p.difference.median.map_or_else(|| "-".to_string(), duration),
-            ),
-        ));
+            )
+        };
+        facts.push(("reservations", reservations));
         facts.push(("prediction accuracy", format!(
             "{} over a job's life, {} at arrival; {} of jobs ran longer than first predicted; {} corrections per job",
             percent(p.accuracy.mean, 1),

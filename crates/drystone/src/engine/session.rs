@@ -62,6 +62,8 @@ struct State {
     named_busy: ProcSet,
     /// Whether corrections may be due that nobody has asked for yet.
     lagging: bool,
+    /// Whether anybody was ever given a reservation.
+    reserves: bool,
     /// The later predictions of jobs whose prediction changed.
     changes: Changes,
     /// Jobs that wait or run, by user; kept only where history changes predictions already made.
@@ -112,6 +114,7 @@ impl Session {
             named: BTreeMap::new(),
             named_busy: ProcSet::new(),
             lagging: false,
+            reserves: false,
             changes: Changes::default(),
             of_user: ByUser::default(),
         };
@@ -231,6 +234,12 @@ impl Session {
         if last != Changes::NONE {
             self.s.changes.take(last, into);
         }
+    }
+
+    /// Whether the policy makes reservations, as far as it has shown: under one that does, nobody waits before somebody has one.
+    #[inline]
+    pub(crate) fn reserves(&self) -> bool {
+        self.s.reserves
     }
 
     /// Does not keep what was predicted of jobs over their lives.

@@ -395,7 +395,10 @@ impl<S: Source> Simulation<S> {
             suspensions: entry.suspensions,
             overhead,
             first_reservation: match entry.first_reservation {
-                Time::MAX if entry.as_head && entry.first_start > job.submit => Some(entry.first_start),
+                // It became the head of its queue at the pass that started it.
+                Time::MAX if entry.as_head && entry.first_start > job.submit && self.session.reserves() => {
+                    Some(entry.first_start)
+                }
                 Time::MAX => None,
                 time => Some(time),
             },

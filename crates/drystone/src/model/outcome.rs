@@ -18,7 +18,8 @@ pub struct Outcome {
     /// others.
     pub overhead: Span,
     /// Where the policy first reserved processors for it. A job that waited and then started as the head of its queue
-    /// without a reservation counts as reserved at its start. `None` for all others.
+    /// without a reservation counts as reserved at its start, where the policy makes reservations at all. `None` for all
+    /// others.
     pub first_reservation: Option<Time>,
     /// The prediction of its run time when it arrived.
     pub first_prediction: Span,

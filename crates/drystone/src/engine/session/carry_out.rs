@@ -117,6 +117,7 @@ impl Session {
                 if entry.first_reservation == Time::MAX {
                     entry.first_reservation = start;
                 }
+                self.s.reserves = true;
             }
             Action::Repredict { prediction, .. } => {
                 if entry.phase == Phase::Done || prediction < Span::ZERO {
