@@ -80,14 +80,18 @@ impl Input {
         }
     }
 
-    /// What `run` and `compare` simulate. The load is scaled last: months and seconds are those of the log.
+    /// What `run` and `compare` simulate. Times are scaled and shifted last: months and seconds are those of the log.
     pub(crate) fn simulated(args: &SimulationArgs, records: bool) -> Result<Input, Failure> {
         let cut = args.month.is_some() || args.slice.is_some();
         let later = args.log.load.filter(|_| cut);
-        let log = LogArgs { load: args.log.load.filter(|_| !cut), ..args.log.clone() };
+        let (load, shift) = (args.log.load.filter(|_| !cut), args.log.shift && !cut);
+        let log = LogArgs { load, shift, ..args.log.clone() };
         let mut input = Input::read(args.workload.as_deref(), &log, args.seed, records)?.slice(args)?;
         if let Some(load) = later {
             input.workload = transform::scale_load(input.workload, load).map_err(Failure::usage)?;
+        }
+        if cut && args.log.shift {
+            input.workload = transform::shift(input.workload).map_err(Failure::usage)?;
         }
         Ok(input)
     }

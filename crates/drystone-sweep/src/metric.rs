@@ -112,8 +112,8 @@ impl Metric {
             Metric::Other(other) => match other {
                 Other::Utilisation => report.machine.period_utilisation,
                 Other::Makespan => Some(report.machine.makespan.as_f64()),
-                Other::LossOfCapacity => report.queue.as_ref()?.whole.loss_of_capacity,
-                Other::WaitingJobs => report.queue.as_ref()?.whole.mean_waiting_jobs,
+                Other::LossOfCapacity => report.queue.as_ref()?.arriving.loss_of_capacity,
+                Other::WaitingJobs => report.queue.as_ref()?.arriving.mean_waiting_jobs,
                 Other::Accuracy => predictability?.accuracy.mean,
                 Other::Corrections => predictability?.corrections.mean,
                 Other::PredictionRate => predictability?.prediction_rate,

@@ -25,7 +25,7 @@ pub(crate) enum WorkloadCommand {
     Scale(ScaleArgs),
     /// Cut a piece out of a log, by time, by month or by count.
     Slice(SliceArgs),
-    /// Convert a log between .swf, .swf.gz, .swf.zst, .csv and .parquet.
+    /// Write a log as .swf, .swf.gz or .swf.zst, or as a table for other programs: .csv or .parquet.
     Convert(ConvertArgs),
     /// Generate a synthetic workload for a machine of any size.
     Generate(Box<GenerateArgs>),

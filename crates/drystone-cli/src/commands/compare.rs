@@ -2,7 +2,7 @@
 
 use super::brief::brief;
 use super::loads::load_points;
-use super::run::{in_study, parts};
+use super::run::{in_study, parts, warn_if_none_counts};
 use super::verdict;
 use crate::args::CompareArgs;
 use crate::exit::{DONE, FINDING, Failure, Outcome};
@@ -101,6 +101,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
             timing: common.timing.then_some(*timing),
         })
         .collect();
+    results.first().into_iter().for_each(|first| warn_if_none_counts(&first.report));
     let options = Options { resamples: args.resamples, confidence: args.confidence, seed: common.seed };
     let reports: Vec<(&str, &Report)> = results.iter().map(|r| (r.policy.text.as_str(), &r.report)).collect();
     let comparison = compare_reports(&reports, &baseline, &Metric::all(), options)?;

@@ -4,13 +4,15 @@ use super::run::in_study;
 use crate::args::ExplainArgs;
 use crate::exit::{DONE, Failure, Outcome};
 use crate::input::{self, Input};
-use crate::output::{message, stdout};
+use crate::output::{file, message, stdout};
 use crate::simulate::scheduler;
 use drystone::engine::explain::{ExplainError, WhatIf, explain as tell};
 use drystone::model::{JobId, Workload};
 
 pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
     message::be_quiet(args.quiet);
+    let read = [args.workload.as_deref(), args.priorities.as_deref()];
+    file::distinct(&read, &[("--audit", args.log.audit.as_deref())])?;
     let Input { workload, .. } = Input::read(args.workload.as_deref(), &args.log, args.seed, false)?;
     let spec = in_study(&args.policy, args.log.study)?;
     input::fits([&spec], &workload)?;

@@ -5,7 +5,7 @@ use super::run::in_study;
 use crate::args::GanttArgs;
 use crate::exit::{DONE, Failure, Outcome};
 use crate::input::{self, Input};
-use crate::output::file::Output;
+use crate::output::file::{self, Output};
 use crate::output::{self, message};
 use crate::simulate::scheduler;
 use drystone::engine::explain::Biography;
@@ -41,6 +41,8 @@ impl Form {
 pub(crate) fn gantt(args: &GanttArgs) -> Outcome {
     message::be_quiet(args.quiet);
     let form = Form::of(&args.output)?;
+    let read = [args.workload.as_deref(), args.priorities.as_deref(), args.platform.as_deref()];
+    file::distinct(&read, &[("--audit", args.log.audit.as_deref()), ("--output", Some(&args.output))])?;
     let window = match &args.window {
         Some(text) => input::limits("--window", text)?,
         None => (None, None),

@@ -7,7 +7,7 @@ use crate::meta::{VERSION, WorkloadMeta};
 use crate::output::document::{Document, Table};
 use crate::output::flat::{Row, Rows};
 use crate::output::number::{fixed_or, percent};
-use crate::output::{self, Printable, ReportFile, message};
+use crate::output::{self, Printable, ReportFile, file, message};
 use drystone::metrics::{Foresight, Summary, foresee};
 use drystone::model::Span;
 use drystone::parts::predict::forecast;
@@ -45,6 +45,8 @@ struct Judgement {
 
 pub(crate) fn predict(args: &PredictArgs) -> Outcome {
     message::be_quiet(args.quiet);
+    let written = [("--audit", args.cleaning.audit.as_deref()), ("--report", args.report.as_deref())];
+    file::distinct(&[args.log.as_deref()], &written)?;
     let report = args.report.as_deref().map(ReportFile::open_plain).transpose()?;
     let input = Input::read(args.log.as_deref(), &args.cleaning, 1, true)?;
     let records = input.records.as_deref().unwrap_or_default();

@@ -109,6 +109,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     drop(progress);
     let timing = Timing::of(&measured);
     let mut report = measured.report;
+    warn_if_none_counts(&report);
     if common.platform.is_some() && report.suspensions.total == 0 {
         message::note("no job that counts was suspended: --platform says what suspensions cost");
     }
@@ -185,6 +186,16 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     } else {
         DONE
     })
+}
+
+/// Says it where all jobs are trimmed away, and so nothing is measured.
+pub(crate) fn warn_if_none_counts(report: &Report) {
+    if report.trimmed.kept == 0 {
+        message::warning(&format!(
+            "none of {} jobs counts ({}): nothing is measured",
+            report.trimmed.seen, report.selection
+        ));
+    }
 }
 
 /// How each class of run times fared week by week.

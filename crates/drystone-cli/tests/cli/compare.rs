@@ -67,6 +67,9 @@ fn the_load_of_a_month_is_that_months() {
         folder.run(&[&run[..], &cut].concat()).ok();
         let submits: Vec<String> = folder.read("jobs.csv").lines().skip(1).map(submit).collect();
         assert_eq!(submits, [(35 * day / 2).to_string(), (36 * day / 2).to_string()], "{cut:?}");
+        folder.run(&[&run[..], &cut, &["--shift"]].concat()).ok();
+        let submits: Vec<String> = folder.read("jobs.csv").lines().skip(1).map(submit).collect();
+        assert_eq!(submits, ["0".to_string(), (day / 2).to_string()], "{cut:?}");
     }
     assert_eq!(folder.run(&[&run[..], &["--each-month"]].concat()).code, 2);
 }

@@ -71,6 +71,31 @@ fn times_beyond_64_bits() {
 }
 
 #[test]
+fn nobody_who_counts_is_told() {
+    let folder = Folder::with("log.swf", four());
+    for command in [&["run", "-p", "easy"][..], &["compare", "-p", "easy", "-p", "fcfs"]] {
+        let args = |trim| [command, &["-w", "log.swf", "--trim", trim]].concat();
+        let none = "none of 4 jobs counts (window(99999999999,0))";
+        assert_says(&folder.run(&args("window(99999999999,0)")).err, &[none]);
+        assert!(!folder.run(&args("all")).err.contains("none of"), "{command:?}");
+    }
+}
+
+/// What is written for other programs is told from a log that is broken.
+#[test]
+fn tables_are_no_logs() {
+    let folder = Folder::with("log.swf", four());
+    folder.run(&["run", "-w", "log.swf", "-p", "easy", "--jobs", "jobs.csv"]).ok();
+    for (table, format) in [("log.csv", "CSV"), ("log.parquet", "Parquet"), ("jobs.csv", "CSV")] {
+        if table != "jobs.csv" {
+            folder.run(&["workload", "convert", "log.swf", "--out", table]).ok();
+        }
+        let said = folder.run(&["run", "-w", table, "-p", "easy"]).fails(2);
+        assert_says(&said, &[&format!("{table}: a table ({format})"), "expected the Standard Workload Format"]);
+    }
+}
+
+#[test]
 fn duplicate_numbers() {
     let log = format!("; MaxProcs: 4\n{}{}", line(1, 0, 1, 1, 1), line(1, 5, 1, 1, 1));
     assert_says(&about(&log, &["--duplicates", "error"]), &["log.swf:3", "job number 1 was used before"]);

@@ -35,6 +35,22 @@ fn every_output_is_a_file_of_its_own() {
     }
     let said = folder.run(&["compare", "-w", "log.swf", "-p", "easy", "--report", "r.md", "--audit", "r.md"]).fails(2);
     assert!(said.contains("--report r.md: --audit writes that file, too"), "{said}");
+    for args in [
+        &["workload", "slice", "log.swf", "--first", "3", "--out", "log.swf"][..],
+        &["workload", "scale", "log.swf", "--load", "2", "--out", "./log.swf"],
+        &["workload", "convert", "log.swf", "--out", "log.swf"],
+        &["workload", "clean", "log.swf", "--out", "log.swf"],
+        &["workload", "clean", "log.swf", "--audit", "log.swf", "--out", "x.swf"],
+        &["workload", "clean", "log.swf", "--audit", "x.swf", "--out", "x.swf"],
+        &["workload", "info", "log.swf", "--audit", "log.swf"],
+        &["predict", "log.swf", "--audit", "log.swf"],
+        &["predict", "log.swf", "--report", "q.md", "--audit", "q.md"],
+        &["gantt", "-w", "log.swf", "-p", "easy", "--output", "o.svg", "--audit", "log.swf"],
+        &["explain", "-w", "log.swf", "-p", "easy", "--job", "1", "--audit", "log.swf"],
+    ] {
+        let said = folder.run(args).fails(2);
+        assert!(said.contains("; give another name"), "{args:?}: {said}");
+    }
     assert_eq!((folder.names(), folder.read("log.swf")), (vec!["log.swf".to_string()], four()));
     folder.run(&[&run[..], &["--weeks", "/dev/null", "--segments", "/dev/null"]].concat()).ok();
     // A schedule on the standard output is all that is there.

@@ -32,6 +32,8 @@ fn export(folder: &Folder, store: &str) -> String {
 #[test]
 fn a_small_study_from_plan_to_export() {
     let folder = small();
+    let metrics = ["wait_mean", "bounded_slowdown_mean", "loss_of_capacity", "waiting_jobs", "utilisation"];
+    folder.write("study.toml", format!("metrics = {metrics:?}\n{SMALL}"));
     let plan = folder.run(&["sweep", "study.toml", "--dry-run"]).ok();
     assert!(plan.contains("configurations  6") && plan.contains("predicted time"), "{plan}");
     assert_eq!(folder.names(), ["four.swf", "study.toml"], "a dry run writes nothing");
@@ -46,6 +48,10 @@ fn a_small_study_from_plan_to_export() {
         let run = folder.run(&["run", "-w", "four.swf", "--policy", policy, "--format", "json"]).json();
         assert_eq!(row["wait_mean"], run["report"]["measures"]["wait"]["mean"], "{policy}");
         assert_eq!(row["bounded_slowdown_mean"], run["report"]["measures"]["bounded_slowdown"]["mean"], "{policy}");
+        let report = &run["report"];
+        assert_eq!(row["loss_of_capacity"], report["queue"]["arriving"]["loss_of_capacity"], "{policy}");
+        assert_eq!(row["waiting_jobs"], report["queue"]["arriving"]["mean_waiting_jobs"], "{policy}");
+        assert_eq!(row["utilisation"], report["machine"]["period_utilisation"], "{policy}");
         assert_eq!(row["workload_hash"], run["workload"]["hash"]);
         assert_eq!(row["drystone"], run["drystone"]);
     }

@@ -321,7 +321,8 @@ impl Explanation<'_> {
         let submit = self.workload.job(self.id).submit;
         match chapter {
             Chapter::Arrived { waiting, running, free } => {
-                format!("arrives; {waiting} jobs wait, {running} run, {free} processors are free")
+                let were = "processors were free just before";
+                format!("arrives; {waiting} jobs waited, {running} ran, {free} {were}")
             }
             Chapter::Promised { start, latest, when } => {
                 format!("is planned to start at {start}{}{}", bound(*start, Some(*latest)), self.occasion(when))

@@ -58,6 +58,17 @@ pub enum LogError {
         /// Why it cannot be read, and what to do.
         why: &'static str,
     },
+    /// A table that was made for other programs.
+    #[error(
+        "{file}: a table ({format}), as it is written for other programs, and no log; expected the Standard Workload Format \
+         (.swf, .swf.gz, .swf.zst)"
+    )]
+    Table {
+        /// The file's name.
+        file: Arc<str>,
+        /// The format's name.
+        format: &'static str,
+    },
     /// A line that is not a record.
     #[error("{file}:{malformed}; mend the line, or read leniently (--lenient) to skip and count such lines")]
     Malformed {

@@ -35,7 +35,7 @@ pub enum Metric {
     Mean(Measure),
     /// The largest value of a measure; lower is better.
     Max(Measure),
-    /// Utilisation over the makespan; higher is better.
+    /// Utilisation of the period that counts; higher is better.
     Utilisation,
     /// Loss of capacity while jobs arrive; lower is better.
     LossOfCapacity,
@@ -46,7 +46,7 @@ impl Metric {
         match self {
             Metric::Mean(measure) => report.measures.get(measure).mean,
             Metric::Max(measure) => report.measures.get(measure).max,
-            Metric::Utilisation => report.machine.utilisation,
+            Metric::Utilisation => report.machine.period_utilisation,
             Metric::LossOfCapacity => report.queue?.arriving.loss_of_capacity,
         }
     }

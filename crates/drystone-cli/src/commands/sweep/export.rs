@@ -3,7 +3,7 @@
 use super::answer::text;
 use crate::args::ExportArgs;
 use crate::exit::{DONE, Failure, Outcome};
-use crate::output::file::Output;
+use crate::output::file::{self, Output};
 use crate::output::records::parquet::{Column, File};
 use drystone_sweep::{Answer, Cell, query};
 use std::io::Write;
@@ -15,6 +15,7 @@ pub(super) fn export(args: &ExportArgs) -> Outcome {
         let out = args.out.display();
         return Err(Failure::usage(format_args!("{out}: the ending says how to write it; expected .csv or .parquet")));
     }
+    file::distinct(&[Some(&args.store)], &[("--out", Some(&args.out))])?;
     let answer = query(&args.store, "SELECT * FROM result ORDER BY configuration")?;
     let out = Output::create(&args.out)?;
     if parquet {

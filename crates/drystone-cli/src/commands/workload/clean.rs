@@ -3,12 +3,14 @@
 use crate::args::CleanArgs;
 use crate::exit::{DONE, Outcome};
 use crate::input::Input;
-use crate::output::{message, records};
+use crate::output::{file, message, records};
 use drystone::log::clean::SizeField;
 use drystone::log::swf::Record;
 use drystone::model::{Job, Truth};
 
 pub(super) fn clean(args: &CleanArgs) -> Outcome {
+    let audit = args.cleaning.audit.as_deref();
+    file::distinct(&[Some(&args.log)], &[("--audit", audit), ("--out", Some(&args.out))])?;
     let target = records::Target::open(&args.out)?;
     let input = Input::read(Some(&args.log), &args.cleaning, 0, true)?;
     message::note(&input.audit.to_string());

@@ -7,7 +7,7 @@ use crate::input::Input;
 use crate::meta::{VERSION, WorkloadMeta};
 use crate::output::document::{Document, Table};
 use crate::output::number::{NONE, count, duration, fixed_or, percent};
-use crate::output::{self, stdout};
+use crate::output::{self, file, stdout};
 use drystone::log::describe::{Class, Description, describe};
 use drystone::log::transient::{Transient, transient};
 use drystone::metrics::Summary;
@@ -25,6 +25,7 @@ struct Info {
 }
 
 pub(super) fn info(args: &InfoArgs) -> Outcome {
+    file::distinct(&[args.log.as_deref()], &[("--audit", args.cleaning.audit.as_deref())])?;
     let input = Input::read(args.log.as_deref(), &args.cleaning, 1, false)?;
     let description = describe(&input.workload);
     let transient = args.transient.then(|| transient(&input.workload, args.batch as usize));

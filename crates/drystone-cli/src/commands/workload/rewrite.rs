@@ -3,7 +3,7 @@
 use crate::args::{ConvertArgs, RewriteArgs, ScaleArgs, SliceArgs};
 use crate::exit::{DONE, Failure, Outcome};
 use crate::input;
-use crate::output::{message, number, records};
+use crate::output::{file, message, number, records};
 use drystone::log::swf::{Header, Reader, Record};
 use drystone::log::transform;
 use drystone::model::{Provenance, Time};
@@ -17,6 +17,7 @@ struct Raw {
 }
 
 fn read(args: &RewriteArgs) -> Result<Raw, Failure> {
+    file::distinct(&[Some(&args.log)], &[("--out", Some(&args.out))])?;
     let target = records::Target::open(&args.out)?;
     let source = input::open(&args.log)?;
     let mut reader = Reader::new(source.bytes, source.name)?.lenient(args.lenient);

@@ -23,6 +23,16 @@ pub fn scale_load(workload: Workload, factor: Factor) -> Result<Workload, Worklo
     Workload::new(machine, jobs, truth, provenance)
 }
 
+/// Shifts all times so that the first submit is 0, and says so in the provenance.
+///
+/// # Errors
+/// Times beyond ±2⁴⁰ s after the shift.
+pub fn shift(workload: Workload) -> Result<Workload, WorkloadError> {
+    let mut shifted = shifted_to_zero(workload)?;
+    shifted.provenance.settings.push(Setting { name: "shift".to_string(), value: "true".to_string() });
+    Ok(shifted)
+}
+
 /// Shifts all times so that the first submit is 0. The provenance's `unix_start` moves along. Records no setting.
 ///
 /// # Errors
