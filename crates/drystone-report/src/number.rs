@@ -50,11 +50,21 @@ pub fn change(relative: f64) -> String {
 }
 
 /// A relative change as per cent with its sign, without the unit.
-#[must_use]
-pub fn signed(relative: f64) -> String {
+fn signed(relative: f64) -> String {
     let text = fixed(relative * 100.0, 1);
     let sign = if text.starts_with('-') || text == "0.0" { "" } else { "+" };
     format!("{sign}{text}")
+}
+
+/// An end of an interval of changes, with a sign also where it rounds to nothing: whether the interval has zero in it is to be
+/// seen.
+#[must_use]
+pub fn bound(relative: f64) -> String {
+    match signed(relative).as_str() {
+        "0.0" if relative < 0.0 => "-0.0".to_string(),
+        "0.0" if relative > 0.0 => "+0.0".to_string(),
+        text => text.to_string(),
+    }
 }
 
 /// A length of time in the unit that suits it: 42 s, 7.0 min, 3.2 h, 12.4 days.
@@ -103,6 +113,7 @@ mod tests {
         assert_eq!(change(-0.321), "-32.1%");
         assert_eq!(change(0.05), "+5.0%");
         assert_eq!(change(-0.0001), "0.0%");
+        assert_eq!([-0.188, -0.0001, 0.0, 0.0001, 0.02].map(bound), ["-18.8", "-0.0", "0.0", "+0.0", "+2.0"]);
         assert_eq!(change(0.0), "0.0%");
         assert_eq!(duration(90.0), "90 s");
         assert_eq!(duration(86_400.0 * 12.4), "12.4 days");

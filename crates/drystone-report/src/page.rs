@@ -1,7 +1,7 @@
 //! One HTML file with everything in it: verdict, plots, tables, settings, data.
 
 use crate::html::{embed, escape};
-use crate::number::{change, count, duration, fixed, percent, signed};
+use crate::number::{bound, change, count, duration, fixed, percent};
 use crate::results::{PolicyResult, Results};
 use crate::table::{Cell, Table};
 use crate::{assets, charts};
@@ -176,7 +176,7 @@ fn metric_name(metric: Metric) -> &'static str {
 }
 
 fn interval((low, high): (f64, f64)) -> String {
-    format!("{} to {}%", signed(low), signed(high))
+    format!("{} to {}%", bound(low), bound(high))
 }
 
 /// What a change says, and in which tone.

@@ -10,7 +10,7 @@ use crate::input::{self, Input};
 use crate::meta::{ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
 use crate::output::document::{Document, Table, Tone, Value};
 use crate::output::flat::{Row, Rows};
-use crate::output::number::{NONE, change, count, duration, fixed_or, hours, minutes, percent, signed, speed};
+use crate::output::number::{NONE, bound, change, count, duration, fixed_or, hours, minutes, percent, speed};
 use crate::output::report::{self, Timing};
 use crate::output::{self, Form, Printable, ReportFile, file, message, plots};
 use crate::parallel;
@@ -421,7 +421,7 @@ fn change_value(c: &Change) -> Value {
         Verdict::Worse => ("worse", Tone::Bad),
         _ => ("unclear", Tone::Faint),
     };
-    Value::toned(format!("{text} ({} to {}) {word}", signed(low), signed(high)), tone)
+    Value::toned(format!("{text} ({} to {}) {word}", bound(low), bound(high)), tone)
 }
 
 impl Printable for CompareResult {

@@ -3,7 +3,7 @@
 //! Only policies that a real machine can run are weighed: those that know run times are bounds, not choices.
 
 use super::compare::PolicyResult;
-use crate::output::number::{change, count, duration, signed};
+use crate::output::number::{bound, change, count, duration};
 use drystone::metrics::{Change, Compared, Comparison, Measure, Metric, Verdict};
 
 /// How much longer a longest wait must be to be worth a warning.
@@ -83,7 +83,7 @@ fn best(base: &str, choices: &[&Compared], measure: Measure) -> Option<String> {
 fn with_interval(c: &Change) -> String {
     let relative = c.relative.map(change).unwrap_or_default();
     match c.interval {
-        Some((low, high)) => format!("{relative} ({} to {})", signed(low), signed(high)),
+        Some((low, high)) => format!("{relative} ({} to {})", bound(low), bound(high)),
         None => relative,
     }
 }
