@@ -1,0 +1,162 @@
+//! The family under its names: what they are called, and what their parameters mean.
+
+use super::{Arrive, Backfill, Choices, Guard, Overdue};
+use crate::parts::{Extra, Order, predict};
+use crate::policy::{Kind, Param, Variant};
+
+const ORDERS: &str = "fcfs|sjf|ljf|smallest|largest|narrowest|widest|lxf";
+
+const ORDER: Param = Param {
+    name: "order",
+    default: "fcfs",
+    values: ORDERS,
+    meaning: "the order of the queue: who is first, and gets a reservation",
+};
+
+const BACKFILL: Param =
+    Param { name: "backfill", default: "fcfs", values: ORDERS, meaning: "the order in which the others are tried" };
+
+/// Strictly in order: nobody overtakes.
+pub(crate) static FCFS: Kind = Kind {
+    name: "fcfs",
+    summary: "strictly in the order of the queue: nobody starts before those ahead of it",
+    source: "the baseline of every study",
+    params: &[ORDER],
+    unnamed: None,
+    variants: &[],
+    build: |args| {
+        Ok(Box::new(Backfill::new(Choices { order: args.get("order")?, backfill: None, ..Choices::default() })))
+    },
+};
+
+/// Whoever fits starts.
+pub(crate) static GREEDY: Kind = Kind {
+    name: "greedy",
+    summary: "whoever fits starts; no reservation, so wide jobs may wait for ever",
+    source: "backfilling without reservations, e.g. Feitelson et al. 2004",
+    params: &[ORDER],
+    unnamed: None,
+    variants: &[],
+    build: |args| {
+        let order = args.get("order")?;
+        Ok(Box::new(Backfill::new(Choices { order, backfill: Some(order), reservations: 0, ..Choices::default() })))
+    },
+};
+
+/// The EASY family.
+pub(crate) static EASY: Kind = Kind {
+    name: "easy",
+    summary: "the head of the queue has a reservation; others may overtake if they do not delay it",
+    source: "Lifka 1995; the choices after Tsafrir, Etsion & Feitelson 2007",
+    params: &[
+        ORDER,
+        BACKFILL,
+        Param {
+            name: "reserve",
+            default: "1",
+            values: "a number from 0",
+            meaning: "how many jobs have a reservation: 0 is greedy; with 2 or more the plan is made anew at each pass, so \
+                      only the first job's promise is sure to hold",
+        },
+        Param {
+            name: "extra",
+            default: "all",
+            values: "all|first",
+            meaning: "extra processors: those free at the shadow time with all ends up to it counted, or with the walk \
+                      stopped at the first sufficient end",
+        },
+        Param {
+            name: "overdue",
+            default: "now",
+            values: "now|stale|free",
+            meaning: "a running job past its predicted end counts as ending now, or keeps that end, so that a shadow time \
+                      may lie in the past, or counts as having given back its processors (only with pass=pyss)",
+        },
+        Param {
+            name: "arrive",
+            default: "always",
+            values: "always|fits",
+            meaning: "an arrival leads to a pass always, or only if the newcomer fits the free processors",
+        },
+        Param {
+            name: "guard",
+            default: "prediction",
+            values: "prediction|estimate",
+            meaning: "a job may overtake if its predicted end respects the reservation, or only if its estimated end does, \
+                      too",
+        },
+    ],
+    unnamed: None,
+    variants: &[
+        Variant {
+            name: "tsafrir2007",
+            sets: "pass=event,extra=first,overdue=stale",
+            meaning: "Tsafrir, Etsion & Feitelson 2007: exact per job against an independent implementation",
+        },
+        Variant {
+            name: "gaussier2015",
+            sets: "pass=pyss,overdue=free,arrive=fits",
+            meaning: "Gaussier, Glesser, Reis & Trystram 2015: published averages to the last digit",
+        },
+        Variant {
+            name: "talby1999",
+            sets: "",
+            meaning: "the EASY of Talby & Feitelson 1999: exact per job against an independent implementation",
+        },
+        Variant {
+            name: "kettimuthu2005",
+            sets: "",
+            meaning: "NS of Kettimuthu et al. 2005: exact per job against an independent implementation",
+        },
+        Variant {
+            name: "lawson2002",
+            sets: "",
+            meaning: "the single queue of Lawson et al. 2002: exact per job against an independent implementation",
+        },
+    ],
+    build: |args| {
+        let choices = Choices {
+            order: args.get("order")?,
+            backfill: Some(args.get("backfill")?),
+            reservations: args.get("reserve")?,
+            extra: args.choose("extra", &[("all", Extra::All), ("first", Extra::First)])?,
+            overdue: args
+                .choose("overdue", &[("now", Overdue::Now), ("stale", Overdue::Stale), ("free", Overdue::Free)])?,
+            arrive: args.choose("arrive", &[("always", Arrive::Always), ("fits", Arrive::Fits)])?,
+            guard: args.choose("guard", &[("prediction", Guard::Prediction), ("estimate", Guard::Estimate)])?,
+        };
+        if choices.overdue == Overdue::Free && args.text("pass") != "pyss" {
+            return Err(args.error("`overdue=free` would start jobs on taken processors; it needs `pass=pyss`".into()));
+        }
+        if choices.overdue == Overdue::Free && args.text("correct") == "none" && predict::learns(args.text("predict")) {
+            let problem = "`overdue=free` counts whoever is past its prediction as gone; predictions from history need a \
+                           `correct` other than none for that";
+            return Err(args.error(problem.into()));
+        }
+        if choices.reservations > 1 && (choices.overdue != Overdue::Now || choices.extra != Extra::All) {
+            return Err(args.error("`extra` and `overdue` have no other values with several reservations".into()));
+        }
+        if choices.guard == Guard::Estimate && (choices.reservations > 1 || choices.backfill == Some(Order::Lxf)) {
+            return Err(args.error("`guard=estimate` takes one reservation, and no `backfill=lxf`".into()));
+        }
+        Ok(Box::new(Backfill::new(choices)))
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use crate::policy::PolicySpec;
+
+    #[test]
+    fn a_guard_needs_a_single_reservation() {
+        for (text, good) in [
+            ("easy(guard=estimate)", true),
+            ("easy(guard=estimate,backfill=sjf,predict=recent(2))", true),
+            ("easy(guard=estimate,reserve=2)", false),
+            ("easy(guard=estimate,backfill=lxf)", false),
+            ("easy(guard=truth)", false),
+        ] {
+            assert_eq!(text.parse::<PolicySpec>().is_ok(), good, "{text}");
+        }
+    }
+}
