@@ -321,8 +321,7 @@ impl Explanation<'_> {
         let submit = self.workload.job(self.id).submit;
         match chapter {
             Chapter::Arrived { waiting, running, free } => {
-                let were = "processors were free just before";
-                format!("arrives; {waiting} jobs waited, {running} ran, {free} {were}")
+                format!("arrives; just before, {waiting} jobs waited, {running} ran, {free} processors were free")
             }
             Chapter::Promised { start, latest, when } => {
                 format!("is planned to start at {start}{}{}", bound(*start, Some(*latest)), self.occasion(when))

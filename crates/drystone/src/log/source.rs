@@ -61,7 +61,7 @@ pub fn decompress(mut input: Box<dyn Read>, name: Arc<str>) -> Result<Source, Lo
         [b'B', b'Z', b'h', ..] => return unknown("bzip2"),
         [0xfd, b'7', b'z', b'X', b'Z', 0] => return unknown("xz"),
         [b'P', b'K', 3, 4, ..] => return unknown("zip"),
-        b"PAR1" | [b'P', b'A', b'R', b'1', ..] => return Err(LogError::Table { file: name, format: "Parquet" }),
+        [b'P', b'A', b'R', b'1', ..] => return Err(LogError::Table { file: name, format: "Parquet" }),
         b"number" | b"job_id" => return Err(LogError::Table { file: name, format: "CSV" }),
         _ => whole,
     };
