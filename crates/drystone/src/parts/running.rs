@@ -24,8 +24,9 @@ impl Item for Running {
         packed(self.end.0, self.id)
     }
 
-    fn join(&self, sum: &mut u64) {
+    fn join(&self, sum: &mut u64) -> bool {
         *sum += u64::from(self.procs);
+        true
     }
 
     fn merge(sum: &mut u64, child: &u64) {

@@ -17,7 +17,7 @@ use serde::ser::{Serialize, SerializeSeq, Serializer};
 pub(crate) const LEAF: usize = 64;
 /// Children of one inner node.
 const FANOUT: usize = 16;
-/// Levels of inner nodes up to which a way down is kept in an array: some 17 thousand million items in full nodes.
+/// Levels of inner nodes at most: full nodes hold some 17 thousand million items, more than there are job ids.
 const WAY: usize = 7;
 
 /// Something kept in a [`Tree`], in the order of its key.
@@ -27,8 +27,9 @@ pub(crate) trait Item: Copy + Default {
 
     /// Unique within a tree.
     fn key(&self) -> Packed;
-    /// Adds this item to the summary of a subtree.
-    fn join(&self, summary: &mut Self::Summary);
+    /// Adds this item to the summary of a subtree. Answers whether that has changed: where not, larger ones around it do not,
+    /// either.
+    fn join(&self, summary: &mut Self::Summary) -> bool;
     /// Adds a subtree to the summary of a larger one.
     fn merge(summary: &mut Self::Summary, child: &Self::Summary);
     /// Takes this item out of the summary of a leaf that now holds `rest`, all of which were joined. Answers whether the summary
@@ -84,6 +85,19 @@ pub(crate) trait Probe<T: Item> {
     fn take(&mut self, item: &T) -> bool;
 }
 
+/// Takes whatever comes first.
+struct Any;
+
+impl<T: Item> Probe<T> for Any {
+    fn enter(&mut self, _: &T::Summary) -> bool {
+        true
+    }
+
+    fn take(&mut self, _: &T) -> bool {
+        true
+    }
+}
+
 /// The tree. Nodes live in two arenas and refer to each other by position; freed nodes are reused.
 #[derive(Clone)]
 pub(crate) struct Tree<T: Item> {
@@ -110,6 +124,9 @@ impl<T: Item> Default for Tree<T> {
         }
     }
 }
+
+/// A way down: per level of inner nodes the node and the slot of its child.
+type Way = [(u32, u32); WAY];
 
 /// A node that had to be split: the new right neighbour and the lower bound of its keys.
 struct Split {
@@ -176,7 +193,18 @@ impl<T: Item> Tree<T> {
             root.summary[1] = self.summary_of(split.node, self.height);
             self.root = self.new_inner(root);
             self.height += 1;
+            if self.height as usize > WAY {
+                self.rebuild();
+            }
         }
+    }
+
+    /// Puts all items into full nodes: then [`WAY`] levels hold them, however many there are.
+    #[cold]
+    fn rebuild(&mut self) {
+        let items: Vec<T> = self.iter().copied().collect();
+        *self = Tree::default();
+        items.into_iter().for_each(|item| self.insert(item));
     }
 
     /// Removes the item with this key; `None` if there is none.
@@ -190,9 +218,9 @@ impl<T: Item> Tree<T> {
         self.remove_deep(key)
     }
 
-    /// The way down to the leaf whose range holds `key`: per level the inner node and the slot of its child. And the leaf.
+    /// The way down to the leaf whose range holds `key`, and the leaf.
     #[inline]
-    fn way(&self, key: &Packed) -> ([(u32, u32); WAY], u32) {
+    fn way(&self, key: &Packed) -> (Way, u32) {
         let mut way = [(0, 0); WAY];
         let mut node = self.root;
         for step in &mut way[..self.height as usize] {
@@ -206,37 +234,40 @@ impl<T: Item> Tree<T> {
 
     /// [`Tree::insert`] below inner nodes, where no node has to be split. Else nothing is changed, and the answer is `false`.
     fn insert_where_room(&mut self, item: T) -> bool {
-        if self.height as usize > WAY {
-            return false;
-        }
         let (way, leaf) = self.way(&item.key());
         let leaf = &mut self.leaves[leaf as usize];
         if leaf.len == LEAF {
             return false;
         }
         leaf.insert(item);
-        for &(node, slot) in &way[..self.height as usize] {
-            item.join(&mut self.inners[node as usize].summary[slot as usize]);
+        for &(node, slot) in way[..self.height as usize].iter().rev() {
+            if !item.join(&mut self.inners[node as usize].summary[slot as usize]) {
+                break;
+            }
         }
         true
     }
 
     fn remove_deep(&mut self, key: &Packed) -> Option<T> {
-        let height = self.height as usize;
-        if height > WAY {
-            return self.remove_and_merge(key);
-        }
         let (way, leaf) = self.way(key);
+        let at = self.leaves[leaf as usize].place_of(key)?;
+        self.remove_on(&way, leaf, at)
+    }
+
+    /// Removes what is at a place in a leaf, to which this way leads.
+    fn remove_on(&mut self, way: &Way, leaf: u32, at: usize) -> Option<T> {
+        let height = self.height as usize;
         let (parent, slot) = way[height - 1];
         let inner = &self.inners[parent as usize];
         let left = self.leaves[leaf as usize].len;
         let right =
             inner.child[..inner.len].get(slot as usize + 1).map_or(LEAF, |&next| self.leaves[next as usize].len);
         if left <= 1 || left + right <= LEAF / 2 + 1 {
-            return self.remove_and_merge(key);
+            let key = self.leaves[leaf as usize].items[at].key();
+            return self.remove_and_merge(&key);
         }
         let leaf = &mut self.leaves[leaf as usize];
-        let gone = leaf.remove(key)?;
+        let gone = leaf.remove_at(at);
         self.len -= 1;
         let mut changed = gone.leave(&mut self.inners[parent as usize].summary[slot as usize], leaf.items());
         for at in (1..height).rev() {
@@ -309,7 +340,36 @@ impl<T: Item> Tree<T> {
 
     /// The first item in key order, after `after` if given, that the probe takes.
     pub(crate) fn find(&self, after: Option<Packed>, probe: &mut impl Probe<T>) -> Option<T> {
-        self.find_below(self.root, self.height, after, probe)
+        let (leaf, at) = self.find_way(after, probe, &mut [(0, 0); WAY])?;
+        Some(self.leaves[leaf as usize].items[at])
+    }
+
+    /// The same, and removes it: without a second way down.
+    pub(crate) fn take(&mut self, after: Option<Packed>, probe: &mut impl Probe<T>) -> Option<T> {
+        let mut way = [(0, 0); WAY];
+        let (leaf, at) = self.find_way(after, probe, &mut way)?;
+        if self.height == 0 { self.take_flat(at) } else { self.remove_on(&way, leaf, at) }
+    }
+
+    /// Removes the item at this position of [`Tree::flat`].
+    #[inline]
+    pub(crate) fn take_flat(&mut self, at: usize) -> Option<T> {
+        debug_assert!(self.height == 0);
+        let leaf = &mut self.leaves[self.root as usize];
+        if at >= leaf.len {
+            return None;
+        }
+        self.len -= 1;
+        Some(leaf.remove_at(at))
+    }
+
+    /// Removes the first item. No search.
+    #[inline]
+    pub(crate) fn take_first(&mut self) -> Option<T> {
+        if self.height == 0 {
+            return self.take_flat(0);
+        }
+        self.take(None, &mut Any)
     }
 
     /// All items in key order.
@@ -344,7 +404,9 @@ impl<T: Item> Tree<T> {
             node = inner.child[slot];
         }
         let leaf = &self.leaves[node as usize];
-        leaf.items().iter().take_while(|item| item.key() < *key).for_each(|item| item.join(&mut sum));
+        for item in leaf.items().iter().take_while(|item| item.key() < *key) {
+            item.join(&mut sum);
+        }
         sum
     }
 
@@ -377,26 +439,42 @@ impl<T: Item> Tree<T> {
         *self = Tree::default();
     }
 
-    fn find_below(&self, node: u32, height: u32, after: Option<Packed>, probe: &mut impl Probe<T>) -> Option<T> {
-        if height == 0 {
-            let leaf = &self.leaves[node as usize];
-            let from = match after {
-                Some(key) => leaf.items().partition_point(|i| i.key() <= key),
-                None => 0,
-            };
-            return leaf.items()[from..].iter().find(|i| probe.take(i)).copied();
-        }
-        let inner = &self.inners[node as usize];
-        let from = after.map_or(0, |key| inner.slot(&key));
-        for i in from..inner.len {
-            if probe.enter(&inner.summary[i]) {
-                let bound = if i == from { after } else { None };
-                if let Some(found) = self.find_below(inner.child[i], height - 1, bound, probe) {
-                    return Some(found);
+    /// The leaf of the first item behind `after` that the probe takes, its place there, and the way to it.
+    #[inline]
+    fn find_way(&self, after: Option<Packed>, probe: &mut impl Probe<T>, way: &mut Way) -> Option<(u32, usize)> {
+        let mut after = after;
+        let (mut node, mut level, mut from) = (self.root, 0, self.slot_in(self.root, 0, after));
+        loop {
+            if level == self.height as usize {
+                let items = self.leaves[node as usize].items();
+                let from = after.map_or(0, |key| items.partition_point(|i| i.key() <= key));
+                if let Some(at) = items[from..].iter().position(|i| probe.take(i)) {
+                    return Some((node, from + at));
+                }
+            } else {
+                let inner = &self.inners[node as usize];
+                if let Some(slot) = (from..inner.len).find(|&slot| probe.enter(&inner.summary[slot])) {
+                    after = after.filter(|_| slot == from);
+                    way[level] = (node, slot as u32);
+                    (node, level) = (inner.child[slot], level + 1);
+                    from = self.slot_in(node, level, after);
+                    continue;
                 }
             }
+            // Whatever else there is lies behind `after`.
+            after = None;
+            level = level.checked_sub(1)?;
+            (node, from) = (way[level].0, way[level].1 as usize + 1);
         }
-        None
+    }
+
+    /// The child of a node of this level in which what lies behind `after` begins.
+    #[inline]
+    fn slot_in(&self, node: u32, level: usize, after: Option<Packed>) -> usize {
+        match after {
+            Some(key) if level < self.height as usize => self.inners[node as usize].slot(&key),
+            _ => 0,
+        }
     }
 
     fn insert_below(&mut self, node: u32, height: u32, item: T) -> Option<Split> {

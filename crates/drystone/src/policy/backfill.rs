@@ -196,10 +196,20 @@ impl Backfill {
     /// Takes a job out of both queues, given as either holds it. In line it stays until it would be first.
     #[inline]
     fn dequeue(&mut self, job: &Waiting) {
+        self.leave_queue(job);
+        self.leave_candidates(job);
+    }
+
+    #[inline]
+    fn leave_queue(&mut self, job: &Waiting) {
         if self.line.is_none() {
             let order = self.choices.order;
             self.queue.remove(Place { key: order.key(job.procs, job.prediction, job.id), id: job.id });
         }
+    }
+
+    #[inline]
+    fn leave_candidates(&mut self, job: &Waiting) {
         if self.candidates.is_some() {
             let place = self.candidate(job).place();
             if let Some(candidates) = &mut self.candidates {
@@ -352,10 +362,12 @@ impl Backfill {
         loop {
             match self.head(view) {
                 Some(head) if head.procs <= free => {
-                    if let Some(line) = &mut self.line {
-                        line.leave();
+                    match &mut self.line {
+                        Some(line) => line.leave(),
+                        None if self.choices.order == Order::Lxf => self.leave_queue(&head),
+                        None => _ = self.queue.take_first(),
                     }
-                    self.dequeue(&head);
+                    self.leave_candidates(&head);
                     self.start(&head, Why::Head, now, actions);
                     free -= head.procs;
                 }
@@ -455,20 +467,33 @@ impl Backfill {
     /// Answers whether the reservation is then as it was: see [`Backfill::keeps_reservation`].
     fn backfill_in_order(&mut self, fit: &mut Fit, view: &View<'_>, actions: &mut Actions) -> bool {
         let (mut after, mut kept) = (None, true);
-        loop {
-            let queue = self.candidates.as_ref().unwrap_or(&self.queue);
-            let Some(job) = queue.next_fit(after, *fit) else {
-                return kept;
-            };
-            after = Some(job.place());
-            let longest = self.longest(&job, view);
-            if longest > job.prediction && !fit.admits(job.procs, longest) {
-                continue;
-            }
-            self.dequeue(&job);
+        while let Some((job, longest)) = self.take_candidate(&mut after, *fit, view) {
             kept &= self.keeps_reservation(&job, fit.window);
             take(fit, &job, longest);
             self.start(&job, Why::Backfilled, view.now(), actions);
+        }
+        kept
+    }
+
+    /// Takes the next job behind `after` that may start in the shade of the reservation out of the queues; and how long it may run.
+    #[inline]
+    fn take_candidate(&mut self, after: &mut Option<Place>, fit: Fit, view: &View<'_>) -> Option<(Waiting, Span)> {
+        if self.choices.guard == Guard::Prediction {
+            let job = self.candidates.as_mut().unwrap_or(&mut self.queue).take_fit(*after, fit)?;
+            *after = Some(job.place());
+            if self.candidates.is_some() {
+                self.leave_queue(&job);
+            }
+            return Some((job, job.prediction));
+        }
+        loop {
+            let job = self.candidates.as_ref().unwrap_or(&self.queue).next_fit(*after, fit)?;
+            *after = Some(job.place());
+            let longest = self.longest(&job, view);
+            if fit.admits(job.procs, longest) {
+                self.dequeue(&job);
+                return Some((job, longest));
+            }
         }
     }
 

@@ -39,16 +39,26 @@ impl<T: Item> Leaf<T> {
         }
     }
 
+    /// Where the item with this key is; `None` if there is none.
+    #[inline(always)]
+    pub(super) fn place_of(&self, key: &Packed) -> Option<usize> {
+        let at = self.find(key);
+        (at < self.len && self.items[at].key() == *key).then_some(at)
+    }
+
     #[inline(always)]
     pub(super) fn remove(&mut self, key: &Packed) -> Option<T> {
-        let at = self.find(key);
-        if at == self.len || self.items[at].key() != *key {
-            return None;
-        }
+        let at = self.place_of(key)?;
+        Some(self.remove_at(at))
+    }
+
+    /// Removes the item at this place, which must be one.
+    #[inline(always)]
+    pub(super) fn remove_at(&mut self, at: usize) -> T {
         let gone = self.items[at];
         self.items.copy_within(at + 1..self.len, at);
         self.len -= 1;
-        Some(gone)
+        gone
     }
 
     /// Puts an item in its place; there must be room.
@@ -61,10 +71,7 @@ impl<T: Item> Leaf<T> {
     }
 
     pub(super) fn replace(&mut self, key: &Packed, item: T) -> Option<T> {
-        let at = self.find(key);
-        if at == self.len || self.items[at].key() != *key {
-            return None;
-        }
+        let at = self.place_of(key)?;
         let gone = self.items[at];
         // Where it goes among the others, of which those behind `at` move up by one.
         let new = item.key();
@@ -97,7 +104,9 @@ impl<T: Item> Leaf<T> {
 
     pub(super) fn summary(&self) -> T::Summary {
         let mut s = T::Summary::default();
-        self.items().iter().for_each(|i| i.join(&mut s));
+        for item in self.items() {
+            item.join(&mut s);
+        }
         s
     }
 }

@@ -20,8 +20,9 @@ impl Item for Entry {
     fn key(&self) -> Packed {
         place(self.key)
     }
-    fn join(&self, s: &mut Option<u32>) {
-        *s = Some(s.map_or(self.size, |m| m.min(self.size)));
+    fn join(&self, s: &mut Option<u32>) -> bool {
+        let before = s.replace(s.map_or(self.size, |m| m.min(self.size)));
+        *s != before
     }
     fn merge(s: &mut Option<u32>, c: &Option<u32>) {
         *s = s.iter().chain(c).copied().min();
@@ -52,6 +53,7 @@ enum Op {
     Append(u32),
     Remove(usize),
     RemoveFirst,
+    Take(usize, u32),
     ReplaceFirst(u32, u32),
 }
 
@@ -61,6 +63,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         3 => (0u32..1000).prop_map(Op::Append),
         2 => any::<usize>().prop_map(Op::Remove),
         1 => Just(Op::RemoveFirst),
+        2 => (any::<usize>(), 0u32..1000).prop_map(|(after, limit)| Op::Take(after, limit)),
         1 => (0u32..100_000, 0u32..1000).prop_map(|(k, s)| Op::ReplaceFirst(k, s)),
     ];
     prop::collection::vec(op, 0..if cfg!(miri) { 150 } else { 3000 })
@@ -98,10 +101,19 @@ proptest! {
                     map.insert(key, size);
                     tree.replace_first(Entry { key, size });
                 },
-                Op::RemoveFirst => if let Some(first) = tree.first().copied() {
-                    prop_assert_eq!(map.pop_first(), Some((first.key, first.size)));
-                    tree.remove(&place(first.key));
-                },
+                Op::RemoveFirst => {
+                    prop_assert_eq!(tree.take_first().map(|first| (first.key, first.size)), map.pop_first());
+                }
+                Op::Take(i, limit) => {
+                    let after = (i % 3 > 0 && !map.is_empty()).then(|| *map.keys().nth(i % map.len()).expect("in range"));
+                    let next = map.iter().find(|(key, size)| after.is_none_or(|after| **key > after) && **size <= limit);
+                    let next = next.map(|(&key, &size)| (key, size));
+                    let taken = tree.take(after.map(place), &mut AtMost(limit));
+                    prop_assert_eq!(taken.map(|entry| (entry.key, entry.size)), next);
+                    if let Some((key, _)) = next {
+                        map.remove(&key);
+                    }
+                }
             }
             prop_assert_eq!(tree.len(), map.len());
             if let Some(second) = tree.second_in_leaf() {
@@ -123,4 +135,20 @@ proptest! {
         prop_assert!(tree.iter().map(|e| (e.key, e.size)).eq(map.iter().map(|(&k, &s)| (k, s))));
         prop_assert_eq!(tree.remove(&place(u32::MAX)), None);
     }
+}
+
+/// Nodes that removals have thinned out are filled again.
+#[test]
+fn a_tree_that_is_too_high_is_built_anew() {
+    let mut tree = Tree::<Entry>::default();
+    (0..64 * 64 * 8).for_each(|key| tree.insert(Entry { key, size: 5_000 - key % 5_000 }));
+    for key in (0..64 * 64 * 8).filter(|key| key % 32 > 0) {
+        tree.remove(&place(key));
+    }
+    let (items, height) = (tree.iter().copied().collect::<Vec<_>>(), tree.height);
+    tree.rebuild();
+    assert!(tree.iter().copied().eq(items.iter().copied()) && tree.len() == items.len());
+    assert!(tree.height < height, "{} levels of {height}", tree.height);
+    let least = items.iter().find(|entry| entry.size <= 100).map(|entry| entry.key);
+    assert_eq!(tree.find(None, &mut AtMost(100)).map(|entry| entry.key), least);
 }
