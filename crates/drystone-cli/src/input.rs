@@ -11,7 +11,7 @@ use drystone::generate::{default_params, generate};
 use drystone::log::clean::{Audit, Cleaner, Options, Study};
 use drystone::log::swf::{Header, Record};
 use drystone::log::{self, LogError, source, transform};
-use drystone::metrics::Selection;
+use drystone::metrics::{Calendar, Selection};
 use drystone::model::{Setting, Time, Workload};
 use drystone::policy::{PolicySpec, Priorities, PriorityError};
 use std::fs::File;
@@ -61,8 +61,28 @@ impl Input {
         }
         if path.is_some() {
             input.say_what_was_dropped(args.audit.is_some());
+            input.say_where_the_size_is_from();
+            if let Some(zone) = Calendar::unknown_zone(&input.workload.provenance) {
+                let submits = input.workload.submits().unwrap_or_default();
+                let used = Calendar::new(submits.0, &input.workload.provenance).zone();
+                message::warning(&format!(
+                    "the log's time zone `{zone}` is unknown; days and months are those of {used}"
+                ));
+            }
         }
         Ok(input)
+    }
+
+    /// Nodes may have many processors each: then most jobs are wider than such a machine.
+    fn say_where_the_size_is_from(&self) {
+        let stated = |procs: Option<i64>| procs.filter(|&procs| procs > 0);
+        let (procs, nodes) = (stated(self.header.max_procs()), stated(self.header.max_nodes()));
+        if procs.is_none() && nodes == Some(i64::from(self.workload.machine().procs)) {
+            let nodes = number::count(nodes.unwrap_or(0).unsigned_abs());
+            message::note(&format!(
+                "the header has no MaxProcs; its MaxNodes, {nodes}, is taken as processors (--procs N says how many)"
+            ));
+        }
     }
 
     fn say_what_was_dropped(&self, listed: bool) {

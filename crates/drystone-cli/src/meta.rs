@@ -106,13 +106,13 @@ impl WorkloadMeta {
 
     /// The workload in a line for people.
     pub(crate) fn line(&self) -> String {
-        use crate::output::number::{count, duration, percent};
+        use crate::output::number::{duration, percent, plural};
         let span = self.last_submit.zip(self.first_submit).map_or(Span::ZERO, |(last, first)| last - first);
         format!(
-            "{}: {} jobs on {} processors over {}, load {}",
+            "{}: {} on {} over {}, load {}",
             self.name,
-            count(self.jobs),
-            count(u64::from(self.procs)),
+            plural(self.jobs, "job"),
+            plural(u64::from(self.procs), "processor"),
             duration(span.as_f64()),
             percent(self.load, 1)
         )

@@ -2,7 +2,9 @@
 
 use crate::output::message;
 use crate::output::number::speed;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::style::ProgressTracker;
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::collections::VecDeque;
 use std::fmt::Write;
 use std::io::{self, IsTerminal, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +28,7 @@ impl Progress {
         let bytes = unit == "bytes";
         let template = match (total.is_some(), bytes) {
             (true, false) => {
-                format!("{what} [{{bar:30}}] {{human_pos}}/{{human_len}} {unit}, {{rate}}/s, {{eta}} left{{msg}}")
+                format!("{what} [{{bar:30}}] {{human_pos}}/{{human_len}} {unit}, {{rate}}/s, {{left}} left{{msg}}")
             }
             (true, true) => {
                 format!("{what} [{{bar:30}}] {{bytes}}/{{total_bytes}}, {{bytes_per_sec}}, {{eta}} left")
@@ -36,10 +38,8 @@ impl Progress {
         };
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template(&template) {
-            let rate = |state: &ProgressState, out: &mut dyn Write| {
-                let _ = out.write_str(&speed(state.per_sec()));
-            };
-            bar.set_style(style.progress_chars("=> ").with_key("rate", rate));
+            let style = style.with_key("rate", Recent::new(Shown::Rate)).with_key("left", Recent::new(Shown::Left));
+            bar.set_style(style.progress_chars("=> "));
         }
         let nobody = message::is_quiet() || !io::stderr().is_terminal();
         Progress { bar, since: Instant::now(), settled: AtomicBool::new(nobody) }
@@ -63,6 +63,79 @@ impl Progress {
     }
 }
 
+/// What a [`Recent`] shows.
+#[derive(Clone, Copy)]
+enum Shown {
+    Rate,
+    Left,
+}
+
+/// The rate of the last seconds, and the time left if it stays so. What was faster before says little of what is left: one
+/// policy may take a hundred times as long as another.
+#[derive(Clone)]
+struct Recent {
+    shown: Shown,
+    /// When how much was done, at least [`APART`] apart, back to [`RECENT`] ago.
+    seen: VecDeque<(Instant, u64)>,
+}
+
+/// How long the rate is averaged.
+const RECENT: Duration = Duration::from_secs(5);
+const APART: Duration = Duration::from_millis(200);
+
+impl Recent {
+    fn new(shown: Shown) -> Recent {
+        Recent { shown, seen: VecDeque::new() }
+    }
+
+    fn note(&mut self, now: Instant, done: u64) {
+        if self.seen.back().is_some_and(|(then, _)| now.saturating_duration_since(*then) < APART) {
+            return;
+        }
+        self.seen.push_back((now, done));
+        while self.seen.get(1).is_some_and(|(then, _)| now.saturating_duration_since(*then) >= RECENT) {
+            self.seen.pop_front();
+        }
+    }
+
+    /// Per second; 0 where nothing is known yet.
+    fn rate(&self) -> f64 {
+        let (Some(first), Some(last)) = (self.seen.front(), self.seen.back()) else { return 0.0 };
+        let seconds = last.0.saturating_duration_since(first.0).as_secs_f64();
+        if seconds > 0.0 { last.1.saturating_sub(first.1) as f64 / seconds } else { 0.0 }
+    }
+
+    /// How long it takes at this rate to do so much; `None` where nothing is done any more.
+    fn left(&self, work: u64) -> Option<Duration> {
+        Duration::try_from_secs_f64((work as f64 / self.rate()).ceil()).ok()
+    }
+}
+
+impl ProgressTracker for Recent {
+    fn clone_box(&self) -> Box<dyn ProgressTracker> {
+        Box::new(self.clone())
+    }
+
+    fn tick(&mut self, state: &ProgressState, now: Instant) {
+        self.note(now, state.pos());
+    }
+
+    fn reset(&mut self, _state: &ProgressState, _now: Instant) {
+        self.seen.clear();
+    }
+
+    fn write(&self, state: &ProgressState, out: &mut dyn Write) {
+        let text = match self.shown {
+            Shown::Rate => speed(self.rate()),
+            Shown::Left => {
+                let left = self.left(state.len().unwrap_or(0).saturating_sub(state.pos()));
+                left.map_or_else(|| "?".to_string(), |time| format!("{:#}", HumanDuration(time)))
+            }
+        };
+        let _ = out.write_str(&text);
+    }
+}
+
 impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
@@ -80,5 +153,25 @@ impl<R: Read> Read for Counted<R> {
         let read = self.input.read(buffer)?;
         self.progress.add(read as u64);
         Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "some instant or other")]
+    fn the_time_left_follows_what_is_slow_now() {
+        let (start, mut recent) = (Instant::now(), Recent::new(Shown::Left));
+        assert_eq!((recent.rate(), recent.left(5)), (0.0, None));
+        // A million a second for ten seconds, then ten.
+        (0..=10).for_each(|s| recent.note(start + Duration::from_secs(s), s * 1_000_000));
+        assert_eq!((recent.rate(), recent.left(3_000_000)), (1e6, Some(Duration::from_secs(3))));
+        (11..=30).for_each(|s| recent.note(start + Duration::from_secs(s), 10_000_000 + (s - 10) * 10));
+        assert_eq!((recent.rate(), recent.left(3_000)), (10.0, Some(Duration::from_secs(300))));
+        // Nothing moves.
+        (31..=40).for_each(|s| recent.note(start + Duration::from_secs(s), 10_000_200));
+        assert_eq!(recent.left(3_000), None);
     }
 }

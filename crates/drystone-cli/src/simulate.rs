@@ -46,13 +46,16 @@ pub(crate) fn simulate(
     for part in parts {
         // Parts overlap in time, so that a queue over all of them has no meaning.
         let queue = parts.len() == 1;
+        if !queue {
+            collector.begin_part(part.submits().unwrap_or_default());
+        }
         let watch = Watch { collector, offset, queue, ended: 0, progress };
         let mut observer = ((watch, PromiseAudit::default()), &mut *also);
         let scheduler = scheduler(spec, given.priorities, part);
         let simulation = Simulation::new(part.machine(), scheduler, Replay::new(part));
         simulation.on(&given.platform).run(&mut observer)?;
         let (watch, audit) = observer.0;
-        promises = promises.and(audit.kept(), offset);
+        promises = promises.and(audit.kept().of(part), offset);
         progress.add(watch.ended % STRIDE);
         collector = watch.collector;
         offset += part.len() as u32;

@@ -2,7 +2,7 @@
 
 use crate::charts::{DrawError, Drawing, run};
 use crate::html::escape;
-use crate::number::{count, duration};
+use crate::number::{duration, plural};
 use crate::page::shell;
 use crate::{assets, charts};
 use drystone::engine::Segment;
@@ -197,7 +197,7 @@ impl Gantt {
             "rows are processors"
         };
         let mut main = format!(
-            "<header><div><h1>{} on {}</h1><p class=\"facts\">{} jobs on {} processors over {}; {rows}</p></div><button \
+            "<header><div><h1>{} on {}</h1><p class=\"facts\">{} on {} over {}; {rows}</p></div><button \
              type=\"button\" id=\"theme\" hidden>Theme: automatic</button></header>\n<main>\n<noscript><p class=\"note\">The \
              chart needs JavaScript.</p></noscript>\n<div id=\"tools\" class=\"tools\" hidden><label>Colour by <select \
              id=\"colour\"><option value=\"user\">user</option><option value=\"class\">run time</option><option \
@@ -208,8 +208,8 @@ impl Gantt {
              on the right: suspended then; a thin line leads to where the job went on.</p>\n",
             escape(&self.policy),
             escape(&self.workload),
-            count(self.jobs() as u64),
-            count(u64::from(self.procs)),
+            plural(self.jobs() as u64, "job"),
+            plural(u64::from(self.procs), "processor"),
             duration((self.until - self.from).as_f64()),
         );
         if let Some(mark) = &self.mark {

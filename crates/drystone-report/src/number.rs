@@ -9,6 +9,12 @@ pub fn count(value: u64) -> String {
     separated(&value.to_string())
 }
 
+/// A count of things whose plural ends in s: 1 job, 28,476 jobs.
+#[must_use]
+pub fn plural(value: u64, one: &str) -> String {
+    format!("{} {one}{}", count(value), if value == 1 { "" } else { "s" })
+}
+
 /// A number with so many decimals and separators: 1,234.5.
 #[must_use]
 pub fn fixed(value: f64, decimals: usize) -> String {

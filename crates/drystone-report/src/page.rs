@@ -1,7 +1,7 @@
 //! One HTML file with everything in it: verdict, plots, tables, settings, data.
 
 use crate::html::{embed, escape};
-use crate::number::{bound, change, count, duration, fixed, percent};
+use crate::number::{bound, change, count, duration, fixed, percent, plural};
 use crate::results::{PolicyResult, Results};
 use crate::table::{Cell, Table};
 use crate::{assets, charts};
@@ -66,10 +66,10 @@ fn header(results: &Results, out: &mut String) {
     let number = |key: &str| workload.get(key).and_then(Value::as_f64);
     let mut facts = Vec::new();
     if let Some(jobs) = number("jobs") {
-        facts.push(format!("{} jobs", count(jobs as u64)));
+        facts.push(plural(jobs as u64, "job"));
     }
     if let Some(procs) = number("procs") {
-        facts.push(format!("{} processors", count(procs as u64)));
+        facts.push(plural(procs as u64, "processor"));
     }
     if let (Some(first), Some(last)) = (number("first_submit"), number("last_submit")) {
         facts.push(format!("over {}", duration(last - first)));

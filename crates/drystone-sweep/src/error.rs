@@ -76,7 +76,7 @@ pub enum SweepError {
         source: SimulationError,
     },
     /// The store is in use by another process.
-    #[error("{store}: another process is working on this store; wait for it, or give this one another --store")]
+    #[error("{store}: another process is working on this store; wait for it, or take another store")]
     Locked {
         /// The store.
         store: String,
@@ -130,13 +130,16 @@ impl SweepError {
         SweepError::Store { store: store.to_string(), problem: problem.into() }
     }
 
+    /// A file that is no store.
+    pub(crate) fn stranger(store: impl ToString) -> SweepError {
+        SweepError::store(store, "is no sweep store: not an SQLite database")
+    }
+
     pub(crate) fn database(store: impl ToString, source: rusqlite::Error) -> SweepError {
         let store = store.to_string();
         match source.sqlite_error_code() {
             Some(rusqlite::ErrorCode::DiskFull) => SweepError::Full { store },
-            Some(rusqlite::ErrorCode::NotADatabase) => {
-                SweepError::store(store, "is no sweep store: not an SQLite database")
-            }
+            Some(rusqlite::ErrorCode::NotADatabase) => SweepError::stranger(store),
             Some(rusqlite::ErrorCode::CannotOpen) => {
                 SweepError::store(store, "cannot be opened or made; does the directory exist, and may you write there?")
             }

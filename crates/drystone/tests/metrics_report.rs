@@ -79,6 +79,28 @@ fn the_machine_by_hand() {
     assert!(close(machine.throughput_per_hour.unwrap_or(0.0), 4.0 * 3600.0 / 170.0));
 }
 
+/// Two months of four processors, each simulated apart: they overlap in the log's time, but not on one machine.
+#[test]
+fn parts_that_are_simulated_apart_have_the_machine_to_themselves() {
+    let (first, second) = (
+        [Done::new(0, 0, 0, 100, 4), Done::new(1, 40, 100, 20, 2)],
+        [Done::new(2, 50, 50, 40, 1), Done::new(3, 110, 110, 0, 1)],
+    );
+    let all: Vec<Done> = first.iter().chain(&second).cloned().collect();
+    let mut collector = collector(4, &all, Config::light());
+    collector.begin_part((Time(0), Time(40)));
+    first.iter().for_each(|job| collector.ended(&job.ended()));
+    collector.begin_part((Time(50), Time(110)));
+    second.iter().for_each(|job| collector.ended(&job.ended()));
+    let machine = collector.finish().machine;
+    // 480 processor-seconds; the first takes 120 s, the second 60 s.
+    assert!(close(machine.utilisation.unwrap_or(0.0), 480.0 / (4.0 * 180.0)));
+    assert!(close(machine.throughput_per_hour.unwrap_or(0.0), 4.0 * 3600.0 / 180.0));
+    // From 0 to 40 all are busy, from 50 to 110 one is for 40 s.
+    assert!(close(machine.period_utilisation.unwrap_or(0.0), (160.0 + 40.0) / (4.0 * 100.0)));
+    assert_eq!((machine.makespan, machine.last_end), (Span(120), Time(120)));
+}
+
 #[test]
 fn work_of_suspended_jobs_is_spread_over_the_period() {
     // Runs 30 s of the 90 s from 10 to 100; the period is 0 to 40: a third of 30 s of 2 processors, of 40 s of 4.

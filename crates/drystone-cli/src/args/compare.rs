@@ -47,9 +47,9 @@ pub(crate) struct CompareArgs {
     #[arg(long, help_heading = "Output")]
     pub(crate) brief: bool,
 
-    /// How often weeks are drawn for the intervals of changes.
+    /// How often weeks are drawn for the intervals of changes: 100 times at least, below which their ends are chance.
     #[arg(long, value_name = "N", default_value_t = 2_000, help_heading = "Measuring",
-          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+          value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
     pub(crate) resamples: u32,
 
     /// Probability that an interval covers the true change.

@@ -92,7 +92,7 @@ pub(crate) enum ReportFormat {
     Table,
     /// One object with everything.
     Json,
-    /// One row per policy.
+    /// A header and rows of figures: one per policy, predictor, cell or whatever is asked for.
     Csv,
     /// Tables for documents.
     Markdown,

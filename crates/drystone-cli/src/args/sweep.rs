@@ -13,7 +13,7 @@ Examples:
   drystone sweep rank study.db --subspace 'size<=2'
   drystone sweep export study.db --out results.parquet
   drystone sweep query study.db 'SELECT workload, min(wait_mean) FROM result GROUP BY workload'
-  drystone sweep chunk 3/16 study.toml && drystone sweep merge *.db --into all.db
+  drystone sweep chunk 3/16 study.toml && drystone sweep merge study-*-of-16.db --into study.db
 
 A small study file:
 

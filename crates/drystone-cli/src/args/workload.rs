@@ -198,7 +198,7 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 64_800)]
     pub(crate) max_estimate: i64,
 
-    /// Number of users [default: 1.5 times the square root of the number of jobs].
+    /// Number of users, with --model typed of each type [default: 1.5 times the square root of the number of jobs].
     #[arg(long, value_name = "N")]
     pub(crate) users: Option<u32>,
 

@@ -90,6 +90,10 @@ pub(crate) fn gantt(args: &GanttArgs) -> Outcome {
         }
     };
     out.write_whole(&bytes)?.publish()?;
-    message::note(&format!("{} jobs drawn in {}", output::number::count(gantt.jobs() as u64), args.output.display()));
+    message::note(&format!(
+        "{} drawn in {}",
+        output::number::plural(gantt.jobs() as u64, "job"),
+        args.output.display()
+    ));
     Ok(DONE)
 }

@@ -102,6 +102,8 @@ pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> Outcome {
             return Err(Failure::usage(format_args!("--logs {}: is no directory", directory.display())));
         }
     }
+    let written: Vec<_> = args.report.iter().map(|path| ("--report", Some(path.as_path()))).collect();
+    file::distinct(&[], &written)?;
     let reports = args.report.iter().map(|path| ReportFile::open_plain(path)).collect::<Result<Vec<_>, _>>()?;
     let library = Library { directories: args.logs.clone() };
     let threads = args.threads.map_or_else(cores, usize::from);
@@ -126,7 +128,9 @@ pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> Outcome {
     drop(progress);
     tell_missing(&studies, &states);
     if states.is_empty() || !states.values().any(|s| matches!(s, LogState::Found(_))) {
-        return Err(Failure::usage("none of the logs was found, nothing was simulated; --list names them"));
+        let wrong = states.values().any(|s| matches!(s, LogState::Wrong { .. }));
+        let none = if wrong { "none of the logs is the one expected" } else { "none of the logs was found" };
+        return Err(Failure::usage(format_args!("{none}, nothing was simulated; --list names them")));
     }
     let counts = Counts::of(results.iter().flat_map(|s| &s.tables));
     let all = Reproduction { schema: "drystone/reproduce/1", drystone: VERSION, counts, studies: results };

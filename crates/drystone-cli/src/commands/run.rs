@@ -7,7 +7,7 @@ use crate::meta::{Determined, ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta}
 use crate::output::document::Document;
 use crate::output::file::{self, Output};
 use crate::output::flat::{Row, Rows};
-use crate::output::number::{count, speed};
+use crate::output::number::{count, plural, speed};
 use crate::output::report::{self, Timing};
 use crate::output::{self, Form, Printable, ReportFile, jobs, message, plots};
 use crate::progress::Progress;
@@ -192,8 +192,9 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
 pub(crate) fn warn_if_none_counts(report: &Report) {
     if report.trimmed.kept == 0 {
         message::warning(&format!(
-            "none of {} jobs counts ({}): nothing is measured",
-            report.trimmed.seen, report.selection
+            "none of {} counts ({}): nothing is measured",
+            plural(report.trimmed.seen, "job"),
+            report.selection
         ));
     }
 }

@@ -59,11 +59,12 @@ fn best(base: &str, choices: &[&Compared], measure: Measure) -> Option<String> {
     if let Some((policy, change)) = lowest(clear()) {
         let others = match clear().count() - 1 {
             0 => String::new(),
-            1 => "; one other policy is clearly better, too".to_string(),
-            n => format!("; {n} other policies are clearly better, too"),
+            1 => "; another policy is, too".to_string(),
+            n => format!("; {n} others are, too"),
         };
         let text = with_interval(change);
-        return Some(format!("By mean {name}, {policy} is clearly better than {base}: {text}{others}."));
+        let price = price(choices, policy);
+        return Some(format!("Clearly better than {base} by mean {name}: {policy}, {text}{price}{others}."));
     }
     let (policy, change) = lowest(changes.iter())?;
     let lower = change.relative.is_some_and(|r| r < 0.0);
@@ -78,6 +79,16 @@ fn best(base: &str, choices: &[&Compared], measure: Measure) -> Option<String> {
         ),
         _ => format!("By mean {name}, no policy is better than {base}."),
     })
+}
+
+/// By which mean a policy that is better by another is clearly worse.
+fn price(choices: &[&Compared], policy: &str) -> String {
+    let Some(chosen) = choices.iter().find(|p| p.name == policy) else { return String::new() };
+    let worse = [Measure::Wait, Measure::BoundedSlowdown].into_iter().find_map(|measure| {
+        let change = find(&chosen.changes, Metric::Mean(measure)).filter(|c| c.verdict == Verdict::Worse)?;
+        Some(format!(", but clearly worse by mean {}, {}", measure.name(), with_interval(change)))
+    });
+    worse.unwrap_or_default()
 }
 
 fn with_interval(c: &Change) -> String {

@@ -58,6 +58,10 @@ impl Output {
         if old.as_ref().is_some_and(|m| !m.is_file()) {
             return Ok(Place::Direct(OpenOptions::new().write(true).open(&target)?));
         }
+        // A name may be given to another file even where the file that has it must not be written to.
+        if old.as_ref().is_some_and(|m| m.permissions().readonly()) {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is write-protected"));
+        }
         let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy().into_owned();
         let parent = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut builder = tempfile::Builder::new();
@@ -243,6 +247,23 @@ mod tests {
         whole.publish().expect("published");
         assert_eq!(names(dir.path()), ["out.txt"]);
         assert_eq!(fs::read(&path).expect("read"), b"whole");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_write_protected_is_not_replaced() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let dir = tempfile::tempdir().expect("directory");
+        let (file, link) = (dir.path().join("file"), dir.path().join("link"));
+        fs::write(&file, b"old").expect("written");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).expect("mode set");
+        symlink(&file, &link).expect("linked");
+        for path in [&file, &link] {
+            let Err(Failure::Message { text, .. }) = Output::create(path).map(drop) else { panic!("it is refused") };
+            assert!(text.ends_with("cannot be written: it is write-protected"), "{text}");
+        }
+        assert_eq!(fs::read(&file).expect("read"), b"old");
+        assert_eq!(names(dir.path()).len(), 2);
     }
 
     #[cfg(unix)]

@@ -5,15 +5,18 @@ use super::message;
 use crate::exit::Failure;
 use drystone_report::Results;
 use drystone_report::charts::{MOST_TOGETHER, draw};
-use std::fs;
 use std::path::Path;
+use std::{fs, io};
 
 /// Width of every plot. PNG has two pixels per unit.
 const WIDTH: u32 = 820;
 
 /// Makes the directory, before the work begins.
 pub(crate) fn prepare(directory: &Path) -> Result<(), Failure> {
-    fs::create_dir_all(directory).map_err(|e| Failure::usage(format_args!("{}: {e}", directory.display())))
+    fs::create_dir_all(directory).map_err(|e| match e.kind() {
+        io::ErrorKind::AlreadyExists => Failure::usage(format_args!("{}: is no directory", directory.display())),
+        _ => Failure::write(&directory.display().to_string(), &e),
+    })
 }
 
 /// Writes every plot that results have something for; the files still need their names.

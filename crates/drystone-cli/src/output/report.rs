@@ -2,7 +2,7 @@
 
 use super::document::Table;
 use super::flat::Row;
-use super::number::{count, duration, fixed, fixed_or, percent, speed};
+use super::number::{count, duration, fixed, fixed_or, percent, plural, speed};
 use crate::meta::{ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
 use crate::simulate::Measured;
 use drystone::metrics::{Categorised, Fairness, Measure, PromisesKept, Report, SearchEffort, Stalls, Summary};
@@ -134,21 +134,23 @@ pub(crate) fn facts(
         ),
         ("utilisation in the period", percent(report.machine.period_utilisation, 1)),
     ];
+    // Trimming leaves out jobs that nobody may leave out of a queue.
+    let whose = if report.trimmed.kept < report.trimmed.seen { ", of all jobs" } else { "" };
     if let Some(queue) = &report.queue {
         let q = &queue.arriving;
         facts.push((
             "waiting jobs",
-            format!("{} on average, {} at most", fixed_or(q.mean_waiting_jobs, 1), count(q.max_waiting_jobs)),
+            format!("{} on average, {} at most{whose}", fixed_or(q.mean_waiting_jobs, 1), count(q.max_waiting_jobs)),
         ));
-        facts.push(("loss of capacity", percent(q.loss_of_capacity, 1)));
+        facts.push(("loss of capacity", percent(q.loss_of_capacity, 1) + whose));
     }
     if report.suspensions.total > 0 {
         facts.push((
             "suspensions",
-            format!("{} of {} jobs", count(report.suspensions.total), count(report.suspensions.jobs)),
+            format!("{} of {}", count(report.suspensions.total), plural(report.suspensions.jobs, "job")),
         ));
     }
-    facts.push(("promises", promises_text(promises)));
+    facts.push(("promises", promises_text(promises) + whose));
     if let Some(p) = &report.predictability {
         let reservations = if p.difference.count == 0 {
             "no job waited with one".to_string()

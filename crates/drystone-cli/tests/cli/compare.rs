@@ -18,6 +18,40 @@ fn without_a_file_every_policy_is_compared_on_a_synthetic_workload() {
     assert_eq!(folder.names(), Vec::<String>::new());
 }
 
+/// Months overlap in the log's time once jobs wait, but not on one machine.
+#[test]
+fn months_that_are_simulated_apart_use_no_more_than_the_machine() {
+    // A day's work arrives on the last day of January and on the first of February, for as many processors as there are.
+    let jobs =
+        |first: i64, day: i64| (0..24).map(move |k| line(first + k, day * 86_400 + 3_600 * k, 10_800, 8, 10_800));
+    let log: String = jobs(1, 30).chain(jobs(25, 31)).collect();
+    let folder = Folder::with("log.swf", format!("; UnixStartTime: 0\n; MaxProcs: 8\n{log}"));
+    let args = ["compare", "-w", "log.swf", "-p", "easy", "-p", "fcfs", "--format", "json"];
+    let month = "/results/0/report/machine";
+    for (more, expected) in [(&[][..], 1.0), (&["--each-month"], 1.0)] {
+        let json = folder.run(&[&args[..], more].concat()).json();
+        let machine = json.pointer(month).expect("a machine");
+        assert_eq!(machine["utilisation"], expected, "{more:?}");
+        assert_eq!(machine["period_utilisation"], 1.0, "{more:?}");
+    }
+}
+
+/// Who is best by one mean and worse by the other is not praised without a word of that.
+#[test]
+fn a_verdict_names_the_price() {
+    let folder = Folder::new();
+    let text = folder.run(&["compare", "-p", "easy", "-p", "is"]).ok();
+    let json = folder.run(&["compare", "-p", "easy", "-p", "is", "--format", "json"]).json();
+    let changes = json.pointer("/comparison/policies/0/changes").and_then(|c| c.as_array()).expect("changes");
+    let verdict = |measure: &str| {
+        let change = changes.iter().find(|c| c["metric"] == serde_json::json!({ "mean": measure }));
+        change.and_then(|c| c["verdict"].as_str()).expect("a verdict").to_string()
+    };
+    assert_eq!([verdict("wait"), verdict("bounded_slowdown")], ["worse", "better"]);
+    assert!(text.contains("Clearly better than easy by mean bounded slowdown: is, -"), "{text}");
+    assert!(text.contains("), but clearly worse by mean wait, +"), "{text}");
+}
+
 #[test]
 fn the_bytes_are_the_same_on_any_number_of_threads() {
     let folder = Folder::new();

@@ -83,6 +83,17 @@ fn a_log_that_is_missing_or_another_version_is_named_with_its_page() {
     folder.write("mine.toml", hashed);
     let err = folder.run(&ARGS).fails(2);
     assert!(err.contains("another version: its BLAKE3 is ") && err.contains(", not 00"), "{err}");
+    assert!(err.contains("none of the logs is the one expected"), "{err}");
+}
+
+#[test]
+fn no_two_reports_go_into_one_file() {
+    let folder = folder("easy", "0.875", "0");
+    for (one, other) in [("a.md", "a.md"), ("a.csv", "./a.csv")] {
+        let err = folder.run(&[&ARGS[..], &["--report", one, "--report", other]].concat()).fails(2);
+        assert!(err.contains(&format!("--report {other}: --report writes that file, too")), "{err}");
+        assert!(!folder.path(one).exists());
+    }
 }
 
 #[test]

@@ -25,6 +25,19 @@ fn long() -> Folder {
     Folder::with("study.toml", LONG)
 }
 
+/// What is no store stays as it is, with nothing beside it.
+#[test]
+fn no_store_is_made_of_another_file() {
+    let folder = small();
+    let (study, log) = (folder.read("study.toml"), folder.read("four.swf"));
+    for store in ["study.toml", "four.swf"] {
+        let err = folder.run(&["sweep", "study.toml", "--store", store]).fails(2);
+        assert!(err.contains(&format!("{store}: is no sweep store: not an SQLite database")), "{err}");
+    }
+    assert_eq!((folder.read("study.toml"), folder.read("four.swf")), (study, log));
+    assert_eq!(folder.names(), ["four.swf", "study.toml"]);
+}
+
 fn export(folder: &Folder, store: &str) -> String {
     folder.run(&["sweep", "export", store]).ok()
 }

@@ -31,8 +31,14 @@ pub fn merge(into: impl AsRef<Path>, from: &[PathBuf]) -> Result<Merged, SweepEr
         return Err(SweepError::store(path.display(), "cannot be merged into itself"));
     }
     let mut sources = Vec::with_capacity(from.len());
+    let mut seen = Vec::with_capacity(from.len());
     for path in from {
         Store::look(path)?;
+        let file = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        if seen.contains(&file) {
+            return Err(SweepError::store(path.display(), "is given twice"));
+        }
+        seen.push(file);
         // Locked, so that nobody adds to it meanwhile.
         let source = Store::locked(path)?;
         source.check_version()?;

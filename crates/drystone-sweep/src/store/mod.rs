@@ -81,6 +81,7 @@ impl Store {
 
     /// Locks a store and connects to it.
     fn locked(path: &Path) -> Result<Store, SweepError> {
+        schema::refuse_strangers(path)?;
         let lock = schema::lock(path)?;
         Ok(Store { path: path.to_path_buf(), db: schema::connect(path, true)?, _lock: Some(lock) })
     }

@@ -5,6 +5,7 @@ use crate::error::SweepError;
 use crate::{Chunk, Level, Plan, VERSION};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use std::fs::{File, TryLockError};
+use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
@@ -98,6 +99,20 @@ fn column_type(plan: &Plan, at: usize) -> String {
         "TEXT"
     };
     name.to_string()
+}
+
+/// What SQLite's files begin with.
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+/// Refuses a file that is no database before there is a lock beside it.
+pub(super) fn refuse_strangers(path: &Path) -> Result<(), SweepError> {
+    let mut begin = Vec::with_capacity(MAGIC.len());
+    let Ok(file) = File::open(path) else { return Ok(()) };
+    match file.take(MAGIC.len() as u64).read_to_end(&mut begin) {
+        // What cannot be read is SQLite's to tell.
+        Ok(_) if !begin.is_empty() && begin != MAGIC => Err(SweepError::stranger(path.display())),
+        _ => Ok(()),
+    }
 }
 
 /// Locks a store against other writers; the system unlocks when the process ends, however it ends.

@@ -138,6 +138,8 @@ pub struct Arrivals {
     pub gaps: Summary,
     /// Whether hours and days are those of the log's calendar; otherwise they are counted from its time zero.
     pub calendar: bool,
+    /// In which time zone, then: see [`Calendar::zone`].
+    pub zone: Option<String>,
     /// Jobs per hour of the day, from midnight.
     pub hours: [u64; 24],
     /// Jobs per day of the week, from Monday; without a calendar from the first day of the log.
@@ -335,6 +337,7 @@ fn arrivals(workload: &Workload) -> Arrivals {
     let mut arrivals = Arrivals {
         gaps: Summary::default(),
         calendar: workload.provenance.unix_start.is_some(),
+        zone: workload.provenance.unix_start.map(|_| calendar.zone()),
         hours: [0; 24],
         weekdays: [0; 7],
         weeks: Vec::new(),
@@ -433,6 +436,21 @@ mod tests {
         let idle = describe(&workload(&[(0, 1, 0, 0, 1)], None));
         assert_eq!(idle.estimates.used[9], 1);
         assert_eq!(idle.sizes.histogram[0].work_share, None);
-        assert!(!idle.arrivals.calendar);
+        assert_eq!((idle.arrivals.calendar, idle.arrivals.zone), (false, None));
+    }
+
+    /// By name, else by the distance from UTC, else UTC.
+    #[test]
+    fn whose_hours_they_are() {
+        let zone = |name: Option<&str>, utc_offset| {
+            let mut workload = workload(&[(0, 1, 0, 0, 1)], Some(0));
+            (workload.provenance.time_zone, workload.provenance.utc_offset) = (name.map(str::to_string), utc_offset);
+            let arrivals = describe(&workload).arrivals;
+            (arrivals.zone.unwrap_or_default(), arrivals.hours.iter().position(|&jobs| jobs > 0))
+        };
+        assert_eq!(zone(Some("Europe/Berlin"), Some(-3600)), ("Europe/Berlin".to_string(), Some(1)));
+        assert_eq!(zone(Some("Mars/Olympus"), Some(5400)), ("UTC+01:30".to_string(), Some(1)));
+        assert_eq!(zone(None, Some(-7200)), ("UTC-02:00".to_string(), Some(22)));
+        assert_eq!(zone(Some("Mars/Olympus"), None), ("UTC".to_string(), Some(0)));
     }
 }

@@ -20,6 +20,10 @@ pub struct Calendar {
     last_month: Cell<Option<(i64, Time, Time)>>,
 }
 
+fn named(zone: &str) -> Option<tz::TimeZone> {
+    tz::TimeZone::get(zone.trim_start_matches(':')).ok()
+}
+
 impl Calendar {
     /// A calendar for a workload with this first submit and origin.
     #[must_use]
@@ -27,13 +31,30 @@ impl Calendar {
         let zone = provenance
             .time_zone
             .as_deref()
-            .and_then(|name| tz::TimeZone::get(name.trim_start_matches(':')).ok())
+            .and_then(named)
             .or_else(|| {
                 let offset = tz::Offset::from_seconds(provenance.utc_offset?).ok()?;
                 Some(tz::TimeZone::fixed(offset))
             })
             .unwrap_or(tz::TimeZone::UTC);
         Calendar { first_submit, unix_start: provenance.unix_start, zone, last_month: Cell::new(None) }
+    }
+
+    /// The zone whose days and hours these are: its name, its distance from UTC (`+01:00`), or UTC where the log gives neither,
+    /// or a name that nobody knows.
+    #[must_use]
+    pub fn zone(&self) -> String {
+        match (self.zone.iana_name(), self.zone.to_fixed_offset()) {
+            (Some(name), _) => name.to_string(),
+            (None, Ok(offset)) => format!("UTC{offset:#}"),
+            (None, Err(_)) => "UTC".to_string(),
+        }
+    }
+
+    /// The name of a log's time zone, if there is no such zone.
+    #[must_use]
+    pub fn unknown_zone(provenance: &Provenance) -> Option<&str> {
+        provenance.time_zone.as_deref().filter(|name| named(name).is_none())
     }
 
     /// Number of the week, from 0.

@@ -172,6 +172,12 @@ impl Collector {
         }
     }
 
+    /// A part of the workload follows that is simulated apart, on a machine to itself, with its first and last submit. Parts
+    /// overlap in time: the use of the machine is counted in each, and [`Collector::instant`] must not be told of any.
+    pub fn begin_part(&mut self, submits: (Time, Time)) {
+        self.machine.begin_part(submits);
+    }
+
     /// Takes a job that has ended.
     #[inline]
     pub fn ended(&mut self, ended: &Ended<'_>) {

@@ -4,6 +4,9 @@ use crate::model::{Ended, Procs, Span, Time};
 use serde::{Deserialize, Serialize};
 
 /// The use of the machine by all simulated jobs, counted or not.
+///
+/// Where parts of the workload were simulated apart, each had the machine to itself: capacity is then added up over the
+/// parts, and makespan and period of each lie between its own submits and ends.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct MachineUse {
     /// Processors of the machine.
@@ -31,7 +34,7 @@ pub struct MachineUse {
 }
 
 /// Adds up [`MachineUse`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct MachineMeter {
     procs: Procs,
     first_submit: Time,
@@ -39,11 +42,36 @@ pub(super) struct MachineMeter {
     jobs: u64,
     work: u128,
     period_work: f64,
+    /// First and last submit of each part that is simulated apart; the last is at work. None for a whole workload.
+    parts: Vec<(Time, Time)>,
+    /// The makespans of the parts before it.
+    makespans: Span,
+    /// The last end of the part at work.
+    part_end: Time,
 }
 
 impl MachineMeter {
     pub(super) fn new(procs: Procs, first_submit: Time) -> MachineMeter {
-        MachineMeter { procs, first_submit, last_end: first_submit, jobs: 0, work: 0, period_work: 0.0 }
+        MachineMeter {
+            procs,
+            first_submit,
+            last_end: first_submit,
+            jobs: 0,
+            work: 0,
+            period_work: 0.0,
+            parts: Vec::new(),
+            makespans: Span::ZERO,
+            part_end: first_submit,
+        }
+    }
+
+    /// A part of the workload follows that is simulated apart, with its first and last submit.
+    pub(super) fn begin_part(&mut self, submits: (Time, Time)) {
+        if let Some(before) = self.parts.last() {
+            self.makespans += self.part_end - before.0;
+        }
+        self.parts.push(submits);
+        self.part_end = submits.0;
     }
 
     /// Counts a job that ended; `period` is the period of the selection as known by now.
@@ -52,6 +80,8 @@ impl MachineMeter {
         let (outcome, procs) = (ended.outcome, ended.job.procs);
         self.jobs += 1;
         self.last_end = self.last_end.max(outcome.end);
+        self.part_end = self.part_end.max(outcome.end);
+        let period = self.parts.last().map_or(period, |&part| overlap(part, period));
         self.work += u128::from(procs) * u128::from(outcome.ran.0.max(0) as u64);
         let (from, until) = (outcome.start.max(period.0), outcome.end.min(period.1));
         if until > from {
@@ -68,6 +98,14 @@ impl MachineMeter {
 
     pub(super) fn finish(self, period: (Time, Time)) -> MachineUse {
         let makespan = self.last_end - self.first_submit;
+        let length = |(from, until): (Time, Time)| Span(until.0.saturating_sub(from.0));
+        let (busy, counted) = match self.parts.last() {
+            None => (makespan, length(period)),
+            Some(last) => {
+                let counted = self.parts.iter().map(|&part| length(overlap(part, period)).0.max(0)).sum();
+                (self.makespans + (self.part_end - last.0), Span(counted))
+            }
+        };
         let work = self.work as f64;
         let capacity = |span: Span| f64::from(self.procs) * span.as_f64();
         let share = |work: f64, span: Span| (capacity(span) > 0.0).then(|| work / capacity(span));
@@ -77,14 +115,18 @@ impl MachineMeter {
             last_end: self.last_end,
             makespan,
             work,
-            utilisation: share(work, makespan),
+            utilisation: share(work, busy),
             period_from: period.0,
             period_until: period.1,
-            period_utilisation: share(self.period_work, Span(period.1.0.saturating_sub(period.0.0))),
-            throughput_per_hour: (makespan > Span::ZERO)
-                .then(|| self.jobs as f64 * Span::HOUR.as_f64() / makespan.as_f64()),
+            period_utilisation: share(self.period_work, counted),
+            throughput_per_hour: (busy > Span::ZERO).then(|| self.jobs as f64 * Span::HOUR.as_f64() / busy.as_f64()),
         }
     }
+}
+
+/// What two spans of time have in common; empty where its end comes before its beginning.
+fn overlap(a: (Time, Time), b: (Time, Time)) -> (Time, Time) {
+    (a.0.max(b.0), a.1.min(b.1))
 }
 
 /// The queue and the free processors over time.

@@ -1,7 +1,7 @@
 //! Whether promised starts are kept: an audit of what a policy announced against what it did.
 
 use crate::engine::Observer;
-use crate::model::{JobId, Span, Time};
+use crate::model::{JobId, Span, Time, Workload};
 use crate::policy::Why;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -34,6 +34,8 @@ pub struct PromisesKept {
 pub struct BrokenPromise {
     /// The job's position in the order of arrival.
     pub id: JobId,
+    /// The log's own number of the job; `None` until somebody has looked it up ([`PromisesKept::of`]).
+    pub number: Option<i64>,
     /// The latest start that was first promised.
     pub promised: Time,
     /// When it started.
@@ -57,6 +59,13 @@ impl PromiseAudit {
 }
 
 impl PromisesKept {
+    /// The same with the numbers that this workload gives to jobs.
+    #[must_use]
+    pub fn of(self, workload: &Workload) -> PromisesKept {
+        let number = |id: JobId| workload.truth().get(id.index()).map(|truth| truth.number);
+        PromisesKept { worst: self.worst.map(|w| BrokenPromise { number: number(w.id), ..w }), ..self }
+    }
+
     /// Both accounts together; jobs of `later` are `offset` places further down the order of arrival.
     #[must_use]
     pub fn and(self, later: PromisesKept, offset: u32) -> PromisesKept {
@@ -86,7 +95,7 @@ impl Observer for PromiseAudit {
         }
         let Some(promised) = self.waiting.remove(&id).filter(|&promised| now > promised) else { return };
         self.kept.broken += 1;
-        let broken = BrokenPromise { id, promised, start: now };
+        let broken = BrokenPromise { id, number: None, promised, start: now };
         if self.kept.worst.is_none_or(|worst| broken.delay() > worst.delay()) {
             self.kept.worst = Some(broken);
         }
@@ -116,17 +125,24 @@ mod tests {
         audit.started(Time(30), id(1), Why::Head);
         audit.started(Time(31), id(4), Why::Head);
         audit.started(Time(53), id(2), Why::Head);
-        let worst = BrokenPromise { id: id(0), promised: Time(10), start: Time(20) };
+        let worst = BrokenPromise { id: id(0), number: None, promised: Time(10), start: Time(20) };
         assert_eq!(audit.kept(), PromisesKept { promised: 4, broken: 2, worst: Some(worst) });
         assert_eq!(worst.delay(), Span(10));
     }
 
     #[test]
     fn accounts_add_up() {
-        let broken = |at: u32, delay| BrokenPromise { id: JobId(at), promised: Time(0), start: Time(delay) };
+        let broken = |at: u32, delay| BrokenPromise {
+            id: JobId(at),
+            number: Some(i64::from(at) + 7),
+            promised: Time(0),
+            start: Time(delay),
+        };
         let first = PromisesKept { promised: 3, broken: 1, worst: Some(broken(1, 5)) };
         let second = PromisesKept { promised: 2, broken: 2, worst: Some(broken(0, 7)) };
-        let both = PromisesKept { promised: 5, broken: 3, worst: Some(broken(10, 7)) };
+        // Its number is the log's, and stays.
+        let worst = BrokenPromise { number: Some(7), ..broken(10, 7) };
+        let both = PromisesKept { promised: 5, broken: 3, worst: Some(worst) };
         assert_eq!(first.and(second, 10), both);
     }
 }

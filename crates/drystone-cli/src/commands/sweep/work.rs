@@ -5,7 +5,7 @@ use crate::args::{ChunkArgs, MergeArgs, ResumeArgs, SweepArgs, WorkArgs};
 use crate::exit::{DONE, Failure, Outcome, VIOLATION};
 use crate::interrupt;
 use crate::output::document::{Document, Table, Value};
-use crate::output::number::{count, duration, fixed_or, speed};
+use crate::output::number::{count, duration, fixed_or, plural, speed};
 use crate::output::{self, Printable, message};
 use crate::progress::Progress;
 use drystone_sweep::{
@@ -96,9 +96,9 @@ fn plan(study: &Study, work: &WorkArgs) -> Result<Plan, Failure> {
     let saved = plan.saved();
     if saved > 0 {
         message::note(&format!(
-            "{} configurations need {} simulations: {} are equal to others and are simulated once",
-            count(plan.configurations.len() as u64),
-            count(plan.simulations.len() as u64),
+            "{} need {}: {} equal to others, simulated once",
+            plural(plan.configurations.len() as u64, "configuration"),
+            plural(plan.simulations.len() as u64, "simulation"),
             count(saved as u64)
         ));
     }
@@ -128,14 +128,14 @@ fn simulate(plan: &Plan, path: &Path, chunk: Option<Chunk>, executor: &dyn Execu
     output::print_document(&Progressed::of(&store)?.document())?;
     say_what_was_done(&done);
     if done.left > 0 {
-        let left = count(done.left as u64);
-        message::note(&format!("interrupted: {left} simulations are left; the same command goes on with them"));
+        let left = plural(done.left as u64, "simulation");
+        message::note(&format!("interrupted: {left} left; the same command goes on"));
         return Ok(interrupt::code());
     }
     if done.failed > 0 {
         message::error(&format!(
-            "{} simulations failed: a policy broke its contract, see `drystone sweep status {}`; please report it",
-            count(done.failed as u64),
+            "{} failed: a policy broke its contract, see `drystone sweep status {}`; please report it",
+            plural(done.failed as u64, "simulation"),
             path.display()
         ));
         return Ok(VIOLATION);
@@ -146,8 +146,8 @@ fn simulate(plan: &Plan, path: &Path, chunk: Option<Chunk>, executor: &dyn Execu
 fn say_what_was_done(done: &Done) {
     if done.simulated > 0 && done.seconds > 0.0 {
         message::note(&format!(
-            "{} simulations in {}, {} jobs/s",
-            count(done.simulated as u64),
+            "{} in {}, {} jobs/s",
+            plural(done.simulated as u64, "simulation"),
             duration(done.seconds),
             speed(done.jobs as f64 / done.seconds)
         ));

@@ -6,7 +6,7 @@ use crate::exit::{DONE, Outcome};
 use crate::input::Input;
 use crate::meta::{VERSION, WorkloadMeta};
 use crate::output::document::{Document, Table};
-use crate::output::number::{NONE, count, duration, fixed_or, percent};
+use crate::output::number::{NONE, count, duration, fixed_or, percent, plural};
 use crate::output::{self, file, stdout};
 use drystone::log::describe::{Class, Description, describe};
 use drystone::log::transient::{Transient, transient};
@@ -62,7 +62,7 @@ impl Info {
         document.table(modes(d));
         document.heading("Part of the estimate that jobs run");
         document.table(used(d));
-        let day = if d.arrivals.calendar { "local time" } else { "counted from the log's time zero" };
+        let day = d.arrivals.zone.as_deref().unwrap_or("counted from the log's time zero");
         document.heading(format!("Arrivals by hour of the day, {day}"));
         document.table(bars("hour", (0..24).map(|h| format!("{h:02}")), &d.arrivals.hours));
         document.heading("Arrivals by day of the week");
@@ -89,18 +89,18 @@ impl Info {
             ("drystone", VERSION.to_string()),
             ("workload hash", self.workload.hash.clone()),
             ("settings", self.workload.settings.text()),
-            ("cleaning", format!("{} records, {} jobs; {rules}", count(cleaning.records), count(cleaning.jobs))),
+            ("cleaning", format!("{}, {}; {rules}", plural(cleaning.records, "record"), plural(cleaning.jobs, "job"))),
             ("submits", format!("{} to {} s", d.first_submit, d.last_submit)),
             ("time zone", self.workload.time_zone.clone().unwrap_or_else(|| NONE.to_string())),
             (
                 "who and what",
                 format!(
-                    "{} users, {} groups, {} executables, {} queues, {} partitions",
-                    count(d.users),
-                    count(d.groups),
-                    count(d.executables),
-                    count(d.queues),
-                    count(d.partitions)
+                    "{}, {}, {}, {}, {}",
+                    plural(d.users, "user"),
+                    plural(d.groups, "group"),
+                    plural(d.executables, "executable"),
+                    plural(d.queues, "queue"),
+                    plural(d.partitions, "partition")
                 ),
             ),
             (

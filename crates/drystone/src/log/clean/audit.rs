@@ -112,7 +112,7 @@ pub struct Entry {
 /// The account of a cleaning.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Audit {
-    /// Records read.
+    /// Records read, malformed lines included.
     pub records: u64,
     /// Jobs made of them.
     pub jobs: u64,
@@ -172,7 +172,8 @@ impl Audit {
 /// The account for people: one line for each rule that touched any record.
 impl fmt::Display for Audit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} records, {} jobs", self.records, self.jobs)?;
+        let s = |n: u64| if n == 1 { "" } else { "s" };
+        write!(f, "{} record{}, {} job{}", self.records, s(self.records), self.jobs, s(self.jobs))?;
         for (rule, count) in self.counts() {
             write!(f, "\n{count:>10} {:<8} {rule:<20} {}", rule.effect(), rule.meaning())?;
         }

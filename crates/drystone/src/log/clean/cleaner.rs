@@ -122,6 +122,7 @@ impl Cleaner {
     /// Accounts for malformed lines that the reader skipped: how many, and those it kept.
     pub fn malformed(&mut self, count: u64, kept: &[Malformed]) {
         if count > 0 {
+            self.audit.records += count;
             self.audit.add(Rule::MalformedLine, count);
             self.audit.malformed.extend_from_slice(kept);
         }
