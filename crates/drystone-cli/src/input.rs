@@ -61,7 +61,9 @@ impl Input {
         }
         if path.is_some() {
             input.say_what_was_dropped(args.audit.is_some());
-            input.say_where_the_size_is_from();
+            if args.procs.is_none() {
+                input.say_where_the_size_is_from();
+            }
             if let Some(zone) = Calendar::unknown_zone(&input.workload.provenance) {
                 let submits = input.workload.submits().unwrap_or_default();
                 let used = Calendar::new(submits.0, &input.workload.provenance).zone();

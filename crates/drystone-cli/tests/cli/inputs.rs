@@ -107,7 +107,7 @@ fn duplicate_numbers() {
 #[test]
 fn an_empty_file() {
     assert_says(&about("", &[]), &["no record in 0 lines", "Standard Workload Format"]);
-    assert_says(&about("; MaxProcs: 4\n", &[]), &["no record in 1 lines"]);
+    assert_says(&about("; MaxProcs: 4\n", &[]), &["no record in 1 line;"]);
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn missing_and_unreadable_files() {
         let error = folder.run(&[&command[..], &["-w", "nowhere.swf"]].concat()).fails(2);
         assert_says(&error, &["nowhere.swf: cannot be opened"]);
     }
-    assert_says(&folder.run(&["run", "-p", "easy", "-w", "."]).fails(2), &[".:0", "directory"]);
+    assert_says(&folder.run(&["run", "-p", "easy", "-w", "."]).fails(2), &[".: cannot be read: ", "directory"]);
     assert_says(&folder.run(&["workload", "info", "nowhere.swf"]).fails(2), &["nowhere.swf: cannot be opened"]);
     assert_says(&folder.run(&["workload", "convert", "nowhere.swf"]).fails(2), &["nowhere.swf: cannot be opened"]);
 }
@@ -166,4 +166,27 @@ fn wrong_words_get_the_nearest_right_one() {
     assert_says(&with(&["--slice", "5"]), &["expected FROM..UNTIL"]);
     assert_says(&folder.run(&["simulate"]).fails(2), &["unrecognized subcommand"]);
     assert_says(&folder.run(&["policies", "esy"]).fails(2), &["Did you mean `easy`?"]);
+}
+
+/// Nodes taken for processors, and hours of a zone that nobody knows, are told; what is given or known is not.
+#[test]
+fn what_a_header_leaves_open_is_told() {
+    let log = |header: &str| format!("{header}\n{}{}", line(1, 0, 10, 2, 10), line(2, 5, 10, 1, 10));
+    let told = |header: &str, args: &[&str]| {
+        let folder = Folder::with("log.swf", log(header));
+        let ran = folder.run(&[&["run", "-w", "log.swf", "-p", "easy"], args].concat());
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        ran.err.lines().filter(|line| !line.contains(" jobs/s")).collect::<Vec<_>>().join("\n")
+    };
+    let nodes = "note: the header has no MaxProcs; its MaxNodes, 4, is taken as processors (--procs N says how many)";
+    assert_says(&told("; MaxNodes: 4", &[]), &[nodes]);
+    assert_says(&told("; MaxProcs: -1\n; MaxNodes: 4", &[]), &[nodes]);
+    assert_eq!(told("; MaxNodes: 4", &["--procs", "4"]), "");
+    assert_eq!(told("; MaxProcs: 4\n; MaxNodes: 4", &[]), "");
+    let zone = |more: &str| format!("; MaxProcs: 4\n; UnixStartTime: 0\n{more}");
+    let mars = "; TimeZoneString: Mars/Olympus";
+    let unknown = "warning: the log's time zone `Mars/Olympus` is unknown; days and months are those of UTC";
+    assert_says(&told(&zone(mars), &[]), &[unknown]);
+    assert_says(&told(&zone(&format!("; TimeZone: 3600\n{mars}")), &[]), &[unknown, "UTC+01:00"]);
+    assert_eq!(told(&zone("; TimeZoneString: Europe/Berlin"), &[]), "");
 }

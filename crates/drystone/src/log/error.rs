@@ -18,7 +18,7 @@ pub enum LogError {
         source: io::Error,
     },
     /// Reading stopped before the end.
-    #[error("{file}:{line}: reading failed after this line: {source}")]
+    #[error("{}: {source}", stopped(file, *line))]
     Read {
         /// The log's name.
         file: Arc<str>,
@@ -88,7 +88,7 @@ pub enum LogError {
         limit: usize,
     },
     /// No record at all.
-    #[error("{file}: no record in {lines} lines; expected a log in Standard Workload Format, 18 numbers a line")]
+    #[error("{file}: no record in {lines} line{}; expected a log in Standard Workload Format, 18 numbers a line", s(*lines))]
     Empty {
         /// The log's name.
         file: Arc<str>,
@@ -173,4 +173,14 @@ pub enum LogError {
         /// The system's reason.
         source: io::Error,
     },
+}
+
+/// What makes a plural.
+fn s(number: u64) -> &'static str {
+    if number == 1 { "" } else { "s" }
+}
+
+/// Where reading stopped.
+fn stopped(file: &str, line: u64) -> String {
+    if line == 0 { format!("{file}: cannot be read") } else { format!("{file}:{line}: reading failed after this line") }
 }
