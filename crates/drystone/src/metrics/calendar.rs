@@ -46,7 +46,10 @@ impl Calendar {
     pub fn zone(&self) -> String {
         match (self.zone.iana_name(), self.zone.to_fixed_offset()) {
             (Some(name), _) => name.to_string(),
-            (None, Ok(offset)) => format!("UTC{offset:#}"),
+            (None, Ok(offset)) => {
+                let (sign, seconds) = (if offset.is_negative() { '-' } else { '+' }, offset.seconds().abs());
+                format!("UTC{sign}{:02}:{:02}", seconds / 3600, seconds / 60 % 60)
+            }
             (None, Err(_)) => "UTC".to_string(),
         }
     }
