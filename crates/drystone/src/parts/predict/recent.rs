@@ -4,7 +4,6 @@ use super::{Prediction, Predictor, Propagation};
 use crate::model::{Job, JobId, Span, Time};
 use crate::parts::by_user::ByUser;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// Which of a user's terminated jobs make up the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -153,11 +152,20 @@ pub(crate) const KINDS: usize = 256;
 struct User {
     /// The window of all jobs; unused with an extended window.
     recent: History,
-    /// The windows of similar jobs by estimate, with the time of their last use; for extended windows only.
-    similar: BTreeMap<Span, (u64, History)>,
+    /// The windows of similar jobs, by estimate; for extended windows only.
+    similar: Vec<Similar>,
     /// Sum of accuracies of the user's estimates, and their number; for relative fallbacks only.
     accuracy: f64,
     jobs: u64,
+}
+
+/// The window of the jobs of one estimate.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Similar {
+    estimate: Span,
+    /// When it was used last.
+    used: u64,
+    history: History,
 }
 
 /// A window of terminated jobs, the newest last.
@@ -213,11 +221,37 @@ impl User {
                 self.recent.foretell(o, sorted)
             }
             Window::Immediate => Foretold::Nothing,
-            Window::Extended => match self.similar.get_mut(&estimate) {
-                Some((_, history)) => history.foretell(o, sorted),
-                None => Foretold::Nothing,
+            Window::Extended => match self.place_of(estimate) {
+                Ok(at) => self.similar[at].history.foretell(o, sorted),
+                Err(_) => Foretold::Nothing,
             },
         }
+    }
+
+    /// Where the window of an estimate is, or would be.
+    #[inline]
+    fn place_of(&self, estimate: Span) -> Result<usize, usize> {
+        let at = self.similar.partition_point(|window| window.estimate < estimate);
+        if self.similar.get(at).is_some_and(|window| window.estimate == estimate) { Ok(at) } else { Err(at) }
+    }
+
+    /// The window of an estimate; a new one if there is none yet, where the one that was not used for longest goes if there are
+    /// too many.
+    fn similar_to(&mut self, estimate: Span) -> &mut Similar {
+        let at = match self.place_of(estimate) {
+            Ok(at) => at,
+            Err(mut at) => {
+                if self.similar.len() >= KINDS
+                    && let Some(oldest) = (0..self.similar.len()).min_by_key(|&i| self.similar[i].used)
+                {
+                    self.similar.remove(oldest);
+                    at -= usize::from(oldest < at);
+                }
+                self.similar.insert(at, Similar { estimate, used: 0, history: History::default() });
+                at
+            }
+        };
+        &mut self.similar[at]
     }
 }
 
@@ -301,13 +335,9 @@ impl Predictor for Recent {
         let past = Past { rank, estimate: job.estimate, run: ran };
         let user = self.users.of(job.user);
         if o.window == Window::Extended {
-            if user.similar.len() == KINDS && !user.similar.contains_key(&job.estimate) {
-                let oldest = user.similar.iter().min_by_key(|(_, (used, _))| *used).map(|(&estimate, _)| estimate);
-                oldest.map(|estimate| user.similar.remove(&estimate));
-            }
-            let (used, history) = user.similar.entry(job.estimate).or_default();
-            *used = self.clock;
-            history.remember(past, o.size);
+            let similar = user.similar_to(job.estimate);
+            similar.used = self.clock;
+            similar.history.remember(past, o.size);
         } else {
             user.recent.remember(past, o.size);
         }
