@@ -121,6 +121,17 @@ fn the_end_of_a_delay_behind_the_pivot() {
     }
 }
 
+/// The same where nobody is seen before: job 0 appears at 60, for nobody runs. Job 1 appears at 160, or at the next event, the
+/// arrival of job 2 at 300; and job 2 at 360, or when job 0 ends.
+#[test]
+fn the_end_of_a_delay_in_hiding() {
+    let w = workload(2, &[(0, 1, 1_000, 1_000), (100, 1, 10, 10), (300, 1, 10, 10)]);
+    for (choice, expected) in [("wake=yes", [60, 160, 360]), ("wake=no", [60, 300, 1_060])] {
+        let policy = format!("multiqueue(bounds=none,delay=60,adapt=fixed,hold=yes,{choice})");
+        assert_eq!(starts(&w, &policy), expected, "{choice}");
+    }
+}
+
 /// The delay changes after every completion: it is 1,000 s at first, 1,500 s when job 1 has waited as long as it ran (from 1
 /// to 2 is half of 2), and 1,000 s again when job 3 has not waited. Job 2 comes in between, the others after that.
 fn while_the_delay_falls(procs: Procs, job2: (Procs, i64), later: &[(i64, Procs, i64)]) -> Workload {

@@ -246,7 +246,8 @@ impl MultiQueue {
     /// When somebody's delay is over next.
     fn next_ready(&self) -> Option<Time> {
         let delay = self.settings.delay?;
-        let known = [self.due.first().map(|d| d.0), self.held.keys().next().map(|k| k.0)];
+        let appears = self.held.keys().next().map(|k| k.0).filter(|_| delay.wake || self.running.is_empty());
+        let known = [self.due.first().map(|d| d.0), appears];
         // Without events of its own, a delay that is over is found at the next event; there must be one.
         let scan = delay.current && delay.wake || !delay.wake && self.running.is_empty();
         let found = scan.then(|| self.queues.iter().filter_map(Queue::next_ready).min()).flatten();
