@@ -37,7 +37,8 @@ pub enum Fallback {
     /// The user's estimate.
     #[default]
     Estimate,
-    /// The estimate times the user's mean accuracy so far, min(1, run time / estimate), rounded down.
+    /// The estimate times the user's mean accuracy so far, min(1, run time / estimate), rounded down. The mean is a sum of
+    /// floating-point numbers, in the order of ends: where the product should be whole it may come out a second less.
     Relative,
 }
 
