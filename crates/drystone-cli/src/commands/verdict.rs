@@ -59,12 +59,12 @@ fn best(base: &str, choices: &[&Compared], measure: Measure) -> Option<String> {
     if let Some((policy, change)) = lowest(clear()) {
         let others = match clear().count() - 1 {
             0 => String::new(),
-            1 => "; another policy is, too".to_string(),
-            n => format!("; {n} others are, too"),
+            1 => ", and another policy".to_string(),
+            n => format!(", and {n} other policies"),
         };
         let text = with_interval(change);
         let price = price(choices, policy);
-        return Some(format!("Clearly better than {base} by mean {name}: {policy}, {text}{price}{others}."));
+        return Some(format!("Clearly better than {base} by mean {name}: {policy}, {text}{others}.{price}"));
     }
     let (policy, change) = lowest(changes.iter())?;
     let lower = change.relative.is_some_and(|r| r < 0.0);
@@ -81,12 +81,12 @@ fn best(base: &str, choices: &[&Compared], measure: Measure) -> Option<String> {
     })
 }
 
-/// By which mean a policy that is better by another is clearly worse.
+/// By which mean a policy that is better by another is clearly worse: a sentence of its own.
 fn price(choices: &[&Compared], policy: &str) -> String {
     let Some(chosen) = choices.iter().find(|p| p.name == policy) else { return String::new() };
     let worse = [Measure::Wait, Measure::BoundedSlowdown].into_iter().find_map(|measure| {
         let change = find(&chosen.changes, Metric::Mean(measure)).filter(|c| c.verdict == Verdict::Worse)?;
-        Some(format!(", but clearly worse by mean {}, {}", measure.name(), with_interval(change)))
+        Some(format!(" The price of {policy}: mean {} {}, clearly worse.", measure.name(), with_interval(change)))
     });
     worse.unwrap_or_default()
 }
