@@ -35,7 +35,10 @@ fn no_store_is_made_of_another_file() {
         assert!(err.contains(&format!("{store}: is no sweep store: not an SQLite database")), "{err}");
     }
     assert_eq!((folder.read("study.toml"), folder.read("four.swf")), (study, log));
-    assert_eq!(folder.names(), ["four.swf", "study.toml"]);
+    std::fs::create_dir(folder.path("folder")).expect("made");
+    let err = folder.run(&["sweep", "study.toml", "--store", "folder"]).fails(2);
+    assert!(err.contains("folder: is no sweep store: not a file"), "{err}");
+    assert_eq!(folder.names(), ["folder", "four.swf", "study.toml"]);
 }
 
 fn export(folder: &Folder, store: &str) -> String {

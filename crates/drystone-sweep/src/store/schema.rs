@@ -107,6 +107,10 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 /// Refuses a file that is no database before there is a lock beside it.
 pub(super) fn refuse_strangers(path: &Path) -> Result<(), SweepError> {
     let mut begin = Vec::with_capacity(MAGIC.len());
+    // A directory, or a named pipe, whose opening would wait for somebody to write.
+    if path.exists() && !path.is_file() {
+        return Err(SweepError::store(path.display(), "is no sweep store: not a file"));
+    }
     let Ok(file) = File::open(path) else { return Ok(()) };
     match file.take(MAGIC.len() as u64).read_to_end(&mut begin) {
         // What cannot be read is SQLite's to tell.
