@@ -65,18 +65,15 @@ impl Ends {
         self.near.insert(at, end);
     }
 
-    /// How many of the near come later. By halves, and without a branch for any comparison: nobody could foretell them.
+    /// How many of the near come later. Nobody could foretell the comparisons, and one of plain times takes no branch: ties
+    /// come second.
     #[inline]
     fn place(&self, end: End) -> usize {
-        let (mut at, mut left) = (0, self.near.len());
-        while left > 0 {
-            let half = left.div_ceil(2);
-            // Times and ids leave room for the difference, which is negative where `end` comes first.
-            let first = (end.0 - self.near[at + half - 1].0) >> (i128::BITS - 1);
-            at += half & first as usize;
-            left -= half;
+        let at = self.near.partition_point(|other| other.time() > end.time());
+        match self.near.get(at) {
+            Some(next) if *next > end => at + self.near[at..].partition_point(|other| *other > end),
+            _ => at,
         }
-        at
     }
 
     #[inline]
