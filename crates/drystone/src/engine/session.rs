@@ -41,6 +41,8 @@ pub struct Session {
     actions: Actions,
     /// When the policy wants to be woken, asked once after each decision; [`Time::MAX`] for never.
     wake: Time,
+    /// When the next prediction expires: see [`Session::next_expiry`].
+    expiry: Time,
     /// Whether it was woken since its last decision.
     woken: bool,
     /// For policies that heed a time limit.
@@ -127,6 +129,7 @@ impl Session {
             time_limit,
             actions: Actions::default(),
             wake: Time::MAX,
+            expiry: Time::MAX,
             woken: false,
             stopwatch: Box::new(WallClock::default()),
             s,
@@ -298,6 +301,9 @@ impl Session {
         assert!(entry.phase == Phase::Running, "job {id} ends at {now} but does not run");
         let mut predicted_end = entry.predicted_end();
         self.s.world.running.remove(predicted_end, id);
+        if predicted_end == self.expiry {
+            self.note_expiry();
+        }
         if predicted_end < now {
             predicted_end = self.catch_up(id, predicted_end, now);
         }
@@ -473,6 +479,7 @@ impl Session {
         self.s = saved.state;
         self.actions.clear();
         self.wake = saved.wake;
+        self.note_expiry();
         Ok(())
     }
 
@@ -507,11 +514,12 @@ impl Session {
         let entry = &mut self.s.world.jobs[id].entry;
         let before = Running { end: entry.predicted_end(), id, procs: entry.procs };
         let old = std::mem::replace(&mut entry.prediction, new);
-        if entry.phase == Phase::Running {
-            self.s.world.running.postpone(before, entry.predicted_end());
-        }
         if self.keeps_changes {
             self.s.changes.push(&mut entry.changes, now, new);
+        }
+        if entry.phase == Phase::Running {
+            self.s.world.running.postpone(before, entry.predicted_end());
+            self.note_expiry();
         }
         self.observe(Event::Repredicted { job: id, old });
     }

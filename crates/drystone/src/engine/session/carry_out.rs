@@ -98,6 +98,7 @@ impl Session {
                 entry.phase = Phase::Suspended;
                 entry.ran += now - entry.segment;
                 entry.suspensions += 1;
+                self.note_expiry();
                 self.s.world.free += i64::from(procs);
                 self.s.suspended += 1;
                 if let Some(set) = self.s.named.get(&job) {
@@ -134,6 +135,9 @@ impl Session {
     fn run(&mut self, id: JobId, procs: Procs, predicted_end: Time) {
         self.s.world.free -= i64::from(procs);
         self.s.world.running.insert(Running { end: predicted_end, id, procs });
+        if self.corrects {
+            self.expiry = self.expiry.min(predicted_end);
+        }
     }
 
     fn name(&mut self, job: JobId, procs: Procs, index: u32) -> Result<(), Violation> {

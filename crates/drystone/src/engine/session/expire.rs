@@ -19,6 +19,18 @@ impl Session {
     /// When the next prediction of a running job expires and is corrected; [`Time::MAX`] for never.
     #[inline]
     pub(crate) fn next_expiry(&self) -> Time {
+        debug_assert_eq!(self.expiry, self.expiry_anew());
+        self.expiry
+    }
+
+    /// The same, computed anew: due whenever the first of the running jobs may be another one, or have another end.
+    #[inline]
+    pub(super) fn note_expiry(&mut self) {
+        self.expiry = self.expiry_anew();
+    }
+
+    #[inline]
+    fn expiry_anew(&self) -> Time {
         // Without a correction it would expire for ever.
         if self.corrects { self.s.world.running.first().map_or(Time::MAX, |job| job.end) } else { Time::MAX }
     }
@@ -46,6 +58,7 @@ impl Session {
         let unmoved = self.scheduler.policy.unmoved_until(now);
         let corrected = self.corrected(first.id, now, unmoved, now);
         self.s.world.running.postpone_first(first, corrected.end);
+        self.note_expiry();
         self.tell(first.id, now, &corrected)
     }
 
@@ -55,6 +68,7 @@ impl Session {
         let unmoved = self.scheduler.policy.unmoved_until(now);
         let corrected = self.corrected(job.id, now, unmoved, now);
         self.s.world.running.postpone(job, corrected.end);
+        self.note_expiry();
         self.tell(job.id, now, &corrected)
     }
 
@@ -78,6 +92,7 @@ impl Session {
             };
             let corrected = self.corrected(first.id, first.end, unmoved, last);
             self.s.world.running.postpone_first(first, corrected.end);
+            self.note_expiry();
             // What leads to nothing does not change the policy's answer, which is not in the past by the next expiry.
             if corrected.heard {
                 if self.tell(first.id, first.end, &corrected) {
@@ -85,7 +100,10 @@ impl Session {
                 }
                 unmoved = self.scheduler.policy.unmoved_until(first.end);
             }
-            first = self.s.world.running.first().filter(|job| job.end < quiet)?;
+            if self.expiry >= quiet {
+                return None;
+            }
+            first = self.s.world.running.first()?;
         }
     }
 
@@ -109,6 +127,7 @@ impl Session {
             let corrected = self.corrected(first.id, first.end, Time::MAX, passed);
             self.s.world.running.postpone_first(first, corrected.end);
         }
+        self.note_expiry();
     }
 
     /// Makes those of a job that ends now, and is no longer among the running ones. Answers when it was predicted to end.
