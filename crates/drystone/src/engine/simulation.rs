@@ -41,7 +41,7 @@ struct State {
     starts: Option<u32>,
     /// Whether there may be stale ends.
     stale: bool,
-    /// Whether a job has ended or was withdrawn in this step.
+    /// Whether the oldest job that was here has ended or was withdrawn in this step.
     gone: bool,
     /// When the source has something again; [`Time::MAX`] for never.
     next_arrival: Time,
@@ -379,7 +379,7 @@ impl<S: Source> Simulation<S> {
         if !self.s.overhead.is_empty() {
             self.s.overhead.remove(&id);
         }
-        self.s.gone = true;
+        self.s.gone |= id == self.session.oldest();
     }
 
     #[inline]
@@ -439,7 +439,7 @@ impl<S: Source> Simulation<S> {
             Some(Incoming::Cancel(id)) => {
                 let was_here = self.session.cancel(now, id);
                 if was_here {
-                    self.s.gone = true;
+                    self.s.gone |= id == self.session.oldest();
                     self.s.overhead.remove(&id);
                     observer.cancelled(now, id);
                     self.session.take_changes(id, &mut self.changes);
