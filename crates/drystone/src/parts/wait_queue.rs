@@ -3,6 +3,7 @@
 use super::tree::{Item, Packed, Probe, Tree, packed};
 use crate::model::{JobId, Procs, Span, Time};
 use serde::{Deserialize, Serialize};
+use std::hint::select_unpredictable;
 
 /// A waiting job as its queue sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -170,6 +171,31 @@ fn finest(coarse: i16) -> i32 {
     (i32::from(coarse) - 128 * shift) << shift
 }
 
+/// Whether this size is in the class.
+#[inline]
+fn is_in(class: usize, procs: Procs) -> bool {
+    let (least, most) = (smallest(class), SMALLEST.get(class + 1).map_or(Procs::MAX, |next| next - 1));
+    procs.wrapping_sub(least) <= most - least
+}
+
+/// The shortest prediction in the class, or any as short as `enough`. Nobody could foretell which jobs count: a job takes no
+/// branch, and only after some of them comes the question whether to go on.
+#[inline]
+fn shortest_in(class: usize, jobs: &[Waiting], enough: i16) -> Option<i32> {
+    let (mut any, mut shortest) = (false, Span::MAX);
+    for some in jobs.chunks(16) {
+        for job in some {
+            let counts = is_in(class, job.procs);
+            any |= counts;
+            shortest = shortest.min(select_unpredictable(counts, job.prediction, Span::MAX));
+        }
+        if any && coarse(capped(shortest)) <= enough {
+            break;
+        }
+    }
+    any.then(|| capped(shortest))
+}
+
 impl Default for Shortest {
     fn default() -> Self {
         Shortest { by_class: [NONE; CLASSES], earliest: Time::MAX, ordered: true }
@@ -208,11 +234,11 @@ impl Item for Waiting {
         if before != coarse(capped(self.prediction)) {
             return false;
         }
-        let (least, below) = (smallest(class), SMALLEST.get(class + 1).copied().unwrap_or(Procs::MAX));
-        // Whether the size is in the class is all there is to compute per job, and it vectorises.
-        let in_class = |j: &&Waiting| j.procs >= least && j.procs < below;
-        let mut others = rest.iter().filter(in_class).map(|j| capped(j.prediction));
-        let shortest = if s.ordered { others.next() } else { others.min() };
+        let shortest = if s.ordered {
+            rest.iter().find(|j| is_in(class, j.procs)).map(|j| capped(j.prediction))
+        } else {
+            shortest_in(class, rest, before)
+        };
         s.by_class[class] = shortest.map_or(NONE, coarse);
         s.by_class[class] != before
     }
@@ -278,7 +304,9 @@ impl Probe<Waiting> for FitProbe {
 
     #[inline]
     fn take(&mut self, job: &Waiting) -> bool {
-        self.fit.admits(job.procs, job.prediction)
+        // As [`Fit::admits`], with one branch: in the leaf of a long queue nobody could foretell three.
+        let fit = &self.fit;
+        (job.procs <= fit.free) & ((job.prediction <= fit.window) | (job.procs <= fit.extra))
     }
 }
 
@@ -458,8 +486,12 @@ mod tests {
 
     #[test]
     fn classes_partition_the_sizes() {
-        for procs in 1..5000 {
+        for procs in (1..5000).chain([1 << 31, Procs::MAX - 1, Procs::MAX]) {
             let c = class(procs);
+            assert!(
+                (0..CLASSES).filter(|&other| other != 1).all(|other| is_in(other, procs) == (other == c)),
+                "{procs}"
+            );
             assert!(smallest(c) <= procs, "{procs} is below its class");
             assert!(c + 1 == CLASSES || procs < smallest(c + 1) || c == 0, "{procs} belongs to a later class");
             for limit in [0, 1, procs - 1, procs, 1_000] {
@@ -477,6 +509,28 @@ mod tests {
         (0..2 * 64).for_each(|id| queue.insert(job(id, 0)));
         assert_eq!(queue.replace(job(0, 0).place(), job(0, 3000)), Some(job(0, 0)));
         assert_eq!(queue.next_fit(None, Fit { free: 4, window: Span(10), extra: 0 }), Some(job(1, 0)));
+    }
+
+    /// Whoever is left is found when the shortest have gone, be it as large and as long as can be.
+    #[test]
+    fn the_largest_and_the_longest_are_found() {
+        let job = |id, run| Waiting {
+            key: i64::from(id),
+            prediction: run,
+            procs: Procs::MAX,
+            id: JobId(id),
+            submit: Time(0),
+        };
+        let runs: Vec<Span> = (0..300).map(|i| if i % 3 == 0 { Span::MAX } else { Span(i) }).collect();
+        let mut queue = WaitQueue::default();
+        (0..).zip(&runs).for_each(|(id, &run)| queue.insert(job(id, run)));
+        for window in [Span(300), Span::MAX] {
+            let fit = Fit { free: Procs::MAX, window, extra: 0 };
+            for (id, &run) in (0..).zip(&runs).filter(|(_, run)| (**run == Span::MAX) == (window == Span::MAX)) {
+                assert_eq!(queue.take_fit(None, fit), Some(job(id, run)));
+            }
+            assert_eq!(queue.take_fit(None, fit), None);
+        }
     }
 
     proptest! {
