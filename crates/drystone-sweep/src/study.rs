@@ -370,7 +370,7 @@ impl Reader<'_> {
         let mut options = base;
         for (key, value) in changes {
             let name = key.as_ref().as_str();
-            if matches!(name, "study" | "load" | "list" | "records") {
+            if ELSEWHERE.contains(&name) {
                 let instead = if name == "load" { "`load`, one level up" } else { "`as`, one level up" };
                 return Err(self.error(key.span(), format!("`{name}` cannot stand here; see {instead}")));
             }
@@ -382,7 +382,10 @@ impl Reader<'_> {
                 new = Value::String(seconds.to_string());
             }
             all.as_table_mut().map(|table| table.insert(name.to_string(), new));
-            options = all.try_into().map_err(|e: toml::de::Error| fail(e.message().trim().to_string()))?;
+            options = all.try_into().map_err(|e: toml::de::Error| match e.message().trim() {
+                told if told.starts_with("unknown field") => self.error(key.span(), without_elsewhere(told)),
+                told => fail(told.to_string()),
+            })?;
         }
         Ok(options)
     }
@@ -658,4 +661,14 @@ fn in_order(table: &BTreeMap<Spanned<String>, Spanned<Value>>) -> Vec<(&Spanned<
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     entries
+}
+
+/// Fields of the library's options that a study sets one level up.
+const ELSEWHERE: [&str; 4] = ["study", "load", "list", "records"];
+
+/// A list of fields that are expected, without those that would be refused.
+fn without_elsewhere(told: &str) -> String {
+    ELSEWHERE.iter().fold(told.to_string(), |told, name| {
+        told.replace(&format!("`{name}`, "), "").replace(&format!(", `{name}`"), "")
+    })
 }

@@ -164,6 +164,19 @@ fn mistakes_point_at_the_line() {
             other => panic!("{text}: {other:?}"),
         }
     }
+    // Whatever is offered instead of a wrong name may stand there.
+    let clean = |name: &str| parse(&format!("[[workload]]\nfile = \"a\"\n[workload.clean]\n{name} = 1\n"));
+    let error = clean("colour").expect_err("a mistake").to_string();
+    let (told, offered) = error.split_once(", expected one of ").expect("a list");
+    assert_eq!(told, "dir/study.toml:4:1: unknown field `colour`");
+    let offered: Vec<&str> =
+        offered.lines().next().unwrap_or_default().split(", ").map(|f| f.trim_matches('`')).collect();
+    assert!(offered.contains(&"overrun") && offered.contains(&"lenient"), "{offered:?}");
+    for name in offered {
+        if let Err(error) = clean(name) {
+            assert!(!error.to_string().contains("cannot stand here"), "{error}");
+        }
+    }
     let error = parse("[[workload]]\nfile = \"a\"\nas = \"tsafrir\"\n").expect_err("a mistake").to_string();
     assert!(error.starts_with("dir/study.toml:3:6: ") && error.ends_with("\n  as = \"tsafrir\""), "{error}");
 }
