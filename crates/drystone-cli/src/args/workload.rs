@@ -12,6 +12,10 @@ pub(crate) struct WorkloadArgs {
     /// What to do.
     #[command(subcommand)]
     pub(crate) command: WorkloadCommand,
+
+    /// Say nothing on the standard error but errors.
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
 }
 
 /// The commands on workloads.

@@ -29,7 +29,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Predict(args) => predict::predict(&args),
         Command::Reproduce(args) => reproduce::reproduce_studies(&args),
         Command::Policies(args) => policies::policies(&args),
-        Command::Workload(args) => workload::workload(args.command),
+        Command::Workload(args) => workload::workload(args),
         Command::Sweep(args) => sweep::sweep(*args),
         Command::Completions(args) => shell::completions(&args),
         Command::Man(args) => shell::man(&args),

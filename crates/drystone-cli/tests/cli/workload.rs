@@ -39,6 +39,22 @@ fn scaling_divides_submits_and_keeps_every_record() {
 }
 
 #[test]
+fn malformed_lines_that_are_skipped_are_told_unless_quiet() {
+    let folder = Folder::with("log.swf", four() + "5 40\n");
+    folder.write("two.swf", four() + "5 40\n6 x\n");
+    for command in [vec!["workload", "convert"], vec!["workload", "scale", "--load", "2"], vec!["workload", "slice"]] {
+        let run = |log, more: &[&str]| folder.run(&[&command[..], &[log, "--lenient"], more].concat());
+        for (log, told) in [("log.swf", "1 malformed line was skipped"), ("two.swf", "2 malformed lines were skipped")]
+        {
+            let (loud, quiet) = (run(log, &[]), run(log, &["-q"]));
+            assert!(loud.err.contains(told), "{}", loud.err);
+            assert_eq!(quiet.err, "");
+            assert_eq!(quiet.ok(), loud.ok());
+        }
+    }
+}
+
+#[test]
 fn slices() {
     let folder = Folder::with("log.swf", four());
     let numbers = |args: &[&str]| -> Vec<String> {

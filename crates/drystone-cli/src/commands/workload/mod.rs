@@ -6,12 +6,14 @@ mod info;
 mod over_time;
 mod rewrite;
 
-use crate::args::WorkloadCommand;
+use crate::args::{WorkloadArgs, WorkloadCommand};
 use crate::exit::Outcome;
+use crate::output::message;
 
 /// Does what the command line says.
-pub(super) fn workload(command: WorkloadCommand) -> Outcome {
-    match command {
+pub(super) fn workload(args: WorkloadArgs) -> Outcome {
+    message::be_quiet(args.quiet);
+    match args.command {
         WorkloadCommand::Info(args) => info::info(&args),
         WorkloadCommand::Clean(args) => clean::clean(&args),
         WorkloadCommand::Scale(args) => rewrite::scale(&args),

@@ -30,7 +30,8 @@ fn read(args: &RewriteArgs) -> Result<Raw, Failure> {
     }
     let (malformed, _) = reader.malformed();
     if malformed > 0 {
-        message::warning(&format!("{} malformed lines were skipped", number::count(malformed)));
+        let were = if malformed == 1 { "was" } else { "were" };
+        message::warning(&format!("{} {were} skipped", number::plural(malformed, "malformed line")));
     }
     let (header, _) = reader.into_header();
     Ok(Raw { header, records, target })
