@@ -41,6 +41,22 @@ fn no_store_is_made_of_another_file() {
     assert_eq!(folder.names(), ["folder", "four.swf", "study.toml"]);
 }
 
+/// Nobody writes into it: whoever opened it would wait for ever.
+#[test]
+#[cfg(unix)]
+fn a_named_pipe_is_no_store() {
+    let folder = small();
+    let made = std::process::Command::new("mkfifo").arg(folder.path("pipe")).status().expect("runs");
+    assert!(made.success());
+    for args in
+        [vec!["sweep", "study.toml", "--store", "pipe"], vec!["sweep", "status", "pipe"], vec!["sweep", "rank", "pipe"]]
+    {
+        let err = folder.run(&args).fails(2);
+        assert!(err.contains("pipe: is no sweep store: not a file"), "{err}");
+    }
+    assert_eq!(folder.names(), ["four.swf", "pipe", "study.toml"]);
+}
+
 fn export(folder: &Folder, store: &str) -> String {
     folder.run(&["sweep", "export", store]).ok()
 }

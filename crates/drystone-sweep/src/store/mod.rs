@@ -59,6 +59,7 @@ impl Store {
     /// The file is missing or no store of this version's kind.
     pub fn look(path: impl AsRef<Path>) -> Result<Store, SweepError> {
         let path = path.as_ref();
+        schema::refuse_strangers(path)?;
         if !path.is_file() {
             return Err(SweepError::store(path.display(), "there is no such store; `drystone sweep STUDY` makes one"));
         }

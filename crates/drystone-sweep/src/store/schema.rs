@@ -104,7 +104,7 @@ fn column_type(plan: &Plan, at: usize) -> String {
 /// What SQLite's files begin with.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
-/// Refuses a file that is no database before there is a lock beside it.
+/// Refuses what is no database: before there is a lock beside it, and before anybody waits for a pipe.
 pub(super) fn refuse_strangers(path: &Path) -> Result<(), SweepError> {
     let mut begin = Vec::with_capacity(MAGIC.len());
     // A directory, or a named pipe, whose opening would wait for somebody to write.
