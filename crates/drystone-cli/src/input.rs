@@ -11,7 +11,7 @@ use drystone::generate::{default_params, generate};
 use drystone::log::clean::{Audit, Cleaner, Options, Study};
 use drystone::log::swf::{Header, Record};
 use drystone::log::{self, LogError, source, transform};
-use drystone::metrics::{Calendar, Selection};
+use drystone::metrics::{Calendar, Scheme, Selection};
 use drystone::model::{Setting, Time, Workload};
 use drystone::policy::{PolicySpec, Priorities, PriorityError};
 use std::fs::File;
@@ -104,6 +104,10 @@ impl Input {
 
     /// What `run` and `compare` simulate. Times are scaled and shifted last: months and seconds are those of the log.
     pub(crate) fn simulated(args: &SimulationArgs, records: bool) -> Result<Input, Failure> {
+        if args.log.load.is_some_and(|load| load.as_f64() != 1.0) && args.by.contains(&Scheme::Month) {
+            let problem = "--by month does not go with --load: arrivals that come faster keep no calendar. --by week counts weeks";
+            return Err(Failure::usage(problem));
+        }
         let cut = args.month.is_some() || args.slice.is_some();
         let later = args.log.load.filter(|_| cut);
         let (load, shift) = (args.log.load.filter(|_| !cut), args.log.shift && !cut);

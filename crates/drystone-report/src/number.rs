@@ -49,6 +49,13 @@ pub fn percent(share: Option<f64>, decimals: usize) -> String {
     share.map_or_else(|| NONE.to_string(), |s| format!("{}%", fixed(s * 100.0, decimals)))
 }
 
+/// A share in per cent with as many decimals as it has, up to six: 0.95 is 95%, 0.9999 is 99.99%.
+#[must_use]
+pub fn exact_percent(share: f64) -> String {
+    let text = format!("{:.6}", share * 100.0);
+    format!("{}%", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
 /// A relative change with its sign: -0.321 is -32.1%.
 #[must_use]
 pub fn change(relative: f64) -> String {
@@ -116,6 +123,7 @@ mod tests {
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(fixed(-1234.56, 1), "-1,234.6");
         assert_eq!(fixed(-0.04, 1), "0.0");
+        assert_eq!([0.95, 0.9999, 0.57, 0.5].map(exact_percent), ["95%", "99.99%", "57%", "50%"]);
         assert_eq!(change(-0.321), "-32.1%");
         assert_eq!(change(0.05), "+5.0%");
         assert_eq!(change(-0.0001), "0.0%");

@@ -1,7 +1,7 @@
 //! One HTML file with everything in it: verdict, plots, tables, settings, data.
 
 use crate::html::{embed, escape};
-use crate::number::{bound, change, count, duration, fixed, percent, plural};
+use crate::number::{bound, change, count, duration, exact_percent, fixed, percent, plural};
 use crate::results::{PolicyResult, Results};
 use crate::table::{Cell, Table};
 use crate::{assets, charts};
@@ -230,7 +230,7 @@ fn tables(results: &Results, out: &mut String) {
             format!(
                 "{} intervals from a paired bootstrap over {} weeks, {} draws, seed {}; each judged by itself, so of 20 \
                  verdicts on pure noise about one is wrong",
-                percent(Some(comparison.options.confidence), 0),
+                exact_percent(comparison.options.confidence),
                 comparison.weeks,
                 count(u64::from(comparison.options.resamples)),
                 comparison.options.seed
@@ -536,7 +536,7 @@ fn settings(results: &Results, out: &mut String) {
     let options = results.comparison.options;
     for (name, value) in [
         ("intervals: draws", count(u64::from(options.resamples))),
-        ("intervals: confidence", percent(Some(options.confidence), 1)),
+        ("intervals: confidence", exact_percent(options.confidence)),
         ("intervals: seed", options.seed.to_string()),
     ] {
         facts.row(vec![Cell::name(name), Cell::words(value)]);

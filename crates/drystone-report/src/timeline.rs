@@ -103,8 +103,8 @@ impl TimelineMeter {
             self.bins[at] = self.bins[at].and(Bin {
                 seconds: edge - from,
                 used: used * seconds,
-                jobs: i128::from(levels.waiting) * seconds,
-                procs: i128::from(levels.waiting_procs) * seconds,
+                jobs: i128::from(levels.queued()) * seconds,
+                procs: i128::from(levels.queued_procs()) * seconds,
             });
             from = edge;
         }
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     fn levels(free: Procs, waiting: u32, waiting_procs: u64) -> Levels {
-        Levels { free, waiting, waiting_procs, running: 0, suspended: 0 }
+        Levels { free, waiting, waiting_procs, running: 0, suspended: 0, suspended_procs: 0 }
     }
 
     /// Ten processors: 4 used for 60 s, then 10 used for 30 s with two jobs asking for 7, then 5 used for 90 s.

@@ -4,7 +4,7 @@ mod metrics_support;
 
 use drystone::engine::{Levels, Observer};
 use drystone::metrics::{
-    Categorised, Config, Measure, RatioError, Report, Scheme, Selection, Threshold, overtaken, slowdown_ratios,
+    Categorised, Config, Measure, RatioError, Report, Scheme, Selection, Threshold, overtaken, slowdown_ratios, weekly,
 };
 use drystone::model::{JobId, Span, Time};
 use metrics_support::{Done, close, collector, report};
@@ -98,7 +98,7 @@ fn parts_that_are_simulated_apart_have_the_machine_to_themselves() {
     assert!(close(machine.throughput_per_hour.unwrap_or(0.0), 4.0 * 3600.0 / 180.0));
     // From 0 to 40 all are busy, from 50 to 110 one is for 40 s.
     assert!(close(machine.period_utilisation.unwrap_or(0.0), (160.0 + 40.0) / (4.0 * 100.0)));
-    assert_eq!((machine.makespan, machine.last_end), (Span(120), Time(120)));
+    assert_eq!((machine.makespan, machine.last_end, machine.busy()), (Span(120), Time(120), Span(180)));
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn the_queue_by_hand() {
 fn the_engine_tells_the_backlog() {
     let mut collector = collector(10, &[Done::new(0, 0, 0, 1, 1)], Config::light());
     for (now, free) in [(0, 4), (10, 10)] {
-        let levels = Levels { free, waiting: 2, waiting_procs: 12, running: 1, suspended: 0 };
+        let levels = Levels { free, waiting: 2, waiting_procs: 12, running: 1, suspended: 0, suspended_procs: 0 };
         Observer::settled(&mut collector, Time(now), levels);
     }
     let whole = collector.finish().queue.expect("instants were reported").whole;
@@ -250,6 +250,40 @@ fn the_engine_tells_the_backlog() {
     assert_eq!((whole.mean_waiting_procs, whole.max_waiting_procs), (Some(12.0), Some(12)));
     // min(4 free, 12 asked for) for 10 s of 10 processors · 10 s.
     assert_eq!(whole.loss_of_capacity, Some(0.4));
+}
+
+/// Whoever is here and does not run waits, be it to start or to go on.
+#[test]
+fn suspended_jobs_are_in_the_queue() {
+    let mut collector = collector(10, &[Done::new(0, 0, 0, 1, 1)], Config::light());
+    for (now, free) in [(0, 4), (10, 10)] {
+        let levels = Levels { free, waiting: 1, waiting_procs: 1, running: 1, suspended: 2, suspended_procs: 2 };
+        Observer::settled(&mut collector, Time(now), levels);
+    }
+    let whole = collector.finish().queue.expect("instants were reported").whole;
+    assert_eq!((whole.mean_waiting_jobs, whole.max_waiting_jobs), (Some(3.0), 3));
+    assert_eq!((whole.mean_waiting_procs, whole.max_waiting_procs), (Some(3.0), Some(3)));
+    // min(4 free, 1 + 2 asked for) for 10 s of 10 processors · 10 s.
+    assert_eq!(whole.loss_of_capacity, Some(0.3));
+}
+
+/// A job of two processors runs from 0 to 10 and from 90 to 100; the last job comes at 20, and waits until then.
+#[test]
+fn a_suspended_job_uses_nothing() {
+    let mut jobs = vec![Done::new(0, 0, 0, 100, 2), Done::new(1, 20, 100, 5, 1)];
+    (jobs[0].outcome.ran, jobs[0].outcome.suspensions) = (Span(20), 1);
+    let used = |overhead: i64| {
+        let mut jobs = jobs.clone();
+        jobs[0].outcome.ran -= Span(overhead);
+        let mut collector = collector(2, &jobs, Config::light());
+        collector.suspended(Time(10), JobId(0));
+        collector.resumed(Time(90), JobId(0));
+        jobs.iter().for_each(|job| collector.ended(&job.ended()));
+        collector.finish().machine.period_utilisation.unwrap_or(0.0)
+    };
+    // Half of the 20 s up to the last submit; and where 4 of 20 s are overhead, 8 s of them.
+    assert!(close(used(0), 0.5));
+    assert!(close(used(4), 0.4));
 }
 
 #[test]
@@ -312,6 +346,14 @@ fn slowdown_ratios_by_hand() {
     assert!(close(r.overall.unwrap_or(0.0), 1.0 / 7.0));
     assert_eq!(r.classes, [Some(1.0), Some(-1.0), None, None]);
     assert_eq!((r.batches, r.excluded), (vec![Some(0.2), Some(0.0)], 1));
+    // Without the first job slowdowns are 2, –, 2 and 4, –, 2; it keeps its place in its batch.
+    let mut trimmed = single.clone();
+    trimmed[0].counted = false;
+    let r = slowdown_ratios(&trimmed, &multiple, 2).expect("the same jobs");
+    assert_eq!((r.overall, r.classes), (Some(-0.5), [Some(0.0), Some(-1.0), None, None]));
+    assert_eq!(r.batches, [Some(-1.0), Some(0.0)]);
+    let jobs: Vec<u64> = weekly(&trimmed).iter().map(|week| week.jobs).collect();
+    assert_eq!(jobs, [2, 1, 0, 0], "two short jobs, one of 0 s, and one of 101 s");
     // 3 to a batch leave one of four over.
     assert_eq!(slowdown_ratios(&single, &multiple, 3).map(|r| r.batches.len()), Ok(1));
     assert_eq!(slowdown_ratios(&single, &multiple, 0).map(|r| r.batches.len()), Ok(0));

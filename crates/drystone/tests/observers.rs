@@ -104,8 +104,10 @@ impl Observer for Diary {
         self.write(now, format!("{gauge} is {value}"));
     }
     fn settled(&mut self, now: Time, levels: Levels) {
-        let Levels { free, waiting, waiting_procs, running, suspended } = levels;
-        let levels = format!("{free} free, {waiting} wait for {waiting_procs}, {running} run, {suspended} suspended");
+        let Levels { free, waiting, waiting_procs, running, suspended, suspended_procs } = levels;
+        let levels = format!(
+            "{free} free, {waiting} wait for {waiting_procs}, {running} run, {suspended} suspended of {suspended_procs}"
+        );
         self.write(now, levels);
     }
 }
@@ -117,27 +119,27 @@ const DAY: [&str; 26] = [
     "0: #0 starts, Planned",
     "0: #0 on 0-2",
     "0: delay is 7",
-    "0: 1 free, 1 wait for 2, 1 run, 0 suspended",
+    "0: 1 free, 1 wait for 2, 1 run, 0 suspended of 0",
     // Job 2 arrives, and job 0 makes way for job 1.
     "5: #2 arrives",
     "5: #0 is suspended",
     "5: #1 starts, Planned",
     "5: #0 moves from 5 to 55",
-    "5: 2 free, 1 wait for 1, 1 run, 1 suspended",
+    "5: 2 free, 1 wait for 1, 1 run, 1 suspended of 3",
     "7: #2 is withdrawn",
     "7: #1 shall run for 60",
-    "7: 2 free, 0 wait for 0, 1 run, 1 suspended",
+    "7: 2 free, 0 wait for 0, 1 run, 1 suspended of 3",
     // Job 0 goes on elsewhere for the 95 s that it is still due.
     "55: #1 ends, 50 s",
     "55: #0 goes on",
     "55: #0 on 1-3",
     "55: delay is 3",
-    "55: 1 free, 0 wait for 0, 1 run, 0 suspended",
+    "55: 1 free, 0 wait for 0, 1 run, 0 suspended of 0",
     "60: #3 arrives",
     "60: #3 starts, Head",
-    "60: 0 free, 0 wait for 0, 2 run, 0 suspended",
+    "60: 0 free, 0 wait for 0, 2 run, 0 suspended of 0",
     "70: #3 ends, 10 s",
-    "70: 1 free, 0 wait for 0, 1 run, 0 suspended",
+    "70: 1 free, 0 wait for 0, 1 run, 0 suspended of 0",
     "150: #0 ends, 100 s",
 ];
 
@@ -170,7 +172,7 @@ fn watch(observer: &mut impl Observer) {
 
 #[test]
 fn everything_is_told_in_order() {
-    let expected: Vec<&str> = DAY.into_iter().chain(["150: 4 free, 0 wait for 0, 0 run, 0 suspended"]).collect();
+    let expected: Vec<&str> = DAY.into_iter().chain(["150: 4 free, 0 wait for 0, 0 run, 0 suspended of 0"]).collect();
     let mut direct = Diary::default();
     watch(&mut direct);
     assert_eq!(direct.0, expected);

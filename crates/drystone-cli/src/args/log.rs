@@ -17,8 +17,8 @@ pub(crate) struct LogArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) procs: Option<Procs>,
 
-    /// Set cleaning, overrun, trimming, machine and policy variants as a published study had them. Options given
-    /// explicitly win.
+    /// Set cleaning, overrun, trimming, machine and policy variants as a published study had them, for all jobs of the
+    /// log (some studies took a part: see `drystone reproduce`). Options given explicitly win.
     #[arg(long = "as", value_name = "STUDY", value_parser = words(Study::ALL, Study::name))]
     pub(crate) study: Option<Study>,
 

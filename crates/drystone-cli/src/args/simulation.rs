@@ -30,7 +30,8 @@ pub(crate) struct SimulationArgs {
     pub(crate) each_month: bool,
 
     /// Which jobs count: all, tsafrir (without the first 1 % to end and those that end after the last submit), completed,
-    /// submitted(FROM,UNTIL), window(WARM_UP,COOL_DOWN), in seconds [default: the study's, else all].
+    /// submitted(FROM,UNTIL), window(WARM_UP,COOL_DOWN), in seconds of the simulation, after --load [default: the study's,
+    /// else all].
     #[arg(long, value_name = "RULE", help_heading = "Measuring", value_parser = selection)]
     pub(crate) trim: Option<Selection>,
 

@@ -10,14 +10,16 @@ use crate::input::{self, Input};
 use crate::meta::{ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
 use crate::output::document::{Document, Table, Tone, Value};
 use crate::output::flat::{Row, Rows};
-use crate::output::number::{NONE, bound, change, count, duration, fixed_or, hours, minutes, percent, speed};
+use crate::output::number::{
+    NONE, bound, change, count, duration, exact_percent, fixed_or, hours, minutes, percent, speed,
+};
 use crate::output::report::{self, Timing};
 use crate::output::{self, Form, Printable, ReportFile, file, message, plots};
 use crate::parallel;
 use crate::progress::Progress;
 use crate::simulate::{Given, Measured, config, details, simulate};
 use drystone::metrics::{
-    Categorised, Change, Comparison, LEAST_WEEKS, Measure, Metric, Options, PromisesKept, Report, Verdict,
+    Categorised, Change, Comparison, LEAST_WEEKS, Measure, Metric, Options, PromisesKept, Report, Selection, Verdict,
     compare as compare_reports,
 };
 use drystone::model::Workload;
@@ -61,6 +63,21 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
     let form: Form = common.format.into();
     if args.brief && form != Form::Table {
         return Err(Failure::usage("--brief is a table; --format table is all it goes with"));
+    }
+    if let Selection::Submitted { .. } = input::selection(common)
+        && !args.loads.is_empty()
+    {
+        let problem =
+            "--trim submitted(FROM,UNTIL) does not go with --loads: in the same seconds other jobs arrive at each load";
+        return Err(Failure::usage(problem));
+    }
+    if f64::from(args.resamples) * (1.0 - args.confidence) / 2.0 < 1.0 {
+        let problem = format!(
+            "--confidence {}: no end of such an interval is among {} draws; --resamples takes more",
+            args.confidence,
+            count(u64::from(args.resamples))
+        );
+        return Err(Failure::usage(problem));
     }
     let written = [("--audit", common.log.audit.as_deref()), ("--report", common.report.as_deref())];
     file::distinct(&input::read_by(common), &written)?;
@@ -332,9 +349,11 @@ impl CompareResult {
     }
 
     fn promises(&self) -> Table {
+        // Trimming leaves no promise out.
+        let trimmed = self.results.iter().any(|r| r.report.trimmed.kept < r.report.trimmed.seen);
         let mut table = Table::new([
             "policy",
-            "promised",
+            if trimmed { "promised, of all jobs" } else { "promised" },
             "broken",
             "worst delay",
             "reservation error, min",
@@ -439,8 +458,8 @@ impl Printable for CompareResult {
             let intervals = if *weeks < LEAST_WEEKS {
                 format!("no intervals: fewer than {LEAST_WEEKS} weeks")
             } else {
-                let confidence = percent(Some(options.confidence), 0);
-                format!("{confidence} intervals from {weeks} weeks; \"unclear\": may be noise")
+                let (confidence, draws) = (exact_percent(options.confidence), count(u64::from(options.resamples)));
+                format!("{confidence} intervals from {weeks} weeks, {draws} draws; \"unclear\": may be noise")
             };
             document.heading(format!("Change against {} ({intervals})", self.baseline));
             document.table(self.against_baseline());
@@ -464,6 +483,8 @@ impl Printable for CompareResult {
         for result in &self.results {
             let mut row = Row::default();
             row.text("baseline", &self.baseline);
+            row.number("confidence", Some(self.comparison.options.confidence));
+            row.number("resamples", Some(f64::from(self.comparison.options.resamples)));
             report::figures(&mut row, &result.report, result.promises);
             for change in self.changes(&result.policy.text).unwrap_or(&[]) {
                 let Metric::Mean(measure) = change.metric else { continue };

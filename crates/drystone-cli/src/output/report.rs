@@ -130,7 +130,7 @@ pub(crate) fn facts(
     let mut facts: Vec<(&str, String)> = vec![
         (
             "utilisation",
-            format!("{} over {}", percent(report.machine.utilisation, 1), duration(report.machine.makespan.as_f64())),
+            format!("{} over {}", percent(report.machine.utilisation, 1), duration(report.machine.busy().as_f64())),
         ),
         ("utilisation in the period", percent(report.machine.period_utilisation, 1)),
     ];

@@ -85,6 +85,18 @@ fn other_loads_are_in_the_tables() {
     assert!(csv.err.contains("CSV has a row per policy and none for other loads"), "{}", csv.err);
     let csv = folder.run(&[&args[..], &["--report", "r.csv", "--by", "sixteen"]].concat());
     assert!(csv.err.contains("CSV has a row per policy and none for categories and other loads"), "{}", csv.err);
+    // In the same seconds other jobs arrive; and months are no months then.
+    let said = folder.run(&[&args[..], &["--trim", "submitted(0,20)"]].concat()).fails(2);
+    assert!(said.contains("--trim submitted(FROM,UNTIL) does not go with --loads"), "{said}");
+    for command in ["run", "compare"] {
+        let said = folder.run(&[command, "-w", "log.swf", "-p", "easy", "--load", "2", "--by", "month"]).fails(2);
+        assert!(said.contains("--by month does not go with --load"), "{said}");
+        folder.run(&[command, "-w", "log.swf", "-p", "easy", "--load", "1", "--by", "month"]).ok();
+    }
+    let draws = |n| folder.run(&["compare", "-w", "log.swf", "-p", "easy", "--confidence", "0.99", "--resamples", n]);
+    draws("200").ok();
+    let said = draws("199").fails(2);
+    assert!(said.contains("--confidence 0.99: no end of such an interval is among 199 draws"), "{said}");
     let said = folder.run(&["compare", "-w", "log.swf", "--confidence", "95"]).fails(2);
     assert!(said.contains("expected a number between 0 and 1"), "{said}");
 }

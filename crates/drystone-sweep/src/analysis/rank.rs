@@ -31,7 +31,8 @@ pub struct TestCase {
 /// A candidate in its place.
 #[derive(Clone, Debug)]
 pub struct Ranked {
-    /// From 1.
+    /// From 1: how many are better, and one. Equal ones share a rank, so that the order in which a study names its values makes
+    /// no difference.
     pub rank: usize,
     /// Its place in the table's candidates.
     pub candidate: usize,
@@ -110,8 +111,12 @@ impl Ranking {
             })
             .collect();
         ranked.sort_by(|a, b| a.average.total_cmp(&b.average).then(a.candidate.cmp(&b.candidate)));
+        let mut before = (f64::NAN, 0);
         for (at, ranked) in ranked.iter_mut().enumerate() {
-            ranked.rank = at + 1;
+            if ranked.average != before.0 {
+                before = (ranked.average, at + 1);
+            }
+            ranked.rank = before.1;
         }
         let tests = bests
             .into_iter()

@@ -16,6 +16,24 @@ pub struct Levels {
     pub running: u32,
     /// Suspended jobs.
     pub suspended: u32,
+    /// Processors that they need.
+    pub suspended_procs: u64,
+}
+
+impl Levels {
+    /// Jobs that are here and do not run: those that wait to start, and those that wait to go on.
+    #[inline]
+    #[must_use]
+    pub fn queued(&self) -> u64 {
+        u64::from(self.waiting) + u64::from(self.suspended)
+    }
+
+    /// Processors that they need.
+    #[inline]
+    #[must_use]
+    pub fn queued_procs(&self) -> u64 {
+        self.waiting_procs + self.suspended_procs
+    }
 }
 
 /// Watches a simulation. Every method does nothing by default; what is not overridden costs nothing.

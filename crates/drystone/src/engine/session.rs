@@ -58,6 +58,8 @@ struct State {
     /// Processors that waiting jobs need.
     waiting_procs: u64,
     suspended: u32,
+    /// Processors that suspended jobs need.
+    suspended_procs: u64,
     /// Processors of jobs that were started on named ones, running or suspended.
     named: BTreeMap<JobId, ProcSet>,
     /// Processors held by running jobs among them.
@@ -113,6 +115,7 @@ impl Session {
             waiting: 0,
             waiting_procs: 0,
             suspended: 0,
+            suspended_procs: 0,
             named: BTreeMap::new(),
             named_busy: ProcSet::new(),
             lagging: false,
@@ -181,6 +184,12 @@ impl Session {
     #[must_use]
     pub fn suspended(&self) -> u32 {
         self.s.suspended
+    }
+
+    /// Processors that the suspended jobs need.
+    #[must_use]
+    pub fn suspended_procs(&self) -> u64 {
+        self.s.suspended_procs
     }
 
     /// The actions of the last decision, as they were carried out.
@@ -355,7 +364,10 @@ impl Session {
                 self.s.waiting -= 1;
                 self.s.waiting_procs -= u64::from(entry.procs);
             }
-            Phase::Suspended => self.s.suspended -= 1,
+            Phase::Suspended => {
+                self.s.suspended -= 1;
+                self.s.suspended_procs -= u64::from(entry.procs);
+            }
             Phase::Running | Phase::Done => return false,
         }
         entry.phase = Phase::Done;

@@ -195,6 +195,7 @@ impl<S: Source> Simulation<S> {
             waiting_procs: self.session.waiting_procs(),
             running: self.session.running(),
             suspended: self.session.suspended(),
+            suspended_procs: self.session.suspended_procs(),
         };
         observer.settled(now, levels);
         Ok(true)

@@ -226,7 +226,8 @@ impl Collector {
         }
     }
 
-    /// Takes the state after the decisions of an instant: free processors, waiting jobs, and the processors they ask for.
+    /// Takes the state after the decisions of an instant: free processors, the jobs that wait to start or to go on, and the
+    /// processors they ask for.
     /// Instants come in order of time. Cost: a few nanoseconds.
     #[inline]
     pub fn instant(&mut self, now: Time, free: Procs, waiting_jobs: u64, waiting_procs: u64) {
@@ -288,7 +289,17 @@ impl Observer for Collector {
 
     #[inline]
     fn settled(&mut self, now: Time, levels: Levels) {
-        self.queue.instant(now, levels.free, u64::from(levels.waiting), Some(levels.waiting_procs));
+        self.queue.instant(now, levels.free, levels.queued(), Some(levels.queued_procs()));
+    }
+
+    #[inline]
+    fn suspended(&mut self, now: Time, id: JobId) {
+        self.machine.interrupted(now, id);
+    }
+
+    #[inline]
+    fn resumed(&mut self, now: Time, id: JobId) {
+        self.machine.interrupted(now, id);
     }
 }
 

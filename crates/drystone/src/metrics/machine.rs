@@ -1,7 +1,8 @@
 //! How the machine and the queue were used.
 
-use crate::model::{Ended, Procs, Span, Time};
+use crate::model::{Ended, JobId, Procs, Span, Time};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The use of the machine by all simulated jobs, counted or not.
 ///
@@ -26,11 +27,22 @@ pub struct MachineUse {
     pub period_from: Time,
     /// End of that period: the last submit, or the end of the window.
     pub period_until: Time,
-    /// Share of processor-seconds used in that period; `None` where it is empty. The run time of a job that was suspended
-    /// counts as spread evenly between its first start and its end.
+    /// Share of processor-seconds used in that period; `None` where it is empty. Where suspension costs time, the run time of
+    /// a job counts as spread evenly over the times in which it had its processors.
     pub period_utilisation: Option<f64>,
     /// Jobs ended per hour of the makespan; `None` where that is 0.
     pub throughput_per_hour: Option<f64>,
+}
+
+impl MachineUse {
+    /// The time that the utilisation is of: the makespan, or those of all parts that were simulated apart.
+    #[must_use]
+    pub fn busy(&self) -> Span {
+        match self.utilisation {
+            Some(share) if share > 0.0 => Span((self.work / (f64::from(self.procs) * share)).round() as i64),
+            _ => self.makespan,
+        }
+    }
 }
 
 /// Adds up [`MachineUse`].
@@ -48,6 +60,8 @@ pub(super) struct MachineMeter {
     makespans: Span,
     /// The last end of the part at work.
     part_end: Time,
+    /// When jobs that are here were suspended and went on, in turn.
+    interruptions: BTreeMap<JobId, Vec<Time>>,
 }
 
 impl MachineMeter {
@@ -62,7 +76,13 @@ impl MachineMeter {
             parts: Vec::new(),
             makespans: Span::ZERO,
             part_end: first_submit,
+            interruptions: BTreeMap::new(),
         }
+    }
+
+    /// A job is suspended, or goes on.
+    pub(super) fn interrupted(&mut self, now: Time, id: JobId) {
+        self.interruptions.entry(id).or_default().push(now);
     }
 
     /// A part of the workload follows that is simulated apart, with its first and last submit.
@@ -83,10 +103,27 @@ impl MachineMeter {
         self.part_end = self.part_end.max(outcome.end);
         let period = self.parts.last().map_or(period, |&part| overlap(part, period));
         self.work += u128::from(procs) * u128::from(outcome.ran.0.max(0) as u64);
-        let (from, until) = (outcome.start.max(period.0), outcome.end.min(period.1));
-        if until > from {
-            let inside = until - from;
-            let whole = outcome.end - outcome.start;
+        let (mut inside, mut whole) = (Span::ZERO, Span::ZERO);
+        let mut had = |from: Time, until: Time| {
+            whole += until - from;
+            // A period may have no end, or end before it begins: nothing is subtracted from such times.
+            let (begin, end) = (from.max(period.0), until.min(period.1));
+            if end > begin {
+                inside += end - begin;
+            }
+        };
+        let mut from = outcome.start;
+        if outcome.suspensions > 0
+            && let Some(interruptions) = self.interruptions.remove(&ended.id)
+        {
+            for turn in interruptions.chunks(2) {
+                had(from, turn[0]);
+                // A job that is withdrawn while it is suspended does not go on.
+                from = *turn.last().unwrap_or(&outcome.end);
+            }
+        }
+        had(from, outcome.end);
+        if inside > Span::ZERO {
             let share = if outcome.ran == whole {
                 inside.as_f64()
             } else {
@@ -144,7 +181,7 @@ pub struct QueueUse {
 pub struct QueueStats {
     /// The span, in seconds.
     pub span: Span,
-    /// Mean number of waiting jobs.
+    /// Mean number of waiting jobs: those that are here and do not run, suspended ones among them.
     pub mean_waiting_jobs: Option<f64>,
     /// Most jobs that waited at once after an instant's decisions.
     pub max_waiting_jobs: u64,
@@ -156,7 +193,7 @@ pub struct QueueStats {
     pub mean_used: Option<f64>,
     /// Loss of capacity: share of processor-seconds that were free although jobs waited that could have filled them,
     /// Σ min(free, processors that waiting jobs ask for) · Δt / (processors × span) (Zhang, Franke, Moreira &
-    /// Sivasubramaniam 2001).
+    /// Sivasubramaniam 2001). Suspended jobs wait, too, also where they can go on on their own processors only.
     pub loss_of_capacity: Option<f64>,
 }
 

@@ -12,7 +12,7 @@ pub const BATCH: usize = 1_000;
 /// `None` where there is no job. Jobs that ran for 0 s in either schedule are left out.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SlowdownRatios {
-    /// Over all jobs.
+    /// Over all jobs that count.
     pub overall: Option<f64>,
     /// Per class of run time in the first schedule: up to 100, 1,000, 10,000 s, more.
     pub classes: [Option<f64>; 4],
@@ -34,7 +34,8 @@ pub enum RatioError {
 }
 
 /// R of schedule `multiple` relative to schedule `single`, rows in order of arrival; `batch` submissions per batch
-/// ([`BATCH`] in the paper; 0 for none). Rows that the selection does not count are included: R is over all submissions.
+/// ([`BATCH`] in the paper, whose R is over all submissions; 0 for none). Jobs that either selection does not count are left
+/// out, though they have their places in the batches.
 ///
 /// # Errors
 /// The schedules do not hold the same jobs.
@@ -49,6 +50,9 @@ pub fn slowdown_ratios(single: &[JobRow], multiple: &[JobRow], batch: usize) -> 
     for (i, (s, m)) in single.iter().zip(multiple).enumerate() {
         if (s.id, s.number) != (m.id, m.number) {
             return Err(RatioError::Jobs(s.number, m.number));
+        }
+        if !(s.counted && m.counted) {
+            continue;
         }
         let (Some(one), Some(many)) = (slowdown(s.wait(), s.ran), slowdown(m.wait(), m.ran)) else {
             excluded += 1;

@@ -13,7 +13,7 @@ pub struct ClassWeek {
     pub week: i64,
     /// Class of the run time received, 0 to 3.
     pub class: usize,
-    /// Jobs submitted.
+    /// Jobs submitted that count.
     pub jobs: u64,
     /// Their mean wait, in seconds; `None` without jobs.
     pub wait: Option<f64>,
@@ -21,7 +21,7 @@ pub struct ClassWeek {
     pub slowdown: Option<f64>,
 }
 
-/// Every class in every week, from rows in order of arrival: four entries per week, by class, weeks without jobs included.
+/// Every class in every week of all submits, from rows in order of arrival, of which those count that the selection counts: four entries per week, by class, weeks without jobs included.
 #[must_use]
 pub fn weekly(rows: &[JobRow]) -> Vec<ClassWeek> {
     let Some(first) = rows.iter().map(|r| r.submit).min() else { return Vec::new() };
@@ -29,7 +29,7 @@ pub fn weekly(rows: &[JobRow]) -> Vec<ClassWeek> {
     let weeks = rows.iter().map(|r| week(r.submit)).max().unwrap_or(0) + 1;
     // Jobs, sum of waits, jobs with a slowdown, sum of slowdowns.
     let mut sums = vec![(0_u64, 0.0, 0_u64, 0.0); weeks * 4];
-    for row in rows {
+    for row in rows.iter().filter(|row| row.counted) {
         let sum = &mut sums[week(row.submit) * 4 + lawson_class(row.ran)];
         sum.0 += 1;
         sum.1 += row.wait().as_f64();

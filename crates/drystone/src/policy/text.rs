@@ -75,6 +75,11 @@ impl Call {
             if value.is_empty() || key.as_deref() == Some("") {
                 return Err(fail("an argument is empty; write `key=value`".into()));
             }
+            if let Some(key) = &key
+                && call.args.iter().any(|(other, _)| other.as_ref() == Some(key))
+            {
+                return Err(fail(format!("`{key}` is given twice")));
+            }
             call.args.push((key, value.to_string()));
         }
         Ok(call)
@@ -167,6 +172,7 @@ mod tests {
             ("easy(a,,b)", "empty"),
             ("ea sy", "may not stand"),
             ("easy(a)b", "follows"),
+            ("recent(2,window=all,Window=immediate)", "`window` is given twice"),
         ] {
             let error = Call::parse(text).expect_err(text).to_string();
             assert!(error.contains(part), "{text}: {error}");

@@ -76,6 +76,7 @@ impl Session {
                 entry.segment = now;
                 let end = entry.predicted_end();
                 self.s.suspended -= 1;
+                self.s.suspended_procs -= u64::from(procs);
                 self.run(job, procs, end);
                 if let Action::ResumeOn { on: Placement::Set(index), .. } = action {
                     return self.name(job, procs, index);
@@ -101,6 +102,7 @@ impl Session {
                 self.note_expiry();
                 self.s.world.free += i64::from(procs);
                 self.s.suspended += 1;
+                self.s.suspended_procs += u64::from(procs);
                 if let Some(set) = self.s.named.get(&job) {
                     self.s.named_busy = self.s.named_busy.difference(set);
                 }
