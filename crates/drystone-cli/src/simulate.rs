@@ -95,6 +95,14 @@ impl Observer for Watch<'_> {
         }
     }
 
+    fn suspended(&mut self, now: Time, id: JobId) {
+        self.collector.suspended(now, JobId(id.0 + self.offset));
+    }
+
+    fn resumed(&mut self, now: Time, id: JobId) {
+        self.collector.resumed(now, JobId(id.0 + self.offset));
+    }
+
     #[inline]
     fn settled(&mut self, now: Time, levels: Levels) {
         if self.queue {

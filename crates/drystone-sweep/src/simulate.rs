@@ -5,7 +5,7 @@ use crate::metric::{Metric, config};
 use crate::plan::Plan;
 use drystone::engine::{Levels, Observer, Replay, Simulation};
 use drystone::metrics::{Collector, Scope};
-use drystone::model::{Ended, Time};
+use drystone::model::{Ended, JobId, Time};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a simulation gave: a value for each metric of the plan, or why it failed.
@@ -69,6 +69,14 @@ impl Observer for Watch {
     #[inline]
     fn ended(&mut self, ended: &Ended<'_>) {
         Collector::ended(&mut self.collector, ended);
+    }
+
+    fn suspended(&mut self, now: Time, id: JobId) {
+        self.collector.suspended(now, id);
+    }
+
+    fn resumed(&mut self, now: Time, id: JobId) {
+        self.collector.resumed(now, id);
     }
 
     #[inline]

@@ -23,6 +23,31 @@ fn segments(folder: &Folder, args: &[&str]) -> Vec<String> {
     lines.collect()
 }
 
+/// Up to the last submit, at 130: job 1 holds four processors for 120 s and job 2 two for 10 s; job 2 waits for 110 s and job 1,
+/// suspended, for 10 s, in which two processors are free.
+#[test]
+fn who_is_suspended_waits_and_uses_nothing() {
+    let folder = folder(&jobs());
+    let run = folder.run(&["run", "-w", "log.swf", "-p", "ss(sf=2)", "--format", "json", "--quiet"]).json();
+    let queue = &run["report"]["queue"]["arriving"];
+    let figures = [
+        ("utilisation", run["report"]["machine"]["period_utilisation"].as_f64(), 500.0 / 520.0),
+        ("waiting_jobs", queue["mean_waiting_jobs"].as_f64(), 120.0 / 130.0),
+        ("loss_of_capacity", queue["loss_of_capacity"].as_f64(), 20.0 / 520.0),
+    ];
+    folder.write(
+        "study.toml",
+        "metrics = [\"utilisation\", \"waiting_jobs\", \"loss_of_capacity\"]\n[[workload]]\nfile = \"log.swf\"\n\
+         [[policy]]\npolicy = \"ss(sf=2)\"\n",
+    );
+    folder.run(&["sweep", "study.toml", "--quiet"]).ok();
+    let rows = folder.run(&["sweep", "query", "study.db", "SELECT * FROM result", "--format", "json"]).json();
+    for (name, figure, expected) in figures {
+        assert!(figure.is_some_and(|figure| (figure - expected).abs() < 1e-9), "{name}: {figure:?}, not {expected}");
+        assert_eq!(rows[0][name].as_f64(), figure, "{name} of a sweep");
+    }
+}
+
 #[test]
 fn segments_show_who_ran_where_until_when() {
     let folder = folder(&jobs());

@@ -143,7 +143,17 @@ fn print_recent(o: &RecentOptions) -> String {
     text
 }
 
+/// Refuses a parameter that is given twice, once without its name.
+fn given_once(call: &Call, unnamed: &str) -> Result<(), String> {
+    let names = || call.args.iter().map(|(key, _)| key.as_deref().unwrap_or(unnamed));
+    match names().enumerate().find(|(at, name)| names().take(*at).any(|before| before == *name)) {
+        Some((_, name)) => Err(format!("`{name}` of {} is given twice", call.name)),
+        None => Ok(()),
+    }
+}
+
 fn recent(call: &Call) -> Result<RecentOptions, String> {
+    given_once(call, "size")?;
     let mut o = RecentOptions::default();
     for (key, value) in &call.args {
         match key.as_deref().unwrap_or("size") {
@@ -192,6 +202,7 @@ fn recent(call: &Call) -> Result<RecentOptions, String> {
 }
 
 fn quantile(call: &Call) -> Result<Quantile, String> {
+    given_once(call, "q")?;
     let (mut q, mut size, mut least) = (0.5, 20usize, 2usize);
     for (key, value) in &call.args {
         let count = || value.parse().ok().filter(|s| (1..=1000).contains(s));
@@ -290,7 +301,10 @@ mod tests {
             ("oracle", "is no predictor"),
             ("recent(0)", "from 1 to 1000"),
             ("recent(2,window=wide)", "none of all, immediate, extended"),
-            ("recent(2,size=x)", "from 1 to 1000"),
+            ("recent(size=x)", "from 1 to 1000"),
+            ("recent(2,size=3)", "`size` of recent is given twice"),
+            ("recent(2,3)", "`size` of recent is given twice"),
+            ("quantile(0.5,q=0.9)", "`q` of quantile is given twice"),
             ("recent(2,depth=3)", "no `depth`"),
             ("double()", "write double"),
             ("times(0,estimate)", "from 1 to 1000"),
