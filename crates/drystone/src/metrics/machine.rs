@@ -118,8 +118,8 @@ impl MachineMeter {
         {
             for turn in interruptions.chunks(2) {
                 had(from, turn[0]);
-                // A job that is withdrawn while it is suspended does not go on.
-                from = *turn.last().unwrap_or(&outcome.end);
+                // Who was suspended last has gone on, or had nothing until it ended.
+                from = turn.get(1).copied().unwrap_or(outcome.end);
             }
         }
         had(from, outcome.end);
