@@ -12,6 +12,7 @@ mod inputs;
 mod outputs;
 mod over_time;
 mod predict;
+mod readers;
 mod report;
 mod reproduce;
 mod run;
