@@ -260,7 +260,7 @@ fn study_selection(study: Study) -> Selection {
 /// The settings of an experiment; says what a study set.
 pub(crate) fn experiment(args: &SimulationArgs, header: &Header) -> ExperimentMeta {
     let study = args.log.study.map(|study| {
-        let meta = StudyMeta::of(study, study.procs(header), &study_selection(study).to_string());
+        let meta = study_meta(study, header);
         message::note(&format!(
             "--as {} sets {}, and policies to their variant where they have one",
             meta.name,
@@ -270,4 +270,20 @@ pub(crate) fn experiment(args: &SimulationArgs, header: &Header) -> ExperimentMe
     });
     let trim = selection(args).to_string();
     ExperimentMeta { study, trim, seed: args.seed, each_month: args.each_month, priorities: None, platform: None }
+}
+
+/// The settings of a schedule of which nothing is trimmed.
+pub(crate) fn untrimmed(study: Option<Study>, seed: u64, header: &Header) -> ExperimentMeta {
+    ExperimentMeta {
+        study: study.map(|study| study_meta(study, header)),
+        trim: Selection::All.to_string(),
+        seed,
+        each_month: false,
+        priorities: None,
+        platform: None,
+    }
+}
+
+fn study_meta(study: Study, header: &Header) -> StudyMeta {
+    StudyMeta::of(study, study.procs(header), &study_selection(study).to_string())
 }

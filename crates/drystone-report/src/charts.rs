@@ -6,6 +6,7 @@ use crate::results::Results;
 use resvg::{tiny_skia, usvg};
 use rquickjs::{CatchResultExt, Context, Function, Runtime};
 use serde::Deserialize;
+use serde_json::Value;
 use std::sync::Arc;
 
 /// What makes plots of results.
@@ -32,6 +33,9 @@ pub struct Drawing {
     pub note: String,
     /// The drawing.
     pub svg: String,
+    /// What determined it; files carry it.
+    #[serde(skip)]
+    pub determined: Value,
 }
 
 /// Why nothing was drawn.
@@ -61,7 +65,9 @@ pub enum DrawError {
 /// # Errors
 /// Mistakes in the JavaScript of the plots.
 pub fn draw(results: &Results, width: u32) -> Result<Vec<Drawing>, DrawError> {
-    run("drawReport", results.data.to_string(), width)
+    let determined = results.determined();
+    let drawings = run("drawReport", results.data.to_string(), width)?;
+    Ok(drawings.into_iter().map(|drawing| Drawing { determined: determined.clone(), ..drawing }).collect())
 }
 
 /// Calls one of the functions that draw.
@@ -90,17 +96,21 @@ pub(crate) fn run(function: &'static str, data: String, width: u32) -> Result<Ve
 }
 
 impl Drawing {
-    /// The drawing with its title, as a file.
+    /// The drawing with its title, as a file. What determined it is in its `metadata`, as JSON.
     #[must_use]
     pub fn file(&self) -> String {
         let title = format!("<title>{}</title>", escape(&self.title));
+        let determined = match &self.determined {
+            Value::Null => String::new(),
+            determined => format!("<metadata>{}</metadata>", escape(&determined.to_string())),
+        };
         match self.svg.find('>') {
-            Some(at) => format!("{}{title}{}\n", &self.svg[..=at], &self.svg[at + 1..]),
+            Some(at) => format!("{}{title}{determined}{}\n", &self.svg[..=at], &self.svg[at + 1..]),
             None => self.svg.clone(),
         }
     }
 
-    /// The drawing as PNG, every unit `scale` pixels wide.
+    /// The drawing as PNG, every unit `scale` pixels wide. What determined it is in its text `drystone`, as JSON.
     ///
     /// # Errors
     /// A drawing that is no SVG, or too large.
@@ -113,6 +123,63 @@ impl Drawing {
         let mut pixels = tiny_skia::Pixmap::new(size.width(), size.height())
             .ok_or_else(|| failed(format!("{} × {} pixels are too many", size.width(), size.height())))?;
         resvg::render(&tree, tiny_skia::Transform::from_scale(scale, scale), &mut pixels.as_mut());
-        pixels.encode_png().map_err(|e| failed(e.to_string()))
+        self.encode(pixels).map_err(|e| failed(e.to_string()))
+    }
+
+    fn encode(&self, pixels: tiny_skia::Pixmap) -> Result<Vec<u8>, png::EncodingError> {
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, pixels.width(), pixels.height());
+        encoder.set_color(png::ColorType::Rgba);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder.add_itxt_chunk("Title".to_string(), self.title.clone())?;
+        if !self.determined.is_null() {
+            encoder.add_itxt_chunk("drystone".to_string(), self.determined.to_string())?;
+        }
+        let mut writer = encoder.write_header()?;
+        writer.write_image_data(&pixels.take_demultiplied())?;
+        writer.finish()?;
+        Ok(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Text of any script survives in both forms, also where XML has signs of its own.
+    #[test]
+    fn files_carry_what_determined_them() {
+        let determined = json!({ "workload": "Köln <&> \"log\"", "policy": "goal(lexical(Tw>avgX))" });
+        let svg = r#"<svg xmlns="http://www.w3.org/2000/svg" width="10" height="5"><rect width="4" height="5"/></svg>"#;
+        let drawing = Drawing {
+            id: "plot".to_string(),
+            title: "Größe".to_string(),
+            note: String::new(),
+            svg: svg.to_string(),
+            determined: determined.clone(),
+        };
+        let file = drawing.file();
+        let document = usvg::roxmltree::Document::parse(&file).expect("XML");
+        let text = |name: &str| {
+            let element = document.descendants().find(|node| node.has_tag_name(("http://www.w3.org/2000/svg", name)));
+            element.and_then(|node| node.text()).expect(name).to_string()
+        };
+        assert_eq!(text("title"), "Größe");
+        assert_eq!(serde_json::from_str::<Value>(&text("metadata")).expect("JSON"), determined);
+
+        let bytes = drawing.png(2.0).expect("drawn");
+        let mut reader = png::Decoder::new(std::io::Cursor::new(&bytes)).read_info().expect("PNG");
+        let texts: Vec<(String, String)> = (reader.info().utf8_text.iter())
+            .map(|chunk| (chunk.keyword.clone(), chunk.get_text().expect("text")))
+            .collect();
+        assert_eq!(texts[0], ("Title".to_string(), "Größe".to_string()));
+        assert_eq!(texts[1].0, "drystone");
+        assert_eq!(serde_json::from_str::<Value>(&texts[1].1).expect("JSON"), determined);
+        // Black where the rectangle is, nothing elsewhere.
+        let mut pixels = vec![0; reader.output_buffer_size().expect("small")];
+        reader.next_frame(&mut pixels).expect("pixels");
+        assert_eq!((reader.info().width, reader.info().height), (20, 10));
+        assert_eq!((&pixels[..4], &pixels[4 * 12..4 * 13]), (&[0, 0, 0, 255][..], &[0, 0, 0, 0][..]));
     }
 }

@@ -43,6 +43,9 @@ pub struct Gantt {
     /// The job that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     mark: Option<Mark>,
+    /// What determined the schedule, where it was told.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    determined: Value,
 }
 
 /// What is known of each job, in parallel lists.
@@ -131,6 +134,7 @@ impl Gantt {
             bars: Vec::new(),
             gaps: Vec::new(),
             mark,
+            determined: Value::Null,
         };
         let starts = first_starts(&order);
         let mut index: BTreeMap<JobId, i64> = BTreeMap::new();
@@ -160,6 +164,12 @@ impl Gantt {
             }
         }
         gantt
+    }
+
+    /// Tells what determined the schedule: the data, the page and files of the drawing carry it.
+    #[must_use]
+    pub fn determined_by(self, determined: Value) -> Gantt {
+        Gantt { determined, ..self }
     }
 
     /// Number of jobs in the window.
@@ -226,7 +236,8 @@ impl Gantt {
     pub fn draw(&self, colour: Colour, width: u32, height: u32) -> Result<Drawing, DrawError> {
         let data = json!({ "gantt": self.data(), "colour": colour.id(), "height": height });
         let mut all = run("drawGantt", data.to_string(), width)?;
-        all.pop().ok_or_else(|| DrawError::Script("nothing was drawn".to_string()))
+        let drawing = all.pop().ok_or_else(|| DrawError::Script("nothing was drawn".to_string()))?;
+        Ok(Drawing { determined: self.determined.clone(), ..drawing })
     }
 }
 

@@ -19,6 +19,6 @@ mod timeline;
 pub use details::{Bars, Cell, Details, MOST_USERS, Material, Quantiles, Search, Steps, Watcher, Weekly};
 pub use gantt::{Colour, GANTT, Gantt, Mark};
 pub use page::page;
-pub use results::{COMPARE, LoadPoint, Policy, PolicyResult, RUN, Results, ResultsError};
+pub use results::{COMPARE, LoadPoint, PLOTS, Policy, PolicyResult, RUN, Results, ResultsError};
 pub use spark::{highest, sparkline};
 pub use timeline::{MOST_BINS, Timeline, TimelineMeter};

@@ -3,12 +3,15 @@
 use crate::details::Details;
 use drystone::metrics::{Comparison, Options, PromisesKept, Report};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The schema of a comparison.
 pub const COMPARE: &str = "drystone/compare/1";
 /// The schema of a single run.
 pub const RUN: &str = "drystone/run/1";
+
+/// The schema of what determined plots.
+pub const PLOTS: &str = "drystone/plots/1";
 
 /// A comparison of policies, or a single run as a comparison of one.
 #[derive(Clone, PartialEq, Debug)]
@@ -173,6 +176,24 @@ impl Results {
             }
             _ => Err(ResultsError::Schema { found: schema }),
         }
+    }
+
+    /// What determined the results, without the results: for plots of them to carry.
+    #[must_use]
+    pub fn determined(&self) -> Value {
+        let policies: Vec<&Value> = match self.data.get("results").and_then(Value::as_array) {
+            Some(results) => results.iter().filter_map(|result| result.get("policy")).collect(),
+            None => self.data.get("policy").into_iter().collect(),
+        };
+        json!({
+            "schema": PLOTS,
+            "drystone": self.drystone,
+            "workload": self.workload,
+            "experiment": self.experiment,
+            "policies": policies,
+            "baseline": self.baseline,
+            "comparison": self.comparison.options,
+        })
     }
 }
 

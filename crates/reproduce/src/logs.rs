@@ -16,7 +16,12 @@ pub struct Library {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LogState {
     /// It is here.
-    Found(PathBuf),
+    Found {
+        /// Where.
+        path: PathBuf,
+        /// BLAKE3 of the decompressed file.
+        blake3: String,
+    },
     /// It is not in any of the directories.
     Absent,
     /// A file of that name is here, but it is another version, or cannot be read.
@@ -35,11 +40,8 @@ impl Library {
         let names = ["", ".gz", ".zst"].map(|ending| format!("{}{ending}", log.file));
         let paths = self.directories.iter().flat_map(|d| names.iter().map(|name| d.join(name)));
         let Some(path) = paths.into_iter().find(|path| path.is_file()) else { return LogState::Absent };
-        if log.blake3.is_empty() {
-            return LogState::Found(path);
-        }
         match hash(&path) {
-            Ok(hash) if hash == log.blake3 => LogState::Found(path),
+            Ok(blake3) if log.blake3.is_empty() || blake3 == log.blake3 => LogState::Found { path, blake3 },
             Ok(hash) => {
                 let problem = format!("it is another version: its BLAKE3 is {hash}, not {}", log.blake3);
                 LogState::Wrong { path, problem }

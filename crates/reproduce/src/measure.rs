@@ -270,3 +270,43 @@ fn mean_wait<'r>(parts: impl Iterator<Item = &'r [JobRow]>, counts: fn(usize) ->
     }
     (jobs > 0).then(|| sum / jobs as f64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Study;
+
+    /// `docs/studies.md` names every measure and every key of a study file, and its example is a study.
+    #[test]
+    fn the_documentation_is_complete() {
+        let text = include_str!("../../../docs/studies.md");
+        for (name, of) in ALL {
+            let class = matches!(of, Of::Class(_) | Of::Share | Of::RelativeClass(_));
+            let name = if class { format!("`{name}@SCHEME/N`") } else { format!("`{name}`") };
+            assert!(text.contains(&name) || name.starts_with("`ratio@"), "{name}");
+        }
+        for scheme in Scheme::ALL.into_iter().filter(|scheme| scheme.fixed().is_some()) {
+            assert!(text.contains(&format!("`{}`", scheme.id())), "{scheme:?}");
+        }
+        let (_, rest) = text.split_once("```toml\n").expect("an example");
+        let example = rest.split_once("```").expect("its end").0;
+        let study = Study::parse(example, "docs/studies.md").expect("a study");
+        assert_eq!((study.tables[0].rows.len(), study.tables[0].columns.len()), (1, 2));
+        // Whoever misspells a key is told those there are: each of them stands in the table.
+        for (good, bad) in [
+            ("source = ", "sauce = "),
+            ("file = ", "fille = "),
+            ("reason = ", "raison = "),
+            ("measure = ", "mesure = "),
+            ("label = ", "lable = "),
+        ] {
+            let error = Study::parse(&example.replace(good, bad), "x").expect_err("misspelt").to_string();
+            let (_, keys) =
+                error.split_once("expected one of ").or_else(|| error.split_once("expected ")).expect(&error);
+            for key in keys.split('`').skip(1).step_by(2).filter(|key| !["log", "table", "column", "row"].contains(key))
+            {
+                assert!(text.contains(&format!("`{key}`")), "{key}");
+            }
+        }
+    }
+}

@@ -31,6 +31,8 @@ pub struct TableResult {
     pub reason: String,
     /// Headings.
     pub columns: Vec<String>,
+    /// What is measured in each column.
+    pub measures: Vec<String>,
     /// One per printed line.
     pub rows: Vec<Row>,
 }
@@ -44,6 +46,9 @@ pub struct Row {
     pub log: String,
     /// The policy that was simulated, if any.
     pub policy: Option<String>,
+    /// What else determines its values, as far as the study says: `as`, `overrun`, `take`, `months`, `month`, `load`, `trim`,
+    /// `baseline`.
+    pub settings: BTreeMap<&'static str, String>,
     /// What should be known of this line.
     pub note: String,
     /// Its cells.
@@ -184,6 +189,7 @@ pub fn reproduce(
         title: table.title.clone(),
         reason: table.reason.clone(),
         columns: table.columns.iter().map(|c| c.name.clone()).collect(),
+        measures: table.columns.iter().map(|c| c.measure.to_string()).collect(),
         rows: table.rows.iter().map(|row| judge(study, table, row, library, states, &values)).collect(),
     };
     Ok(tables.iter().map(result).collect())
@@ -199,10 +205,10 @@ fn schedule(
 ) -> Option<Schedule> {
     let log = study.log(&row.log)?;
     let state = states.entry(log.file.clone()).or_insert_with(|| library.find(log));
-    let LogState::Found(path) = state else { return None };
+    let LogState::Found { path, .. } = state else { return None };
     let source = Source {
         path: path.clone(),
-        cleaning: row.cleaning.or(table.cleaning).map(|c| c.name().to_string()),
+        cleaning: table.cleaning_of(row).map(|c| c.name().to_string()),
         overrun: table.overrun.clone(),
         take: table.take,
         load: row.load.clone(),
@@ -229,9 +235,34 @@ fn judge(
         label: row.label.clone(),
         log: row.log.clone(),
         policy: row.policy.clone(),
+        settings: settings(table, row),
         note: row.note.clone(),
         cells: (0..table.columns.len()).map(cell).collect(),
     }
+}
+
+/// Which jobs count.
+fn selection(cleaning: Option<Cleaning>) -> Selection {
+    let tsafrir = cleaning.map(Cleaning::trim).is_some_and(|t| t.first_ends_percent == 1 && t.ends_after_last_submit);
+    if tsafrir { Selection::Tsafrir } else { Selection::All }
+}
+
+/// What the study says of a row besides its policy.
+fn settings(table: &Table, row: &RowSpec) -> BTreeMap<&'static str, String> {
+    let cleaning = table.cleaning_of(row);
+    // Months that are simulated apart are counted whole.
+    let trim = if table.months { Selection::All } else { selection(cleaning) };
+    let all = [
+        ("as", cleaning.map(|c| c.name().to_string())),
+        ("overrun", table.overrun.clone()),
+        ("take", table.take.map(|jobs| jobs.to_string())),
+        ("months", table.months.then(|| "apart".to_string())),
+        ("month", row.month.clone()),
+        ("load", row.load.clone()),
+        ("trim", Some(trim.to_string())),
+        ("baseline", row.baseline.clone()),
+    ];
+    all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
 /// The workload of a source, or its months.
@@ -269,9 +300,7 @@ fn measure(
     let workload = &parts[0].1;
     let mut schemes: Vec<Scheme> = measures.iter().filter_map(Measured::scheme).collect();
     schemes.dedup();
-    let trim = schedule.source.cleaning.as_deref().and_then(|c| c.parse::<Cleaning>().ok()).map(Cleaning::trim);
-    let tsafrir = trim.is_some_and(|t| t.first_ends_percent == 1 && t.ends_after_last_submit);
-    let selection = if tsafrir { Selection::Tsafrir } else { Selection::All };
+    let selection = selection(schedule.source.cleaning.as_deref().and_then(|c| c.parse().ok()));
     // The shares of classes are those of the log; some schedule must be there to hold the jobs.
     let needs_report = !schemes.is_empty() || schedule.policy.is_some();
     let policy = schedule.policy.as_deref().unwrap_or("fcfs");

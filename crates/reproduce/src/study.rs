@@ -71,6 +71,13 @@ pub struct Table {
     pub rows: Vec<RowSpec>,
 }
 
+impl Table {
+    /// How the records of a row become jobs.
+    pub(crate) fn cleaning_of(&self, row: &RowSpec) -> Option<Cleaning> {
+        row.cleaning.or(self.cleaning)
+    }
+}
+
 /// A column.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -19,7 +19,7 @@ fn run(study: &Study, tables: &[String], library: &Library) -> Vec<TableResult> 
     let mut states = BTreeMap::new();
     let results = reproduce(study, tables, library, 2, &mut states, &|_| ()).expect("simulates");
     for (file, state) in states {
-        assert!(matches!(state, LogState::Found(_)), "{file}: {state:?}");
+        assert!(matches!(state, LogState::Found { .. }), "{file}: {state:?}");
     }
     results
 }

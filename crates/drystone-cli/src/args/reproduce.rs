@@ -13,6 +13,8 @@ Examples:
   drystone reproduce my-study.toml --logs ~/logs
   drystone reproduce --list
 
+A study of your own is a TOML file of published tables; docs/studies.md has its keys and measures.
+
 Logs are looked for under the names the Parallel Workloads Archive gives them, plain, .gz or .zst, and must have the
 hash that the study was settled on. A log that is not there is named, with the page that offers it, and its cells are
 left open.

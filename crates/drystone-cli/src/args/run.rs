@@ -15,8 +15,9 @@ Examples:
   zcat LOG.swf.gz | drystone run --workload - --policy easy --load 1.1 --jobs out.parquet
 
 The CSV of --jobs begins with job_id,submit,start,end: one row per simulated job in order of
-submit, job_id as in the log (field 1), times in seconds of the log. What determined it is
-written beside it, to FILE.meta.json.";
+submit, job_id as in the log (field 1), times in seconds of the log. docs/schedules.md has all
+its columns. What determined it is written beside it, to FILE.meta.json, and beside the CSV of
+--trace, --segments and --weeks as well.";
 
 /// Arguments of `drystone run`.
 #[derive(Args, Clone, Debug)]

@@ -5,6 +5,7 @@ use super::run::in_study;
 use crate::args::GanttArgs;
 use crate::exit::{DONE, Failure, Outcome};
 use crate::input::{self, Input};
+use crate::meta::{Determined, PolicyMeta, VERSION, WorkloadMeta};
 use crate::output::file::{self, Output};
 use crate::output::{self, message};
 use crate::simulate::scheduler;
@@ -53,26 +54,39 @@ pub(crate) fn gantt(args: &GanttArgs) -> Outcome {
         return Err(Failure::usage(format_args!("--window {from}..{until}: it ends before it begins")));
     }
     let out = Output::create(&args.output)?;
-    let Input { workload, .. } = Input::read(args.workload.as_deref(), &args.log, args.seed, false)?;
+    let input = Input::read(args.workload.as_deref(), &args.log, args.seed, false)?;
+    let workload = &input.workload;
     let spec = in_study(&args.policy, args.log.study)?;
-    let id = args.job.map(|job| find(&workload, job)).transpose()?;
+    let id = args.job.map(|job| find(workload, job)).transpose()?;
+    let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
     let mut priorities = None;
     if let Some(file) = &args.priorities {
-        let (read, _) = input::priorities(file, &workload)?;
-        input::takes(&spec, &read, &workload)?;
-        priorities = Some(read);
+        let (read, meta) = input::priorities(file, workload)?;
+        input::takes(&spec, &read, workload)?;
+        (priorities, experiment.priorities) = (Some(read), Some(meta));
     }
-    let platform = args.platform.as_deref().map(input::platform).transpose()?;
-    let platform = platform.map_or_else(Platform::default, |(platform, _)| platform);
+    let mut platform = Platform::default();
+    if let Some(file) = &args.platform {
+        let (read, meta) = input::platform(file)?;
+        (platform, experiment.platform) = (read, Some(meta));
+    }
     let mut segments = Segments::default();
     let mut story = Biography::new(id.unwrap_or(JobId(u32::MAX)), workload.machine().procs);
-    let scheduler = scheduler(&spec, priorities.as_ref(), &workload);
-    Simulation::new(workload.machine(), scheduler, Replay::new(&workload))
+    let scheduler = scheduler(&spec, priorities.as_ref(), workload);
+    Simulation::new(workload.machine(), scheduler, Replay::new(workload))
         .on(&platform)
         .run(&mut (&mut segments, &mut story))
         .map_err(|e| Failure::simulation(spec.text(), &e))?;
-    let mark = id.map(|id| Mark::of(&workload, id, &story));
-    let gantt = Gantt::new(&workload, spec.text(), &segments.list, window, mark);
+    let mark = id.map(|id| Mark::of(workload, id, &story));
+    let determined = Determined {
+        schema: "drystone/schedule/1",
+        drystone: VERSION,
+        workload: &WorkloadMeta::of(&input),
+        policy: &PolicyMeta::of(&spec),
+        experiment: &experiment,
+    };
+    let determined = serde_json::to_value(determined).map_err(Failure::usage)?;
+    let gantt = Gantt::new(workload, spec.text(), &segments.list, window, mark).determined_by(determined);
     if gantt.jobs() == 0 {
         message::note("nothing ran in this window");
     }

@@ -34,6 +34,7 @@ struct StudyResult {
 struct LogLine {
     id: String,
     file: String,
+    /// Of the file that was found, else of the one expected.
     blake3: String,
     page: String,
     found: bool,
@@ -113,13 +114,16 @@ pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> Outcome {
     for study in &studies {
         let tables = reproduce(study, &args.table, &library, threads, &mut states, &|jobs| progress.add(jobs))
             .map_err(Failure::usage)?;
-        let found = |file: &str| matches!(states.get(file), Some(LogState::Found(_)));
+        let found = |file: &str| match states.get(file) {
+            Some(LogState::Found { blake3, .. }) => Some(blake3.clone()),
+            _ => None,
+        };
         let logs = study.logs.iter().map(|log| LogLine {
             id: log.id.clone(),
             file: log.file.clone(),
-            blake3: log.blake3.clone(),
+            blake3: found(&log.file).unwrap_or_else(|| log.blake3.clone()),
             page: log.page.clone(),
-            found: found(&log.file),
+            found: found(&log.file).is_some(),
         });
         let (name, source, note) = (study.name.clone(), study.source.clone(), study.note.clone());
         let counts = Counts::of(tables.iter());
@@ -127,7 +131,7 @@ pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> Outcome {
     }
     drop(progress);
     tell_missing(&studies, &states);
-    if states.is_empty() || !states.values().any(|s| matches!(s, LogState::Found(_))) {
+    if states.is_empty() || !states.values().any(|s| matches!(s, LogState::Found { .. })) {
         let wrong = states.values().any(|s| matches!(s, LogState::Wrong { .. }));
         let none = if wrong { "none of the logs is the one expected" } else { "none of the logs was found" };
         return Err(Failure::usage(format_args!("{none}, nothing was simulated; --list names them")));
@@ -192,7 +196,7 @@ fn tell_missing(studies: &[Study], states: &BTreeMap<String, LogState>) {
     for (file, state) in states {
         let page = studies.iter().flat_map(|s| &s.logs).find(|log| log.file == *file).map_or("", |log| &log.page);
         match state {
-            LogState::Found(_) => {}
+            LogState::Found { .. } => {}
             LogState::Absent => message::warning(&format!("{file} is missing; {page} offers it")),
             LogState::Wrong { path, problem } => {
                 message::warning(&format!("{}: {problem}; {page} offers the one expected", path.display()));
@@ -273,7 +277,10 @@ impl Printable for Reproduction {
         for study in &self.studies {
             for t in &study.tables {
                 for r in &t.rows {
-                    for (column, cell) in t.columns.iter().zip(&r.cells) {
+                    let log = study.logs.iter().find(|log| log.id == r.log);
+                    let settings: Vec<String> =
+                        r.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+                    for ((column, measure), cell) in t.columns.iter().zip(&t.measures).zip(&r.cells) {
                         let mut row = Row::default();
                         row.text("drystone", VERSION);
                         row.text("study", &study.name);
@@ -287,6 +294,11 @@ impl Printable for Reproduction {
                         row.number("deviation_percent", cell.deviation_percent);
                         row.number("tolerance_percent", cell.tolerance_percent);
                         row.text("verdict", format!("{:?}", cell.verdict).to_lowercase());
+                        row.text("measure", measure);
+                        row.text("settings", settings.join(", "));
+                        row.text("log_file", log.map_or("", |log| &log.file));
+                        row.text("log_blake3", log.map_or("", |log| &log.blake3));
+                        row.text("reason", if r.note.is_empty() { &t.reason } else { &r.note });
                         rows.push(row);
                     }
                 }

@@ -4,8 +4,9 @@ use crate::args::RunArgs;
 use crate::exit::{DONE, FINDING, Failure, Outcome};
 use crate::input::{self, Input};
 use crate::meta::{Determined, ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
+use crate::output::beside::{self, Csv};
 use crate::output::document::Document;
-use crate::output::file::{self, Output};
+use crate::output::file;
 use crate::output::flat::{Row, Rows};
 use crate::output::number::{count, plural, speed};
 use crate::output::report::{self, Timing};
@@ -50,24 +51,24 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     let common = &args.common;
     message::be_quiet(common.quiet);
     // What cannot be written is said before the work is done.
-    let beside = args.jobs.as_deref().and_then(jobs::beside);
-    let written = [
-        ("--audit", common.log.audit.as_deref()),
-        ("--jobs", args.jobs.as_deref()),
-        ("--jobs", beside.as_deref()),
-        ("--trace", args.trace.as_deref()),
-        ("--weeks", args.weeks.as_deref()),
-        ("--segments", args.segments.as_deref()),
-        ("--report", common.report.as_deref()),
+    let besides = [
+        ("--jobs", args.jobs.as_deref(), args.jobs.as_deref().and_then(jobs::beside)),
+        ("--trace", args.trace.as_deref(), args.trace.as_deref().and_then(beside::beside)),
+        ("--weeks", args.weeks.as_deref(), args.weeks.as_deref().and_then(beside::beside)),
+        ("--segments", args.segments.as_deref(), args.segments.as_deref().and_then(beside::beside)),
+        ("--audit", common.log.audit.as_deref(), None),
+        ("--report", common.report.as_deref(), None),
     ];
+    let files = besides.iter().flat_map(|(option, path, beside)| [(*option, *path), (*option, beside.as_deref())]);
+    let written: Vec<(&str, Option<&Path>)> = files.collect();
     file::distinct(&input::read_by(common), &written)?;
     let schedule = args.jobs.as_deref().map(jobs::Target::open).transpose()?;
     let report_file = common.report.as_deref().map(ReportFile::open).transpose()?;
     common.plots.as_deref().map(plots::prepare).transpose()?;
     let records = schedule.as_ref().is_some_and(jobs::Target::needs_records);
-    let trace = args.trace.as_deref().map(Output::create).transpose()?;
-    let weeks = args.weeks.as_deref().map(Output::create).transpose()?;
-    let segments_file = args.segments.as_deref().map(Output::create).transpose()?;
+    let trace = args.trace.as_deref().map(Csv::open).transpose()?;
+    let weeks = args.weeks.as_deref().map(Csv::open).transpose()?;
+    let segments_file = args.segments.as_deref().map(Csv::open).transpose()?;
     let input = Input::simulated(common, records)?;
     let mut experiment = input::experiment(common, &input.header);
     let spec = in_study(&args.policy, common.log.study)?;
@@ -133,18 +134,18 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
         timing: common.timing.then_some(timing),
     };
     let mut files = Vec::new();
+    let determined = |schema| Determined {
+        schema,
+        drystone: VERSION,
+        workload: &result.workload,
+        policy: &result.policy,
+        experiment: &result.experiment,
+    };
     if let (Some(schedule), Some(rows)) = (schedule, &rows) {
-        let determined = Determined {
-            schema: "drystone/schedule/1",
-            drystone: VERSION,
-            workload: &result.workload,
-            policy: &result.policy,
-            experiment: &result.experiment,
-        };
-        files.extend(schedule.write(rows, &input, &determined)?);
+        files.extend(schedule.write(rows, &input, &determined("drystone/schedule/1"))?);
     }
     if let (Some(file), Some(rows)) = (weeks, &rows) {
-        files.push(file.write_whole(&weeks_csv(rows)?)?);
+        files.extend(file.write(&weeks_csv(rows)?, &determined("drystone/weeks/1"))?);
     }
     if let Some(file) = trace {
         if notes.list.is_empty() {
@@ -152,12 +153,12 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
         }
         let mut csv = Vec::new();
         notes.write_csv(&mut csv).map_err(Failure::usage)?;
-        files.push(file.write_whole(&csv)?);
+        files.extend(file.write(&csv, &determined("drystone/trace/1"))?);
     }
     if let Some(file) = segments_file {
         let mut csv = Vec::new();
         segments.write_csv(&mut csv).map_err(Failure::usage)?;
-        files.push(file.write_whole(&csv)?);
+        files.extend(file.write(&csv, &determined("drystone/segments/1"))?);
     }
     // Files can be compared byte by byte: no timing unless it was asked for.
     if let Some(file) = report_file {

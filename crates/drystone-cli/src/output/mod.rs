@@ -1,5 +1,6 @@
 //! Everything that is written: documents for people, data for programs, files that appear whole or not at all.
 
+pub(crate) mod beside;
 pub(crate) mod document;
 pub(crate) mod file;
 pub(crate) mod flat;

@@ -149,6 +149,51 @@ fn schedules_say_what_determined_them() {
     assert_eq!(again["description"]["jobs"], 4);
 }
 
+/// Whatever is written beside a result says the same of its origin.
+#[test]
+fn what_goes_beside_a_result_says_what_determined_it() {
+    let folder = Folder::with("log.swf", four());
+    let options = ["-w", "log.swf", "--quiet", "--overrun", "kill", "--policy", "easy"];
+    let files = ["--trace", "t.csv", "--weeks", "w.csv", "--segments", "s.csv", "--plots", "plots"];
+    let run = folder.run(&[&["run", "--format", "json"], &options[..], &files[..]].concat()).json();
+    let settings = |kind: &str, found: &Value| {
+        assert_eq!(found["schema"], format!("drystone/{kind}/1"));
+        for key in ["drystone", "workload", "experiment"] {
+            assert_eq!(found[key], run[key], "{kind}: {key}");
+        }
+    };
+    for (file, kind) in [("t.csv", "trace"), ("w.csv", "weeks"), ("s.csv", "segments")] {
+        let meta: Value = serde_json::from_str(&folder.read(&format!("{file}.meta.json"))).expect("JSON");
+        settings(kind, &meta);
+        assert_eq!(meta["policy"], run["policy"]);
+    }
+    let metadata = |svg: &str| -> Value {
+        let (_, rest) = svg.split_once("<metadata>").expect("metadata");
+        let text = rest.split_once("</metadata>").expect("closed").0.replace("&quot;", "\"").replace("&amp;", "&");
+        serde_json::from_str(&text).expect("JSON")
+    };
+    let plot = metadata(&folder.read("plots/utilisation.svg"));
+    settings("plots", &plot);
+    assert_eq!(plot["policies"], serde_json::json!([run["policy"]]));
+    let png = std::fs::read(folder.path("plots/utilisation.png")).expect("written");
+    let hash = run["workload"]["hash"].as_str().expect("a hash");
+    assert!(String::from_utf8_lossy(&png).contains(hash));
+    // A schedule that is drawn says so in its data and in its drawing.
+    for name in ["chart.json", "chart.svg"] {
+        folder.run(&[&["gantt", "--output", name], &options[..]].concat()).ok();
+    }
+    let data: Value = serde_json::from_str(&folder.read("chart.json")).expect("JSON");
+    settings("schedule", &data["determined"]);
+    assert_eq!(metadata(&folder.read("chart.svg")), data["determined"]);
+    // Nothing stands beside the standard output, or what is no file.
+    let names = folder.names();
+    folder.run(&[&["run", "--trace", "-"], &options[..]].concat()).ok();
+    folder.run(&[&["run", "--trace", "/dev/null"], &options[..]].concat()).ok();
+    assert_eq!(folder.names(), names);
+    let refused = folder.run(&[&["run", "--trace", "x.csv", "--weeks", "x.csv.meta.json"], &options[..]].concat());
+    assert!(refused.fails(2).contains("--weeks x.csv.meta.json: --trace writes that file, too"));
+}
+
 #[test]
 fn parquet_holds_what_csv_holds() {
     use parquet::file::reader::{FileReader, SerializedFileReader};

@@ -69,7 +69,30 @@ fn the_page_is_written_in_every_form_and_on_any_number_of_threads() {
         "drystone,study,table,row,log,policy,column,published,ours,deviation_percent,tolerance_percent,verdict";
     assert!(first[1].starts_with(header), "{}", first[1]);
     assert!(first[1].contains(",mine,1,by hand,four,easy,\"wait, min\",0.9,0.875,"), "{}", first[1]);
+    let hash = blake3::hash(four().as_bytes()).to_hex();
+    assert!(
+        first[1].trim_end().ends_with(&format!(",met,wait-mean-min,trim=all,four.swf,{hash},exact")),
+        "{}",
+        first[1]
+    );
     assert!(first[0].contains("| by hand | four |"), "{}", first[0]);
+}
+
+/// What determined a cell stands beside it, also where the study leaves the version of the log open.
+#[test]
+fn results_have_the_settings_behind_each_row() {
+    let folder = folder("easy", "0.875", "0");
+    let settings = "as = \"tsafrir2007\"\noverrun = \"kill\"\ntake = 3\nreason =";
+    let text = folder.read("mine.toml").replace("reason =", settings).replace("policy =", "load = \"1.5\"\npolicy =");
+    folder.write("mine.toml", text);
+    let ran = folder.run(&[&ARGS[..], &["--format", "json"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+    let study = &json["studies"][0];
+    assert_eq!(study["logs"][0]["blake3"], blake3::hash(four().as_bytes()).to_hex().as_str());
+    assert_eq!(study["tables"][0]["measures"], serde_json::json!(["wait-mean-min"]));
+    let expected =
+        serde_json::json!({"as": "tsafrir2007", "load": "1.5", "overrun": "kill", "take": "3", "trim": "tsafrir"});
+    assert_eq!(study["tables"][0]["rows"][0]["settings"], expected);
 }
 
 #[test]

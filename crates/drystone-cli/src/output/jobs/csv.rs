@@ -37,3 +37,16 @@ fn lines(out: &mut impl Write, rows: &[JobRow]) -> io::Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::HEADER;
+
+    #[test]
+    fn every_column_is_documented() {
+        let text = include_str!("../../../../../docs/schedules.md");
+        for column in HEADER.split(',') {
+            assert!(text.contains(&format!("`{column}`")), "{column}");
+        }
+    }
+}

@@ -21,9 +21,7 @@ pub(crate) struct Target {
 
 /// Where what determined a schedule stands, if that has no place for it itself.
 pub(crate) fn beside(path: &Path) -> Option<PathBuf> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".meta.json");
-    records::Form::of(path).is_ok_and(|form| form == records::Form::Csv).then(|| beside.into())
+    super::beside::beside(path).filter(|_| records::Form::of(path).is_ok_and(|form| form == records::Form::Csv))
 }
 
 impl Target {
