@@ -4,7 +4,7 @@ use crate::args::{InfoFormat, PoliciesArgs};
 use crate::exit::{DONE, Failure, Outcome};
 use crate::output::document::{Document, Table};
 use crate::output::{self, stdout};
-use drystone::policy::{ALIASES, Alias, COMMON, KINDS, Kind, Param, PolicySpec};
+use drystone::policy::{ALIASES, Alias, COMMON, KINDS, Kind, Needs, Param, PolicySpec};
 use drystone_reproduce::{RowSpec, Study, builtin};
 use serde::Serialize;
 
@@ -33,6 +33,24 @@ struct ParamEntry {
     default: &'static str,
     values: &'static str,
     meaning: &'static str,
+    /// What other parameters must be for this one to count.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    needs: Vec<String>,
+}
+
+impl ParamEntry {
+    fn new(p: &Param, needs: &[Needs]) -> ParamEntry {
+        let needs = needs.iter().filter(|needs| needs.params.contains(&p.name)).map(Needs::to_string);
+        ParamEntry { name: p.name, default: p.default, values: p.values, meaning: p.meaning, needs: needs.collect() }
+    }
+
+    /// For people.
+    fn meaning(&self) -> String {
+        if self.needs.is_empty() {
+            return self.meaning.to_string();
+        }
+        format!("with {}: {}", self.needs.join(" and "), self.meaning)
+    }
 }
 
 #[derive(Serialize)]
@@ -48,12 +66,6 @@ struct AliasEntry {
     name: &'static str,
     means: &'static str,
     summary: &'static str,
-}
-
-impl From<&Param> for ParamEntry {
-    fn from(p: &Param) -> ParamEntry {
-        ParamEntry { name: p.name, default: p.default, values: p.values, meaning: p.meaning }
-    }
 }
 
 impl From<&Alias> for AliasEntry {
@@ -73,7 +85,7 @@ impl From<&Kind> for KindEntry {
             name: kind.name,
             summary: kind.summary,
             source: kind.source,
-            parameters: kind.params.iter().map(Into::into).collect(),
+            parameters: kind.params.iter().map(|p| ParamEntry::new(p, kind.needs)).collect(),
             variants: variants.collect(),
         }
     }
@@ -113,7 +125,7 @@ fn listing(args: &PoliciesArgs) -> Result<Listing, Failure> {
         drystone: crate::meta::VERSION,
         policies: kinds.into_iter().map(Into::into).collect(),
         aliases: aliases.into_iter().map(Into::into).collect(),
-        common_parameters: COMMON.iter().map(Into::into).collect(),
+        common_parameters: COMMON.iter().map(|p| ParamEntry::new(p, &[])).collect(),
     })
 }
 
@@ -130,11 +142,11 @@ fn overview(listing: &Listing) -> Document {
     let mut table = Table::new(["policy", "parameter", "default", "meaning", "values"]).texts(&[0, 1, 2, 3, 4]);
     for kind in &listing.policies {
         for p in &kind.parameters {
-            table.row(vec![kind.name.into(), p.name.into(), p.default.into(), p.meaning.into(), p.values.into()]);
+            table.row(vec![kind.name.into(), p.name.into(), p.default.into(), p.meaning().into(), p.values.into()]);
         }
     }
     for p in &listing.common_parameters {
-        table.row(vec!["every".into(), p.name.into(), p.default.into(), p.meaning.into(), p.values.into()]);
+        table.row(vec!["every".into(), p.name.into(), p.default.into(), p.meaning().into(), p.values.into()]);
     }
     document.table(table);
     variants(listing, &mut document);
@@ -149,7 +161,7 @@ fn details(listing: &Listing) -> Document {
         document.text(format!("Source: {}", kind.source));
         let mut table = Table::new(["parameter", "default", "meaning", "values"]).texts(&[0, 1, 2, 3]);
         for p in kind.parameters.iter().chain(&listing.common_parameters) {
-            table.row(vec![p.name.into(), p.default.into(), p.meaning.into(), p.values.into()]);
+            table.row(vec![p.name.into(), p.default.into(), p.meaning().into(), p.values.into()]);
         }
         document.table(table);
     }

@@ -215,10 +215,16 @@ fn weeks_csv(jobs: &[JobRow]) -> Result<Vec<u8>, Failure> {
     rows.csv()
 }
 
-/// The policy in the variant of the study, where it has one.
+/// The policy in the variant of the study, where it has one. Says which of its parameters change nothing.
 pub(crate) fn in_study(spec: &PolicySpec, study: Option<Study>) -> Result<PolicySpec, Failure> {
-    let Some(study) = study else { return Ok(spec.clone()) };
-    Ok(spec.in_study(study.name())?)
+    let spec = match study {
+        Some(study) => spec.in_study(study.name())?,
+        None => spec.clone(),
+    };
+    for (name, needs) in spec.idle() {
+        message::warning(&format!("{spec}: {name} changes nothing here; it counts with {needs}"));
+    }
+    Ok(spec)
 }
 
 /// The whole workload, or each month of it.

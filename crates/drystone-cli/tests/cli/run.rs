@@ -161,3 +161,28 @@ fn markdown_and_csv_of_a_small_run() {
     assert_eq!(column("wait_max").as_deref(), Some("120"));
     assert_eq!(column("utilisation").as_deref(), Some("0.63"));
 }
+
+/// A parameter that does nothing is not passed over in silence; one that a variant or a study gives its meaning is.
+#[test]
+fn parameters_that_change_nothing_are_told() {
+    let folder = Folder::with("log.swf", four());
+    let said = |command: &str, policy: &str, more: &[&str]| {
+        let args = [&[command, "-w", "log.swf", "--policy", policy], more].concat();
+        let ran = folder.run(&args);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        ran.err.lines().filter(|line| line.contains("changes nothing")).map(String::from).collect::<Vec<_>>()
+    };
+    let queues = "warning: multiqueue(queues=3): queues changes nothing here; it counts with bounds=auto";
+    for (command, more) in
+        [("run", &[][..]), ("compare", &[]), ("explain", &["--job", "1"]), ("gantt", &["--output", "x.json"])]
+    {
+        assert_eq!(said(command, "multiqueue(queues=3)", more), [queues], "{command}");
+        assert_eq!(said(command, "multiqueue(queues=3,bounds=auto)", more), [""; 0]);
+    }
+    assert_eq!(said("run", "multiqueue(queues=3)", &["--quiet"]), [queues; 0]);
+    let guard = "warning: easy(guard=estimate): guard changes nothing here; it counts with predict other than estimate";
+    assert_eq!(said("run", "easy(guard=estimate)", &[]), [guard]);
+    let ceiling = "warning: multiqueue(ceiling=3): ceiling changes nothing here; it counts with delay other than none";
+    assert_eq!(said("run", "multiqueue(ceiling=3)", &[]), [ceiling]);
+    assert_eq!(said("run", "multiqueue@lawson2002-delay(tolerance=1)", &[]), [""; 0]);
+}

@@ -119,6 +119,7 @@ pub(crate) static CONSERVATIVE: Kind = Kind {
         values: "immediate|late",
         meaning: "early ends are noticed at once, or at the next arrival, planned start or predicted end",
     }],
+    needs: &[],
     unnamed: None,
     variants: &[Variant {
         name: "talby1999",

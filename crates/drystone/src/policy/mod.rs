@@ -20,7 +20,7 @@ pub use contract::{
 pub use goal::Goal;
 pub use multiqueue::{Borders, Control, Delay, MultiQueue, Own, Promising, QueueSettings};
 pub use planned::Notice;
-pub use registry::{ALIASES, Alias, Args, COMMON, KINDS, Kind, Param, PolicySpec, Variant, names};
+pub use registry::{ALIASES, Alias, Args, COMMON, KINDS, Kind, Needs, Param, PolicySpec, Variant, names};
 pub use slack::{Priorities, PriorityError, Slack};
 pub use text::{Call, SpecError};
 pub(crate) use view::{Entry, Known, World};

@@ -20,6 +20,34 @@ pub struct Param {
     pub meaning: &'static str,
 }
 
+/// Parameters that count only where another one has, or has not, a certain value: elsewhere they change no schedule.
+#[derive(Clone, Copy, Debug)]
+pub struct Needs {
+    /// Which parameters.
+    pub params: &'static [&'static str],
+    /// The other one.
+    pub key: &'static str,
+    /// Its value, or `!` and the value that it must not have.
+    pub value: &'static str,
+}
+
+impl Needs {
+    fn met(&self, args: &Args<'_>) -> bool {
+        let value = args.text(self.key);
+        self.value.strip_prefix('!').map_or(value == self.value, |other| value != other)
+    }
+}
+
+/// `bounds=auto`, `delay other than none`.
+impl fmt::Display for Needs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.value.strip_prefix('!') {
+            None => write!(f, "{}={}", self.key, self.value),
+            Some(other) => write!(f, "{} other than {other}", self.key),
+        }
+    }
+}
+
 /// A named variant that fixes parameters as a published study has them.
 #[derive(Clone, Copy, Debug)]
 pub struct Variant {
@@ -41,6 +69,8 @@ pub struct Kind {
     pub source: &'static str,
     /// Its own parameters; those of [`COMMON`] come with every policy.
     pub params: &'static [Param],
+    /// Which of them count only beside others.
+    pub needs: &'static [Needs],
     /// The parameter whose value may stand without its key, as in `goal(lexical(Tw>avgX))`, if there is one.
     pub unnamed: Option<&'static str>,
     /// Its named variants.
@@ -231,7 +261,22 @@ impl PolicySpec {
         self.kind.params.iter().chain(COMMON).map(|p| (p.name, args.text(p.name).to_string())).collect()
     }
 
-    /// The shortest text of the same policy without variants and short names: every parameter in force that is not the
+    /// The parameters that the text gives and that change nothing as the others are, each with what it needs for that.
+    #[must_use]
+    pub fn idle(&self) -> Vec<(&'static str, &'static Needs)> {
+        let given = Call::parse(&self.text).map(|call| call.args).unwrap_or_default();
+        let names = self.kind.params.iter().map(|p| p.name);
+        let named = names.filter(|name| given.iter().any(|(key, _)| key.as_deref() == Some(name)));
+        named.filter_map(|name| Some((name, self.lacks(name)?))).collect()
+    }
+
+    /// What a parameter needs to count, and has not.
+    fn lacks(&self, name: &str) -> Option<&'static Needs> {
+        let args = self.args();
+        self.kind.needs.iter().find(|needs| needs.params.contains(&name) && !needs.met(&args))
+    }
+
+    /// The shortest text of the same policy without variants and short names: every parameter in force that counts and is not the
     /// default, in order of declaration. Policies with equal canonical texts make equal schedules on every workload; parsing
     /// the text gives such a policy.
     #[must_use]
@@ -249,7 +294,7 @@ impl PolicySpec {
                 ("correct", value) => (value, auto),
                 (_, value) => (value, param.default),
             };
-            if value != default {
+            if value != default && self.lacks(param.name).is_none() {
                 call.args.push((Some(param.name.to_string()), value.to_string()));
             }
         }
@@ -435,6 +480,12 @@ mod tests {
             ("easy++(correct=gradual)", "easy(backfill=sjf,predict=recent(2),correct=gradual)"),
             ("x2@tsafrir2007", "easy(extra=first,overdue=stale,predict=times(2,estimate),pass=event)"),
             ("conservative(predict=recent(1,metric=min))", "conservative(predict=recent(1))"),
+            ("ss(target=1,cap=3)", "ss(cap=3)"),
+            ("ss(sf=auto,target=1)", "ss(sf=auto,target=1)"),
+            ("easy(guard=estimate)", "easy"),
+            ("easy++(guard=estimate)", "easy(backfill=sjf,guard=estimate,predict=recent(2))"),
+            ("multiqueue(tolerance=1,adapt=fixed)", "multiqueue"),
+            ("multiqueue(tolerance=1,adapt=fixed,delay=100)", "multiqueue(delay=100,adapt=fixed)"),
         ] {
             assert_eq!(canonical(text), expected);
             assert_eq!(canonical(expected), expected);
@@ -444,6 +495,28 @@ mod tests {
             let again: PolicySpec = spec.canonical().parse().expect("canonical texts can be read");
             assert_eq!(again.canonical(), spec.canonical());
             assert_eq!(again.kind().name, spec.kind().name);
+        }
+    }
+
+    #[test]
+    fn what_changes_nothing_is_known() {
+        let idle = |text: &str| -> Vec<String> {
+            let spec: PolicySpec = text.parse().expect(text);
+            spec.idle().into_iter().map(|(name, needs)| format!("{name}: {needs}")).collect()
+        };
+        assert_eq!(idle("multiqueue(queues=3,record=yes)"), ["queues: bounds=auto"]);
+        assert_eq!(idle("multiqueue(queues=3,bounds=auto)"), [""; 0]);
+        assert_eq!(idle("multiqueue(ceiling=3)"), ["ceiling: delay other than none"]);
+        assert_eq!(idle("multiqueue@lawson2002-delay(ceiling=3)"), ["ceiling: adapt=bounded"]);
+        assert_eq!(idle("easy(guard=estimate)"), ["guard: predict other than estimate"]);
+        assert_eq!(idle("easy++-guarded"), [""; 0]);
+        // What a variant sets is nobody's mistake.
+        assert_eq!(idle("easy@tsafrir2007(reserve=0)"), [""; 0]);
+        for kind in KINDS {
+            for needs in kind.needs {
+                let known = |name: &str| kind.params.iter().chain(COMMON).any(|p| p.name == name);
+                assert!(known(needs.key) && needs.params.iter().all(|name| known(name)), "{}: {needs:?}", kind.name);
+            }
         }
     }
 

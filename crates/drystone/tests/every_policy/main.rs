@@ -81,3 +81,37 @@ fn combinations_of_parameters_hold_what_they_must() {
     }
     try_all("combined", &specs, cases());
 }
+
+/// What a canonical text leaves out makes no difference: parameters that do not count as the others are, defaults, equal predictors.
+#[test]
+fn canonical_texts_make_the_same_schedules() {
+    let seed = seed();
+    let mut random = Random::new(seed);
+    let (mut idle, mut shorter) = (0, 0);
+    for kind in KINDS {
+        let parameters = subject::parameters(kind.name);
+        // Families with parameters that may not count are tried more often.
+        for _ in 0..if kind.needs.is_empty() { 15 } else { 60 } {
+            let spec = subject::drawn(&mut random, kind.name, &parameters);
+            let canonical: PolicySpec = spec.canonical().parse().expect("canonical texts can be read");
+            idle += usize::from(!spec.idle().is_empty());
+            shorter += usize::from(canonical.text() != spec.text());
+            let limits = Subject::of(&spec).limits;
+            for _ in 0..cases() {
+                let case = case::Case::random(&mut random, limits);
+                let workload = case.workload();
+                if spec.scheduler().fits(&workload).is_err() {
+                    continue;
+                }
+                // An instant in which nothing happens is no part of a schedule.
+                let schedule = |spec: &PolicySpec| {
+                    check::simulate(spec.scheduler(), &case, &workload)
+                        .map(|watch| watch.trace.into_iter().filter(|call| call.1 != "settled").collect::<Vec<_>>())
+                };
+                let (one, other) = (schedule(&spec), schedule(&canonical));
+                assert!(one == other, "{spec} and {canonical}, seed {seed}, on\n{}", case.swf());
+            }
+        }
+    }
+    assert!(idle >= 20 && shorter >= 100, "{idle} with parameters that do not count, {shorter} shorter");
+}

@@ -2,7 +2,7 @@
 
 use super::{Arrive, Backfill, Choices, Guard, Overdue};
 use crate::parts::{Extra, Order, predict};
-use crate::policy::{Kind, Param, Variant};
+use crate::policy::{Kind, Needs, Param, Variant};
 
 const ORDERS: &str = "fcfs|sjf|ljf|smallest|largest|narrowest|widest|lxf";
 
@@ -22,6 +22,7 @@ pub(crate) static FCFS: Kind = Kind {
     summary: "strictly in the order of the queue: nobody starts before those ahead of it",
     source: "the baseline of every study",
     params: &[ORDER],
+    needs: &[],
     unnamed: None,
     variants: &[],
     build: |args| {
@@ -35,6 +36,7 @@ pub(crate) static GREEDY: Kind = Kind {
     summary: "whoever fits starts; no reservation, so wide jobs may wait for ever",
     source: "backfilling without reservations, e.g. Feitelson et al. 2004",
     params: &[ORDER],
+    needs: &[],
     unnamed: None,
     variants: &[],
     build: |args| {
@@ -85,6 +87,10 @@ pub(crate) static EASY: Kind = Kind {
             meaning: "a job may overtake if its predicted end respects the reservation, or only if its estimated end does, \
                       too",
         },
+    ],
+    needs: &[
+        Needs { params: &["extra", "guard"], key: "reserve", value: "!0" },
+        Needs { params: &["guard"], key: "predict", value: "!estimate" },
     ],
     unnamed: None,
     variants: &[

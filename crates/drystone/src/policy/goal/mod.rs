@@ -243,6 +243,7 @@ pub(crate) static GOAL: Kind = Kind {
             meaning: "threads that search; results do not depend on it",
         },
     ],
+    needs: &[],
     unnamed: Some("objective"),
     variants: &[],
     build: |args| Ok(Box::new(Goal::new(Settings::build(args)?))),

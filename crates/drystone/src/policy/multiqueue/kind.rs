@@ -3,7 +3,7 @@
 use super::MultiQueue;
 use super::settings::{Borders, Control, Delay, Own, Promising, QueueSettings};
 use crate::model::Span;
-use crate::policy::registry::{Args, Kind, Param, Variant};
+use crate::policy::registry::{Args, Kind, Needs, Param, Variant};
 use crate::policy::text::SpecError;
 use std::str::FromStr;
 
@@ -27,15 +27,9 @@ pub(crate) static MULTIQUEUE: Kind = Kind {
             "queues",
             "4",
             "1 to 8|auto",
-            "with bounds=auto: how many queues by run time; auto: as few as leave none \
-              with a coefficient of variation above 1",
+            "how many queues by run time; auto: as few as leave none with a coefficient of variation above 1",
         ),
-        param(
-            "history",
-            "1000",
-            "a number from 10",
-            "with bounds=auto: arrivals looked back on, and between two changes",
-        ),
+        param("history", "1000", "a number from 10", "arrivals looked back on, and between two changes"),
         param(
             "widths",
             "none",
@@ -68,15 +62,10 @@ pub(crate) static MULTIQUEUE: Kind = Kind {
         ),
         param("batch", "100", "a number from 1", "completed jobs between two changes of the delay"),
         param("count", "all", "all|short", "which completed jobs make a batch"),
-        param("tolerance", "0.25", "a number from 0", "adapt=paper: changes of the slowdown up to this are ignored"),
-        param("first-change", "slowdown", "slowdown|zero", "adapt=paper: the change that the first batch counts as"),
-        param("ceiling", "2", "a number above 0", "adapt=bounded: the largest delay as a multiple of D1"),
-        param(
-            "share",
-            "0.1",
-            "a number above 0",
-            "adapt=bounded: a job's largest delay as a share of its predicted run time",
-        ),
+        param("tolerance", "0.25", "a number from 0", "changes of the slowdown up to this are ignored"),
+        param("first-change", "slowdown", "slowdown|zero", "the change that the first batch counts as"),
+        param("ceiling", "2", "a number above 0", "the largest delay as a multiple of D1"),
+        param("share", "0.1", "a number above 0", "a job's largest delay as a share of its predicted run time"),
         param("hold", "no", "no|yes", "whether a delayed job cannot be promised a start before its delay is over"),
         param(
             "read",
@@ -86,6 +75,28 @@ pub(crate) static MULTIQUEUE: Kind = Kind {
         ),
         param("wake", "yes", "yes|no", "whether the end of a delay is an event of its own"),
         param("record", "no", "no|yes", "whether partitions, delay and borders are reported as they change"),
+    ],
+    needs: &[
+        Needs { params: &["queues", "history"], key: "bounds", value: "auto" },
+        Needs {
+            params: &[
+                "adapt",
+                "batch",
+                "count",
+                "tolerance",
+                "first-change",
+                "ceiling",
+                "share",
+                "hold",
+                "read",
+                "wake",
+            ],
+            key: "delay",
+            value: "!none",
+        },
+        Needs { params: &["batch", "count"], key: "adapt", value: "!fixed" },
+        Needs { params: &["tolerance", "first-change"], key: "adapt", value: "paper" },
+        Needs { params: &["ceiling", "share"], key: "adapt", value: "bounded" },
     ],
     unnamed: None,
     variants: &[

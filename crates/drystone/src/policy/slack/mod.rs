@@ -383,6 +383,7 @@ pub(crate) static SLACK: Kind = Kind {
             meaning: "user and political priorities where no file gives them",
         },
     ],
+    needs: &[],
     unnamed: None,
     variants: &[Variant {
         name: "talby1999",

@@ -4,7 +4,7 @@ use super::ratio::Decimal;
 use super::settings::{Factor, Limit, Place, Selection, Service, Victims};
 use super::{Immediate, Selective};
 use crate::model::Span;
-use crate::policy::registry::{Args, Kind, Param, Variant};
+use crate::policy::registry::{Args, Kind, Needs, Param, Variant};
 use crate::policy::text::SpecError;
 
 const fn param(name: &'static str, default: &'static str, values: &'static str, meaning: &'static str) -> Param {
@@ -18,8 +18,8 @@ const SF: Param = param(
     "suspension factor: a waiting job may suspend running ones whose expansion factor is at most 1/SF of its own; auto: \
      follows the number of suspensions",
 );
-const TARGET: Param =
-    param("target", "0.2", "a decimal number", "with sf=auto: suspensions per completed job to aim at");
+const TARGET: Param = param("target", "0.2", "a decimal number", "suspensions per completed job to aim at");
+const AUTO: Needs = Needs { params: &["target"], key: "sf", value: "auto" };
 const EVERY: Param = param("every", "60", "seconds from 1", "the preemption routine runs at multiples of this");
 const PLACE: Param = param(
     "place",
@@ -68,6 +68,7 @@ pub(crate) static SS: Kind = Kind {
     summary: "selective suspension: who has waited long for its length takes the processors of those who have not",
     source: SOURCE,
     params: &[SF, TARGET, EVERY, PLACE, RULE, WIDTH, STARTS, CAP, RELIEF, MIGRATION],
+    needs: &[AUTO],
     unnamed: None,
     variants: &[PAPER],
     build: |args| Ok(Box::new(Selective::new(selection(args, Limit::None)?))),
@@ -103,6 +104,7 @@ pub(crate) static TSS: Kind = Kind {
         RELIEF,
         MIGRATION,
     ],
+    needs: &[AUTO],
     unnamed: None,
     variants: &[PAPER],
     build: |args| Ok(Box::new(Selective::new(selection(args, limit(args)?)?))),
@@ -124,6 +126,7 @@ pub(crate) static IS: Kind = Kind {
              own to go on; free: it waits until its processors are free",
         ),
     ],
+    needs: &[],
     unnamed: None,
     variants: &[PAPER],
     build: |args| {
