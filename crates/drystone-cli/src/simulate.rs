@@ -47,7 +47,7 @@ pub(crate) fn simulate(
         // Parts overlap in time, so that a queue over all of them has no meaning.
         let queue = parts.len() == 1;
         if !queue {
-            collector.begin_part(part.submits().unwrap_or_default());
+            collector.begin_part(part.len() as u64, part.submits().unwrap_or_default());
         }
         let watch = Watch { collector, offset, queue, ended: 0, progress };
         let mut observer = ((watch, PromiseAudit::default()), &mut *also);

@@ -88,9 +88,9 @@ fn parts_that_are_simulated_apart_have_the_machine_to_themselves() {
     );
     let all: Vec<Done> = first.iter().chain(&second).cloned().collect();
     let mut collector = collector(4, &all, Config::light());
-    collector.begin_part((Time(0), Time(40)));
+    collector.begin_part(2, (Time(0), Time(40)));
     first.iter().for_each(|job| collector.ended(&job.ended()));
-    collector.begin_part((Time(50), Time(110)));
+    collector.begin_part(2, (Time(50), Time(110)));
     second.iter().for_each(|job| collector.ended(&job.ended()));
     let machine = collector.finish().machine;
     // 480 processor-seconds; the first takes 120 s, the second 60 s.
@@ -99,6 +99,36 @@ fn parts_that_are_simulated_apart_have_the_machine_to_themselves() {
     // From 0 to 40 all are busy, from 50 to 110 one is for 40 s.
     assert!(close(machine.period_utilisation.unwrap_or(0.0), (160.0 + 40.0) / (4.0 * 100.0)));
     assert_eq!((machine.makespan, machine.last_end, machine.busy()), (Span(120), Time(120), Span(180)));
+}
+
+/// Each part warms up by itself: of two times 100 jobs that end at once the first of each is skipped, and so is what ends after the
+/// last submit of its part, though jobs of the other part still arrive then.
+#[test]
+fn parts_are_trimmed_one_by_one() {
+    let part = |first: u32| -> Vec<Done> {
+        let at = i64::from(first) * 1_000;
+        let mut jobs: Vec<Done> =
+            (0..99).map(|i| Done::new(first + i, at + i64::from(i), at + i64::from(i), 0, 1)).collect();
+        jobs.push(Done::new(first + 99, at + 99, at + 99, 2_000_000, 1));
+        jobs
+    };
+    let (first, second) = (part(0), part(100));
+    let all: Vec<Done> = first.iter().chain(&second).cloned().collect();
+    for selection in [Selection::Tsafrir, Selection::Window { warm_up: Span(1), cool_down: Span(1) }] {
+        let mut collector = collector(4, &all, Config { selection, ..Config::light() });
+        for jobs in [&first, &second] {
+            let submits = (jobs[0].job.submit, jobs[99].job.submit);
+            collector.begin_part(100, submits);
+            jobs.iter().for_each(|job| collector.ended(&job.ended()));
+        }
+        let report = collector.finish();
+        let t = report.trimmed;
+        assert_eq!((t.seen, t.kept, t.dropped_early, t.dropped_late), (200, 196, 2, 2), "{selection}");
+        // The periods are 99 s each after the first termination, or 97 s between the borders of the window.
+        let period = if selection == Selection::Tsafrir { (0, 100_099) } else { (1, 100_098) };
+        assert_eq!((report.machine.period_from.0, report.machine.period_until.0), period);
+        assert_eq!(report.machine.period_utilisation, Some(0.0));
+    }
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub(crate) struct SimulationArgs {
     #[arg(long, value_name = "FROM..UNTIL", help_heading = "Cleaning", allow_hyphen_values = true)]
     pub(crate) slice: Option<String>,
 
-    /// Simulate each calendar month of submits apart, from an empty machine.
+    /// Simulate each calendar month of submits apart, from an empty machine, and trim each by itself.
     #[arg(long, help_heading = "Cleaning", conflicts_with = "load")]
     pub(crate) each_month: bool,
 

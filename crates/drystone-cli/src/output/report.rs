@@ -253,7 +253,7 @@ pub(crate) fn determined_facts(workload: &WorkloadMeta, experiment: &ExperimentM
         facts.push(("platform", format!("{} ({})", platform.file, platform.hash)));
     }
     if experiment.each_month {
-        facts.push(("months", "each simulated apart, from an empty machine".to_string()));
+        facts.push(("months", "each simulated apart, from an empty machine, and trimmed by itself".to_string()));
     }
     facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
 }

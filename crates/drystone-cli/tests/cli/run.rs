@@ -186,3 +186,27 @@ fn parameters_that_change_nothing_are_told() {
     assert_eq!(said("run", "multiqueue(ceiling=3)", &[]), [ceiling]);
     assert_eq!(said("run", "multiqueue@lawson2002-delay(tolerance=1)", &[]), [""; 0]);
 }
+
+/// A month counts the same jobs whether it is simulated with the others or alone.
+#[test]
+fn months_are_trimmed_as_if_alone() {
+    let folder = Folder::new();
+    folder.run(&["workload", "generate", "--procs", "64", "--days", "75", "--out", "log.swf", "--quiet"]).ok();
+    let run = |more: &[&str]| {
+        let args =
+            ["run", "-w", "log.swf", "--policy", "easy", "--trim", "tsafrir", "--format", "json", "--by", "month"];
+        folder.run(&[&args[..], more].concat()).json()["report"].clone()
+    };
+    let together = run(&["--each-month"]);
+    let months = together["categories"][0]["categories"].as_array().expect("months").clone();
+    assert!(months.len() >= 2, "{months:?}");
+    let (mut kept, mut early) = (0, 0);
+    for month in &months {
+        let alone = run(&["--month", month["name"].as_str().expect("a name")]);
+        assert_eq!(alone["measures"]["wait"]["mean"], month["measures"]["wait"]["mean"]);
+        kept += alone["trimmed"]["kept"].as_u64().expect("a number");
+        early += alone["trimmed"]["dropped_early"].as_u64().expect("a number");
+    }
+    assert_eq!((&together["trimmed"]["kept"], &together["trimmed"]["dropped_early"]), (&kept.into(), &early.into()));
+    assert!(early >= 2 && kept > 1_000, "{early} {kept}");
+}

@@ -172,10 +172,12 @@ impl Collector {
         }
     }
 
-    /// A part of the workload follows that is simulated apart, on a machine to itself, with its first and last submit. Parts
-    /// overlap in time: the use of the machine is counted in each, and [`Collector::instant`] must not be told of any.
-    pub fn begin_part(&mut self, submits: (Time, Time)) {
-        self.machine.begin_part(submits);
+    /// A part of the workload follows that is simulated apart, on a machine to itself, with so many jobs and its first and last
+    /// submit. Each part is trimmed by itself, as if it were the workload. Parts overlap in time: the use of the machine is
+    /// counted in each, and [`Collector::instant`] must not be told of any.
+    pub fn begin_part(&mut self, jobs: u64, submits: (Time, Time)) {
+        self.machine.begin_part(submits, self.selector.period());
+        self.selector.begin_part(jobs, submits);
     }
 
     /// Takes a job that has ended.

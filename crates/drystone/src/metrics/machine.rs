@@ -54,10 +54,14 @@ pub(super) struct MachineMeter {
     jobs: u64,
     work: u128,
     period_work: f64,
-    /// First and last submit of each part that is simulated apart; the last is at work. None for a whole workload.
-    parts: Vec<(Time, Time)>,
+    /// First and last submit of the part at work, where parts are simulated apart.
+    part: Option<(Time, Time)>,
     /// The makespans of the parts before it.
     makespans: Span,
+    /// The periods of the selection in the parts before it.
+    counted: Span,
+    /// When the period of the first part begins.
+    period_from: Option<Time>,
     /// The last end of the part at work.
     part_end: Time,
     /// When jobs that are here were suspended and went on, in turn.
@@ -73,8 +77,10 @@ impl MachineMeter {
             jobs: 0,
             work: 0,
             period_work: 0.0,
-            parts: Vec::new(),
+            part: None,
             makespans: Span::ZERO,
+            counted: Span::ZERO,
+            period_from: None,
             part_end: first_submit,
             interruptions: BTreeMap::new(),
         }
@@ -85,12 +91,15 @@ impl MachineMeter {
         self.interruptions.entry(id).or_default().push(now);
     }
 
-    /// A part of the workload follows that is simulated apart, with its first and last submit.
-    pub(super) fn begin_part(&mut self, submits: (Time, Time)) {
-        if let Some(before) = self.parts.last() {
+    /// A part of the workload follows that is simulated apart, with its first and last submit; `period` is that of the
+    /// selection in the part before it.
+    pub(super) fn begin_part(&mut self, submits: (Time, Time), period: (Time, Time)) {
+        if let Some(before) = self.part {
             self.makespans += self.part_end - before.0;
+            self.counted += length(overlap(before, period));
+            self.period_from.get_or_insert(period.0);
         }
-        self.parts.push(submits);
+        self.part = Some(submits);
         self.part_end = submits.0;
     }
 
@@ -101,7 +110,7 @@ impl MachineMeter {
         self.jobs += 1;
         self.last_end = self.last_end.max(outcome.end);
         self.part_end = self.part_end.max(outcome.end);
-        let period = self.parts.last().map_or(period, |&part| overlap(part, period));
+        let period = self.part.map_or(period, |part| overlap(part, period));
         self.work += u128::from(procs) * u128::from(outcome.ran.0.max(0) as u64);
         let (mut inside, mut whole) = (Span::ZERO, Span::ZERO);
         let mut had = |from: Time, until: Time| {
@@ -135,13 +144,9 @@ impl MachineMeter {
 
     pub(super) fn finish(self, period: (Time, Time)) -> MachineUse {
         let makespan = self.last_end - self.first_submit;
-        let length = |(from, until): (Time, Time)| Span(until.0.saturating_sub(from.0));
-        let (busy, counted) = match self.parts.last() {
+        let (busy, counted) = match self.part {
             None => (makespan, length(period)),
-            Some(last) => {
-                let counted = self.parts.iter().map(|&part| length(overlap(part, period)).0.max(0)).sum();
-                (self.makespans + (self.part_end - last.0), Span(counted))
-            }
+            Some(last) => (self.makespans + (self.part_end - last.0), self.counted + length(overlap(last, period))),
         };
         let work = self.work as f64;
         let capacity = |span: Span| f64::from(self.procs) * span.as_f64();
@@ -153,12 +158,17 @@ impl MachineMeter {
             makespan,
             work,
             utilisation: share(work, busy),
-            period_from: period.0,
+            period_from: self.period_from.unwrap_or(period.0),
             period_until: period.1,
             period_utilisation: share(self.period_work, counted),
             throughput_per_hour: (busy > Span::ZERO).then(|| self.jobs as f64 * Span::HOUR.as_f64() / busy.as_f64()),
         }
     }
+}
+
+/// How long a span of time is; nothing where its end comes before its beginning.
+fn length((from, until): (Time, Time)) -> Span {
+    Span(until.0.saturating_sub(from.0).max(0))
 }
 
 /// What two spans of time have in common; empty where its end comes before its beginning.

@@ -103,6 +103,7 @@ pub struct Trimmed {
 /// Decides job by job, in the order in which terminations are handled.
 #[derive(Clone, Debug)]
 pub(super) struct Selector {
+    selection: Selection,
     rule: Rule,
     /// The period the selection is about, as far as it is known: its beginning moves while jobs are skipped.
     period: (Time, Time),
@@ -113,6 +114,7 @@ pub(super) struct Selector {
 enum Rule {
     All,
     Tsafrir {
+        /// Terminations that are still to be skipped.
         skip: u64,
         last_submit: Time,
     },
@@ -127,8 +129,18 @@ enum Rule {
 impl Selector {
     /// A selector for `jobs` jobs with the given first and last submit.
     pub(super) fn new(selection: Selection, jobs: u64, submits: (Time, Time)) -> Selector {
+        let (rule, period) = Selector::rule(selection, jobs, submits);
+        Selector { selection, rule, period, trimmed: Trimmed::default() }
+    }
+
+    /// A part of the workload follows that is simulated apart: it is trimmed by itself.
+    pub(super) fn begin_part(&mut self, jobs: u64, submits: (Time, Time)) {
+        (self.rule, self.period) = Selector::rule(self.selection, jobs, submits);
+    }
+
+    fn rule(selection: Selection, jobs: u64, submits: (Time, Time)) -> (Rule, (Time, Time)) {
         let (first, last) = submits;
-        let (rule, period) = match selection {
+        match selection {
             Selection::All => (Rule::All, submits),
             Selection::Completed => (Rule::Completed, submits),
             Selection::Tsafrir => {
@@ -144,26 +156,26 @@ impl Selector {
                 let to = Time(last.0.saturating_sub(cool_down.0));
                 (Rule::Submitted { from, to }, (from, to))
             }
-        };
-        Selector { rule, period, trimmed: Trimmed::default() }
+        }
     }
 
     /// Whether this job counts.
     #[inline]
     pub(super) fn keeps(&mut self, ended: &Ended<'_>) -> bool {
         self.trimmed.seen += 1;
-        let dropped = match self.rule {
+        let dropped = match &mut self.rule {
             Rule::All => None,
-            Rule::Tsafrir { skip, .. } if self.trimmed.seen <= skip => {
+            Rule::Tsafrir { skip, .. } if *skip > 0 => {
+                *skip -= 1;
                 self.period.0 = self.period.0.max(ended.outcome.end);
                 Some(&mut self.trimmed.dropped_early)
             }
-            Rule::Tsafrir { last_submit, .. } if ended.outcome.end > last_submit => {
+            Rule::Tsafrir { last_submit, .. } if ended.outcome.end > *last_submit => {
                 Some(&mut self.trimmed.dropped_late)
             }
             Rule::Tsafrir { .. } => None,
-            Rule::Submitted { from, .. } if ended.job.submit < from => Some(&mut self.trimmed.dropped_early),
-            Rule::Submitted { to, .. } if ended.job.submit > to => Some(&mut self.trimmed.dropped_late),
+            Rule::Submitted { from, .. } if ended.job.submit < *from => Some(&mut self.trimmed.dropped_early),
+            Rule::Submitted { to, .. } if ended.job.submit > *to => Some(&mut self.trimmed.dropped_late),
             Rule::Submitted { .. } => None,
             Rule::Completed if ended.truth.status == Status::Completed => None,
             Rule::Completed => Some(&mut self.trimmed.dropped_status),
