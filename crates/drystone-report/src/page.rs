@@ -170,7 +170,7 @@ fn metric_name(metric: Metric) -> &'static str {
         Metric::Mean(m) => m.name(),
         Metric::Max(Measure::Wait) => "longest wait",
         Metric::Max(_) => "largest bounded slowdown",
-        Metric::Utilisation => "utilisation",
+        Metric::Utilisation => "period utilisation",
         Metric::LossOfCapacity => "loss of capacity",
     }
 }
@@ -295,7 +295,7 @@ fn figures(policies: &[PolicyResult], name: impl Fn(&PolicyResult) -> Cell) -> T
             "median",
             "95th percentile",
             "largest",
-            "utilisation",
+            "period utilisation",
         ],
     );
     type Get = fn(&Report) -> Option<f64>;
@@ -509,7 +509,7 @@ fn loads(results: &Results, out: &mut String) {
     let mut table = Table::new(
         "loads",
         "At other loads",
-        ["policy", "load factor", "offered load", "mean wait", "mean bounded slowdown", "utilisation"],
+        ["policy", "load factor", "offered load", "mean wait", "mean bounded slowdown", "period utilisation"],
     );
     for point in &results.loads {
         table.row(vec![

@@ -43,6 +43,10 @@ pub(crate) struct CompareResult {
     loads: Vec<LoadPoint>,
 }
 
+/// How two columns beside each other can be of different jobs.
+const RESERVATION_ERROR: &str = "Promised: who was told a start beforehand. Reservation error: |start - first reservation| over all who \
+    waited and had one, also at the very pass that started them.";
+
 /// The result of one policy.
 #[derive(Serialize)]
 pub(crate) struct PolicyResult {
@@ -293,7 +297,7 @@ impl CompareResult {
             "median",
             "p95",
             "max",
-            "utilisation",
+            "period utilisation",
         ];
         if timed {
             columns.push("jobs/s");
@@ -383,8 +387,14 @@ impl CompareResult {
 
     /// Every policy at every other load.
     fn other_loads(&self) -> Table {
-        let mut table =
-            Table::new(["factor", "offered load", "policy", "mean wait, min", "mean bounded slowdown", "utilisation"]);
+        let mut table = Table::new([
+            "factor",
+            "offered load",
+            "policy",
+            "mean wait, min",
+            "mean bounded slowdown",
+            "period utilisation",
+        ]);
         for point in &self.loads {
             table.row(vec![
                 point.factor.to_string().into(),
@@ -466,6 +476,11 @@ impl Printable for CompareResult {
         }
         document.heading("Promises and predictions");
         document.table(self.promises());
+        let predicted =
+            |r: &PolicyResult| r.report.predictability.as_ref().is_some_and(|p| p.difference.mean.is_some());
+        if self.results.iter().any(predicted) {
+            document.text(RESERVATION_ERROR);
+        }
         self.categories(&mut document);
         if !self.loads.is_empty() {
             document.heading("At other loads");
