@@ -254,11 +254,17 @@ impl PolicySpec {
         self.kind
     }
 
-    /// Every parameter with its value in force, in order of declaration.
+    /// Every parameter with its value in force, in order of declaration; the predictor with all of its own, and of corrections
+    /// what `auto` means.
     #[must_use]
     pub fn parameters(&self) -> Vec<(&'static str, String)> {
         let args = self.args();
-        self.kind.params.iter().chain(COMMON).map(|p| (p.name, args.text(p.name).to_string())).collect()
+        let value = |name: &str| match (name, args.text(name)) {
+            ("predict", text) => predict::in_full(text).unwrap_or_else(|_| text.to_string()),
+            ("correct", "auto") => automatic(predict::learns(args.text("predict"))).to_string(),
+            (_, text) => text.to_string(),
+        };
+        self.kind.params.iter().chain(COMMON).map(|p| (p.name, value(p.name))).collect()
     }
 
     /// The parameters that the text gives and that change nothing as the others are, each with what it needs for that.
@@ -285,7 +291,7 @@ impl PolicySpec {
         let (predictor, learns) = predict::canonical(args.text("predict"))
             .unwrap_or_else(|problem| unreachable!("a checked predictor cannot be read: {problem}"));
         // `auto` depends on the predictor alone; said outright it meets those who say it.
-        let auto = if learns { "estimate" } else { "none" };
+        let auto = automatic(learns);
         let mut call = Call { name: self.kind.name.to_string(), ..Call::default() };
         for param in self.kind.params.iter().chain(COMMON) {
             let (value, default) = match (param.name, args.text(param.name)) {
@@ -395,6 +401,11 @@ pub fn names() -> Vec<&'static str> {
     KINDS.iter().map(|k| k.name).chain(ALIASES.iter().map(|a| a.name)).collect()
 }
 
+/// What `correct=auto` means.
+fn automatic(learns: bool) -> &'static str {
+    if learns { "estimate" } else { "none" }
+}
+
 fn unknown(what: &str, name: &str, names: Vec<&str>, advice: &str) -> String {
     let near = nearest(name, names).map(|n| format!(" Did you mean `{n}`?")).unwrap_or_default();
     format!("there is no {what} `{name}`.{near} ({advice})")
@@ -466,6 +477,19 @@ mod tests {
         assert_eq!(of("extra").as_deref(), Some("all"));
         assert_eq!(of("pass").as_deref(), Some("event"));
         assert_eq!(of("order").as_deref(), Some("fcfs"));
+    }
+
+    #[test]
+    fn parameters_are_those_in_force() {
+        let of = |text: &str| -> Vec<(&'static str, String)> {
+            let spec: PolicySpec = text.parse().expect(text);
+            spec.parameters().into_iter().filter(|p| ["predict", "correct", "backfill"].contains(&p.0)).collect()
+        };
+        let recent = "recent(2,window=all,full=yes,metric=average,fallback=estimate,recency=submission,above=discard,propagate=no)";
+        let expected = [("backfill", "sjf"), ("predict", recent), ("correct", "estimate")];
+        assert_eq!(of("easy++"), expected.map(|(name, value)| (name, value.to_string())));
+        assert_eq!(of("easy")[2], ("correct", "none".to_string()));
+        assert_eq!(of("easy(correct=gradual)")[2], ("correct", "gradual".to_string()));
     }
 
     #[test]

@@ -54,7 +54,10 @@ fn predictor(text: &str) -> Result<(Box<dyn Predictor>, u32, bool), String> {
         "estimate" if plain => Ok((Box::new(UserEstimate), 1, false)),
         "perfect" if plain => Ok((Box::new(Perfect), 1, false)),
         "recent" => Ok((Box::new(Recent::new(recent(&call)?)), 1, true)),
-        "quantile" => Ok((Box::new(quantile(&call)?), 1, true)),
+        "quantile" => {
+            let (q, size, least) = quantile(&call)?;
+            Ok((Box::new(Quantile::new(q, size, least)), 1, true))
+        }
         "learn" => Ok((Box::new(Learner::new(learner(&call)?)), 1, true)),
         "double" | "times" => {
             let inner: Vec<&str> = call.args.iter().filter(|a| a.0.is_none()).map(|a| a.1.as_str()).collect();
@@ -88,57 +91,74 @@ pub(crate) fn canonical(text: &str) -> Result<(String, bool), String> {
         call = Call::parse(inner).map_err(|e| e.problem)?;
     }
     let plain = match call.name.as_str() {
-        "recent" => print_recent(&recent(&call)?.canonical()),
+        "recent" => print_recent(&recent(&call)?.canonical(), false),
         _ => call.to_string(),
     };
     Ok((if factor == 1 { plain } else { format!("times({factor},{plain})") }, learns))
 }
 
-/// What [`recent`] reads back, defaults left out.
-fn print_recent(o: &RecentOptions) -> String {
+/// The same predictor with every parameter that it has, defaults written out, as [`predictor`] reads it.
+///
+/// # Errors
+/// A text that names no predictor.
+pub(crate) fn in_full(text: &str) -> Result<String, String> {
+    let call = Call::parse(text).map_err(|e| e.problem)?;
+    Ok(match call.name.as_str() {
+        "recent" => print_recent(&recent(&call)?, true),
+        "quantile" => {
+            let (q, size, least) = quantile(&call)?;
+            format!("quantile({q},size={size},least={least})")
+        }
+        "learn" => {
+            let o = learner(&call)?;
+            let (under, over, weight) = (name(o.under, BRANCHES), name(o.over, BRANCHES), name(o.weight, WEIGHTS));
+            format!("learn(under={under},over={over},bias={},weight={weight},rate={},l2={})", o.bias, o.rate, o.l2)
+        }
+        "double" | "times" => {
+            let args = call.args.iter().enumerate().map(|(at, (_, arg))| match at + 1 == call.args.len() {
+                true => in_full(arg),
+                false => Ok(arg.clone()),
+            });
+            format!("{}({})", call.name, args.collect::<Result<Vec<_>, _>>()?.join(","))
+        }
+        _ => call.to_string(),
+    })
+}
+
+const WINDOWS: &[(&str, Window)] =
+    &[("all", Window::All), ("immediate", Window::Immediate), ("extended", Window::Extended)];
+const METRICS: &[(&str, Metric)] =
+    &[("average", Metric::Average), ("median", Metric::Median), ("min", Metric::Min), ("max", Metric::Max)];
+const FALLBACKS: &[(&str, Fallback)] = &[("estimate", Fallback::Estimate), ("relative", Fallback::Relative)];
+const RECENCIES: &[(&str, Recency)] = &[("submission", Recency::Submission), ("termination", Recency::Termination)];
+const ABOVES: &[(&str, Above)] = &[("discard", Above::Discard), ("clip", Above::Clip), ("keep", Above::Keep)];
+const PROPAGATIONS: &[(&str, Propagation)] =
+    &[("no", Propagation::None), ("waiting", Propagation::Waiting), ("running", Propagation::Running)];
+const BRANCHES: &[(&str, Branch)] = &[("linear", Branch::Linear), ("squared", Branch::Squared)];
+const WEIGHTS: &[(&str, Weight)] = &[
+    ("even", Weight::Even),
+    ("area", Weight::Area),
+    ("small", Weight::Small),
+    ("long", Weight::Long),
+    ("wide", Weight::Wide),
+];
+
+/// What [`recent`] reads back; defaults only where they are asked for.
+fn print_recent(o: &RecentOptions, in_full: bool) -> String {
     let d = RecentOptions::default();
     let mut text = format!("recent({}", o.size);
-    let mut put = |name: &str, differs: bool, value: &str| {
-        if differs {
-            text.push_str(&format!(",{name}={value}"));
+    let mut put = |key: &str, differs: bool, value: &str| {
+        if differs || in_full {
+            text.push_str(&format!(",{key}={value}"));
         }
     };
-    let window = match o.window {
-        Window::All => "all",
-        Window::Immediate => "immediate",
-        Window::Extended => "extended",
-    };
-    let metric = match o.metric {
-        Metric::Average => "average",
-        Metric::Median => "median",
-        Metric::Min => "min",
-        Metric::Max => "max",
-    };
-    let fallback = match o.fallback {
-        Fallback::Estimate => "estimate",
-        Fallback::Relative => "relative",
-    };
-    let recency = match o.recency {
-        Recency::Submission => "submission",
-        Recency::Termination => "termination",
-    };
-    let above = match o.above {
-        Above::Discard => "discard",
-        Above::Clip => "clip",
-        Above::Keep => "keep",
-    };
-    let propagation = match o.propagation {
-        Propagation::None => "no",
-        Propagation::Waiting => "waiting",
-        Propagation::Running => "running",
-    };
-    put("window", o.window != d.window, window);
+    put("window", o.window != d.window, name(o.window, WINDOWS));
     put("full", o.full != d.full, if o.full { "yes" } else { "no" });
-    put("metric", o.metric != d.metric, metric);
-    put("fallback", o.fallback != d.fallback, fallback);
-    put("recency", o.recency != d.recency, recency);
-    put("above", o.above != d.above, above);
-    put("propagate", o.propagation != d.propagation, propagation);
+    put("metric", o.metric != d.metric, name(o.metric, METRICS));
+    put("fallback", o.fallback != d.fallback, name(o.fallback, FALLBACKS));
+    put("recency", o.recency != d.recency, name(o.recency, RECENCIES));
+    put("above", o.above != d.above, name(o.above, ABOVES));
+    put("propagate", o.propagation != d.propagation, name(o.propagation, PROPAGATIONS));
     text.push(')');
     text
 }
@@ -162,46 +182,21 @@ fn recent(call: &Call) -> Result<RecentOptions, String> {
                 o.size =
                     size.ok_or_else(|| format!("the size of a window is a number from 1 to 1000, not `{value}`"))?;
             }
-            "window" => {
-                o.window = word(
-                    value,
-                    &[("all", Window::All), ("immediate", Window::Immediate), ("extended", Window::Extended)],
-                )?;
-            }
+            "window" => o.window = word(value, WINDOWS)?,
             "full" => o.full = word(value, &[("yes", true), ("no", false)])?,
-            "metric" => {
-                o.metric = word(
-                    value,
-                    &[
-                        ("average", Metric::Average),
-                        ("median", Metric::Median),
-                        ("min", Metric::Min),
-                        ("max", Metric::Max),
-                    ],
-                )?;
-            }
-            "fallback" => {
-                o.fallback = word(value, &[("estimate", Fallback::Estimate), ("relative", Fallback::Relative)])?;
-            }
-            "recency" => {
-                o.recency = word(value, &[("submission", Recency::Submission), ("termination", Recency::Termination)])?;
-            }
-            "above" => {
-                o.above = word(value, &[("discard", Above::Discard), ("clip", Above::Clip), ("keep", Above::Keep)])?;
-            }
-            "propagate" => {
-                o.propagation = word(
-                    value,
-                    &[("no", Propagation::None), ("waiting", Propagation::Waiting), ("running", Propagation::Running)],
-                )?;
-            }
+            "metric" => o.metric = word(value, METRICS)?,
+            "fallback" => o.fallback = word(value, FALLBACKS)?,
+            "recency" => o.recency = word(value, RECENCIES)?,
+            "above" => o.above = word(value, ABOVES)?,
+            "propagate" => o.propagation = word(value, PROPAGATIONS)?,
             other => return Err(format!("recent takes no `{other}`; predict takes {VALUES}")),
         }
     }
     Ok(o)
 }
 
-fn quantile(call: &Call) -> Result<Quantile, String> {
+/// q, size, least.
+fn quantile(call: &Call) -> Result<(f64, usize, usize), String> {
     given_once(call, "q")?;
     let (mut q, mut size, mut least) = (0.5, 20usize, 2usize);
     for (key, value) in &call.args {
@@ -218,27 +213,17 @@ fn quantile(call: &Call) -> Result<Quantile, String> {
     if least > size {
         return Err(format!("quantile waits for {least} jobs but remembers only {size}"));
     }
-    Ok(Quantile::new(q, size, least))
+    Ok((q, size, least))
 }
 
 fn learner(call: &Call) -> Result<LearnerOptions, String> {
     let mut o = LearnerOptions::default();
-    let branches = [("linear", Branch::Linear), ("squared", Branch::Squared)];
     for (key, value) in &call.args {
         let positive = || value.parse().ok().filter(|v: &f64| (1e-12..=1e24).contains(v));
         match key.as_deref() {
-            Some("under") => o.under = word(value, &branches)?,
-            Some("over") => o.over = word(value, &branches)?,
-            Some("weight") => {
-                let weights = [
-                    ("even", Weight::Even),
-                    ("area", Weight::Area),
-                    ("small", Weight::Small),
-                    ("long", Weight::Long),
-                    ("wide", Weight::Wide),
-                ];
-                o.weight = word(value, &weights)?;
-            }
+            Some("under") => o.under = word(value, BRANCHES)?,
+            Some("over") => o.over = word(value, BRANCHES)?,
+            Some("weight") => o.weight = word(value, WEIGHTS)?,
             Some("bias") => o.bias = positive().ok_or("the bias of learn is a positive number")?,
             Some("rate") => o.rate = positive().ok_or("the rate of learn is a positive number")?,
             Some("l2") if value == "0" => o.l2 = 0.0,
@@ -257,9 +242,35 @@ fn word<T: Copy>(value: &str, words: &[(&str, T)]) -> Result<T, String> {
     found.map(|w| w.1).ok_or_else(|| format!("`{value}` is none of {}", all.join(", ")))
 }
 
+/// The word for a value.
+fn name<T: Copy + PartialEq>(value: T, words: &[(&'static str, T)]) -> &'static str {
+    words.iter().find(|w| w.1 == value).map_or("", |w| w.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// In full a predictor is the same one, and nothing is left to know of it.
+    #[test]
+    fn texts_in_full() {
+        for (text, full) in [
+            ("estimate", "estimate"),
+            (
+                "recent",
+                "recent(2,window=all,full=yes,metric=average,fallback=estimate,recency=submission,above=discard,propagate=no)",
+            ),
+            ("quantile(0.9)", "quantile(0.9,size=20,least=2)"),
+            ("learn(bias=0.01)", "learn(under=linear,over=squared,bias=0.01,weight=area,rate=5000,l2=4000000000)"),
+            ("times(3,double(quantile(1)))", "times(3,double(quantile(1,size=20,least=2)))"),
+        ] {
+            assert_eq!(in_full(text), Ok(full.to_string()));
+            assert_eq!(in_full(full), Ok(full.to_string()));
+            let learns = |text: &str| predictor(text).map(|(_, factor, learns)| (factor, learns));
+            assert_eq!(learns(full), learns(text));
+        }
+        assert_eq!(canonical(&in_full("recent(5,full=no)").expect("one")), canonical("recent(5,full=no)"));
+    }
 
     #[test]
     fn canonical_texts() {

@@ -8,7 +8,7 @@ mod quantile;
 mod recent;
 
 pub use build::{VALUES, build, forecast};
-pub(crate) use build::{canonical, learns};
+pub(crate) use build::{canonical, in_full, learns};
 pub use correction::{Correction, Expired};
 pub use estimate::{Perfect, UserEstimate};
 pub use learner::{Branch, Learner, LearnerOptions, Weight};
