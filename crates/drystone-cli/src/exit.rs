@@ -22,7 +22,7 @@ pub(crate) const VIOLATION: u8 = 3;
 /// The exit codes, for help texts.
 pub(crate) const CODES: &str = "Exit codes: 0 done; 1 a finding (a promise was broken and --require-promises \
     given, or a published number is not met);\n2 wrong usage, input or output; 3 a policy broke its contract; \
-    130 interrupted, 143 terminated.";
+    130 interrupted, 143 terminated, 129 hung up.";
 
 /// What commands return.
 pub(crate) type Outcome = Result<u8, Failure>;

@@ -1,4 +1,4 @@
-//! Being told to stop: by Ctrl-C, or by SIGTERM, as batch systems do it when time is up.
+//! Being told to stop: by Ctrl-C, by SIGTERM, as batch systems do it when time is up, or by SIGHUP, when the terminal goes away.
 
 use crate::output::file::clean_up_and_exit;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -15,7 +15,7 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 /// The exit code that says by what.
 static CODE: AtomicU8 = AtomicU8::new(SIGNAL + SIGINT);
 
-/// From now on the first Ctrl-C or SIGTERM only sets what this returns; the second one ends the program as before.
+/// From now on the first such signal only sets what this returns; the second one ends the program as before.
 pub(crate) fn stop_in_order() -> &'static AtomicBool {
     ORDERLY.store(true, Ordering::SeqCst);
     &ASKED
@@ -37,16 +37,16 @@ fn stop(signal: u8) {
     clean_up_and_exit(code.into());
 }
 
-/// From now on Ctrl-C and SIGTERM remove temporary files before the program exits with code 130 or 143.
-///
-/// SIGHUP stays as it is, or `nohup` would not work.
+/// From now on Ctrl-C, SIGTERM and SIGHUP remove temporary files before the program exits with code 130, 143 or 129. Where SIGHUP is
+/// ignored it stays so: that is how `nohup` works.
 #[cfg(unix)]
 pub(crate) fn watch() {
     use signal_hook::consts::signal;
     use signal_hook::iterator::Signals;
     let (ready, wait) = std::sync::mpsc::sync_channel(1);
     let watch = move || {
-        let signals = Signals::new([signal::SIGINT, signal::SIGTERM]);
+        let hup = (!ignored(signal::SIGHUP)).then_some(signal::SIGHUP);
+        let signals = Signals::new([signal::SIGINT, signal::SIGTERM].into_iter().chain(hup));
         let _ = ready.send(());
         let Ok(mut signals) = signals else { return };
         for number in signals.forever() {
@@ -58,6 +58,16 @@ pub(crate) fn watch() {
     if std::thread::Builder::new().name("signals".to_string()).spawn(watch).is_ok() {
         let _ = wait.recv();
     }
+}
+
+/// Whether this signal was ignored when the program began. What Linux says of it; elsewhere nobody does without `unsafe`, and the
+/// signal is left alone.
+#[cfg(unix)]
+fn ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_none_or(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 /// From now on Ctrl-C removes temporary files before the program exits with code 130.

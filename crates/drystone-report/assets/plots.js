@@ -365,24 +365,25 @@ function timePlot(results, view, key, id, title, label, extra) {
 function weeklyPlot(results, view) {
   const policies = shown(results, view, p => p.details && p.details.weekly.jobs[0].length);
   if (!policies.length) return null;
+  const weeks = Math.max(...policies.map(p => p.details.weekly.jobs[0].length));
   const look = view.look, columns = view.narrow ? 1 : 2, cell = 200, grids = [], xs = [], ys = [], series = [], titles = [];
   for (let k = 0; k < 4; k++) {
     const row = Math.floor(k / columns), column = k % columns, width = 100 / columns;
     grids.push({left: column * width + (view.narrow ? 12 : 6) + '%', width: width - (view.narrow ? 16 : 8) + '%', top: row * cell + 30 + (view.still ? 26 : 0), height: cell - 66});
     titles.push({text: 'run time ' + LENGTHS[k], left: column * width + (view.narrow ? 12 : 6) + '%', top: row * cell + 4 + (view.still ? 26 : 0), textStyle: {fontSize: 12, fontWeight: 'normal', color: look.soft, fontFamily: view.font || FONT}});
-    xs.push(axis(view, {type: 'value', gridIndex: k, min: 0, max: 'dataMax', name: row === 4 / columns - 1 ? 'week' : '', minInterval: 1}));
+    xs.push(axis(view, {type: 'value', gridIndex: k, min: Math.min(1, weeks - 1), max: 'dataMax', name: row === 4 / columns - 1 ? 'week' : '', minInterval: 1}));
     ys.push(axis(view, {type: 'log', gridIndex: k, min: 1, axisLabel: {formatter: tickText}}));
     for (const p of policies) {
-      const points = p.details.weekly.slowdown[k].map((s, week) => [week, s]).filter(w => w[1] !== null);
+      const points = p.details.weekly.slowdown[k].map((s, week) => [week + 1, s]).filter(w => w[1] !== null);
       series.push(line(p, look, points, {xAxisIndex: k, yAxisIndex: k, showSymbol: points.length < 3, lineStyle: {color: lookOf(p, look).color, type: lookOf(p, look).type, width: 1.4}}));
     }
   }
   return {
     id: 'class-slowdown', title: 'Mean slowdown by run time, week by week', height: cell * 4 / columns + 20 + (view.still ? 26 : 0),
-    note: 'By week of submit; slowdown is 1 + wait / run time, on logarithmic axes. All jobs, trimmed or not.',
+    note: 'By week of submit; slowdown is 1 + wait / run time, on logarithmic axes.',
     option: frame(view, {
       describes: 'Mean weekly slowdown of four classes of run times', title: titles, grid: grids, xAxis: xs, yAxis: ys, series, legend: legend(view, policies),
-      tooltip: tip(look, {trigger: 'axis', formatter: ps => ps.length ? rows('week ' + (ps[0].value[0] + 1), ps, p => figureText(p.value[1])) : ''})
+      tooltip: tip(look, {trigger: 'axis', formatter: ps => ps.length ? rows('week ' + ps[0].value[0], ps, p => figureText(p.value[1])) : ''})
     })
   };
 }
@@ -395,7 +396,7 @@ function ratioPlot(results, view) {
   const series = policies.map(p => line(p, look, p.details.ratios.batches.map((r, i) => [i + 1, r === null ? '-' : r]), {showSymbol: p.details.ratios.batches.length < 40}));
   series[0].markLine = {silent: true, symbol: 'none', label: {show: false}, lineStyle: {color: look.ink, type: 'solid', width: 1}, data: [{yAxis: 0}]};
   return {
-    id: 'ratio', title: 'Slowdown ratio R against the baseline, per 1,000 submissions', height: 300,
+    id: 'ratio', title: 'Slowdown ratio R against ' + shortText(results.baseline.name, 40) + ', per 1,000 submissions', height: 300,
     note: 'R = (s − t) / min(s, t) of the mean slowdowns s under ' + shortText(results.baseline.name, 40) + ' and t under the policy: above 0 the policy is better; +1 is twice as good, −1 twice as bad.',
     option: frame(view, {
       describes: 'Slowdown ratio per 1,000 submissions: ' + policies.map(p => shortText(p.name, 30) + ' overall ' + figureText(p.details.ratios.overall)).join(', '), series, legend: legend(view, policies),

@@ -71,7 +71,7 @@ Exit codes:
   1    a finding: a promise was broken and --require-promises given, or a published number is not met
   2    wrong usage, input or output
   3    a policy broke its contract
-  130  interrupted; 143 terminated";
+  130  interrupted; 143 terminated; 129 hung up";
 
 /// The commands.
 #[derive(Subcommand, Debug)]

@@ -27,7 +27,7 @@ A small study file:
   size = { from = 1, to = 10 }
   correct = [\"estimate\", \"gradual\"]
 
-Exit codes: 0 done; 2 wrong usage, input or output; 3 a policy broke its contract; 130 interrupted, 143 terminated.";
+Exit codes: 0 done; 2 wrong usage, input or output; 3 a policy broke its contract; 130 interrupted, 143 terminated, 129 hung up.";
 
 /// Arguments of `drystone sweep`.
 #[derive(Args, Clone, Debug)]

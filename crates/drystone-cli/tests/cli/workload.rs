@@ -72,6 +72,28 @@ fn slices() {
     assert!(shifted.contains("\n    2        0 "), "{shifted}");
 }
 
+/// What people read of the log's time is not said of a part of it, and not lost.
+#[test]
+fn times_that_hold_no_more_become_notes() {
+    let head = "; StartTime: Thu Jan 01 00:00:00 1970\n; endtime: Thu Jan 01 00:02:10 1970\n";
+    let folder = Folder::with("log.swf", format!("{head}{}", four()));
+    let rewritten = |args: &[&str]| folder.run(&[&["workload"], args].concat()).ok();
+    let slice = rewritten(&["slice", "log.swf", "--first", "2"]);
+    let start = "; StartTime: Thu Jan 01 00:00:00 1970\n";
+    assert!(
+        slice.starts_with(&format!("{start}; Note: endtime of the whole log: Thu Jan 01 00:02:10 1970\n")),
+        "{slice}"
+    );
+    let shifted = rewritten(&["slice", "log.swf", "--from", "10", "--shift"]);
+    assert!(
+        shifted.starts_with("; Note: StartTime of the whole log: Thu Jan 01 00:00:00 1970\n; Note: endtime"),
+        "{shifted}"
+    );
+    let scaled = rewritten(&["scale", "log.swf", "--load", "2"]);
+    assert!(scaled.starts_with(&format!("{start}; Note: endtime before: Thu Jan 01 00:02:10 1970\n")), "{scaled}");
+    assert!(rewritten(&["convert", "log.swf"]).starts_with(head));
+}
+
 #[test]
 fn a_cleaned_log_gives_the_same_workload_again() {
     // Allocated differs from requested; one outlives its estimate; one is out of order; one is no job.

@@ -64,6 +64,7 @@ pub(super) fn scale(args: &ScaleArgs) -> Outcome {
     for record in &mut raw.records {
         record.submit = args.load.divide(Time(record.submit.round())).0.into();
     }
+    raw.header.retire("EndTime", "before");
     raw.write(Some(format!("submit times divided by {}", args.load)))
 }
 
@@ -97,8 +98,10 @@ pub(super) fn slice(args: &SliceArgs) -> Outcome {
         if let Some(start) = raw.header.unix_start() {
             raw.header.set("UnixStartTime", &start.saturating_add(first).to_string());
         }
+        raw.header.retire("StartTime", "of the whole log");
         notes.push(format!("times shifted by {first} s"));
     }
+    raw.header.retire("EndTime", "of the whole log");
     raw.write(Some(format!("slice: {}", notes.join(", "))))
 }
 

@@ -1,4 +1,4 @@
-//! Stopped at any moment: by Ctrl-C and SIGTERM, which leave nothing half, and by SIGKILL, which may leave a hidden file with a
+//! Stopped at any moment: by Ctrl-C, SIGTERM and SIGHUP, which leave nothing half, and by SIGKILL, which may leave a hidden file with a
 //! name of its own.
 #![cfg(unix)]
 
@@ -30,7 +30,7 @@ const WAITING: &[&[&str]] = &[
 
 #[test]
 fn a_signal_leaves_no_half_file() {
-    for (name, code) in [("INT", 130), ("TERM", 143)] {
+    for (name, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
         for args in WAITING {
             let folder = Folder::new();
             let mut child = begin(&folder, args);
@@ -118,12 +118,33 @@ fn a_kill_at_any_moment_leaves_old_or_whole_files() {
 
 #[test]
 fn a_signal_at_any_moment_leaves_old_or_whole_files_and_nothing_else() {
-    for name in ["INT", "TERM"] {
+    for name in ["INT", "TERM", "HUP"] {
         stop_at_random(name, |folder, args| {
             // Before it has set its handlers, it has written nothing.
             assert_eq!(leftovers(folder), Vec::<String>::new(), "{args:?} after SIG{name}");
         });
     }
+}
+
+/// Under `nohup` the terminal may go away.
+#[test]
+fn a_hangup_that_is_ignored_stops_nothing() {
+    let folder = Folder::new();
+    folder.run(&["workload", "generate", "--jobs", "100", "--out", "log.swf"]).ok();
+    let log = std::fs::read(folder.path("log.swf")).expect("generated");
+    let mut command = Command::new("nohup");
+    command.arg(env!("CARGO_BIN_EXE_drystone")).args(["workload", "convert", "-", "--out", "out.swf"]);
+    command.current_dir(folder.path(".")).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("runs");
+    let since = Instant::now();
+    while folder.names().len() < 2 {
+        assert!(since.elapsed().as_secs() < 60, "the output is never opened");
+        sleep(Duration::from_millis(5));
+    }
+    signal(&child, "HUP");
+    std::io::Write::write_all(&mut child.stdin.take().expect("piped"), &log).expect("it still reads");
+    assert!(child.wait().expect("ends").success());
+    assert_eq!(folder.names(), ["log.swf", "out.swf"]);
 }
 
 #[test]

@@ -95,6 +95,14 @@ impl Header {
         }
     }
 
+    /// Makes a note of the first field of that key, with `why` it holds no more: it is kept for people and no longer read.
+    pub fn retire(&mut self, key: &str, why: &str) {
+        let found = self.lines().find(|(_, k, _)| k.eq_ignore_ascii_case(key));
+        if let Some((index, key, value)) = found {
+            self.comments[index].text = format!("; Note: {key} {why}: {value}").into_bytes();
+        }
+    }
+
     fn insert(&mut self, text: String) {
         let place = self.comments.partition_point(|c| c.after == 0);
         self.comments.insert(place, Comment { text: text.into_bytes(), after: 0 });
