@@ -266,6 +266,11 @@ fn what_is_not_ranked_is_counted() {
     folder.run(&["sweep", "merge", "part.db", "--into", "all.db"]).ok();
     let recorded = recorded(&folder, "all.db");
     assert!((1..6).contains(&recorded), "{recorded}");
+    let alone = "warning: part.db holds chunk 1/3 of its study alone; `drystone sweep merge` makes one of all";
+    for command in ["rank", "pareto"] {
+        let said = |store: &str| folder.run(&["sweep", command, store]).err;
+        assert!(said("part.db").contains(alone) && !said("all.db").contains("alone"), "{}", said("part.db"));
+    }
     let warning = format!("warning: {} configurations lack results and are not ranked", 6 - recorded);
     let ran = folder.run(&["sweep", "rank", "all.db"]);
     assert!(ran.err.contains(&warning), "{} does not say {warning}", ran.err);

@@ -1,18 +1,17 @@
 //! `drystone sweep pareto`: the configurations that no other beats in every metric.
 
-use super::rank::level;
+use super::rank::{level, whole};
 use crate::args::ParetoArgs;
 use crate::exit::{DONE, Outcome};
 use crate::output::document::{Document, Table as Grid, Value};
 use crate::output::flat::{Row, Rows};
 use crate::output::number::{count, fixed_or};
 use crate::output::{self, Printable, message};
-use drystone_sweep::Store;
 use drystone_sweep::analysis::{Choice, Front, Table};
 use serde::{Serialize, Serializer};
 
 pub(super) fn pareto(args: &ParetoArgs) -> Outcome {
-    let store = Store::look(&args.store)?;
+    let store = whole(&args.store)?;
     let choice = Choice { metrics: args.metric.clone(), workloads: args.workload.clone() };
     let table = Table::of(&store, &choice)?;
     if table.incomplete > 0 {

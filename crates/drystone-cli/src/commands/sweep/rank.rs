@@ -1,7 +1,7 @@
 //! `drystone sweep rank`: configurations by their degradation from the best of each test case, averaged.
 
 use crate::args::RankArgs;
-use crate::exit::{DONE, Outcome};
+use crate::exit::{DONE, Failure, Outcome};
 use crate::output::document::{Document, Table as Grid, Value};
 use crate::output::flat::{Row, Rows};
 use crate::output::number::{count, fixed_or, percent};
@@ -9,9 +9,10 @@ use crate::output::{self, Printable, message};
 use drystone_sweep::Store;
 use drystone_sweep::analysis::{Against, Candidate, Choice, Distribution, Ranked, Ranking, Spread, Subspace, Table};
 use serde::Serialize;
+use std::path::Path;
 
 pub(super) fn rank(args: &RankArgs) -> Outcome {
-    let store = Store::look(&args.store)?;
+    let store = whole(&args.store)?;
     let choice = Choice { metrics: args.metric.clone(), workloads: args.workload.clone() };
     let table = Table::of(&store, &choice)?;
     let ranking = Ranking::of(&table)?;
@@ -35,6 +36,19 @@ pub(super) fn rank(args: &RankArgs) -> Outcome {
     };
     output::print(&shown, args.format.into())?;
     Ok(DONE)
+}
+
+/// A store to be looked at whole; one that holds a part of its study by itself says so.
+pub(super) fn whole(path: &Path) -> Result<Store, Failure> {
+    let store = Store::look(path)?;
+    let chunk = store.status()?.chunk;
+    if !chunk.is_empty() {
+        let name = path.display();
+        message::warning(&format!(
+            "{name} holds chunk {chunk} of its study alone; `drystone sweep merge` makes one of all"
+        ));
+    }
+    Ok(store)
 }
 
 /// A ranking with all that is said of it.
