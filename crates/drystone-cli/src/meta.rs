@@ -83,6 +83,15 @@ impl CleaningMeta {
         let rules = audit.counts().map(|(rule, count)| (rule.name(), count)).collect();
         CleaningMeta { records: audit.records, jobs: audit.jobs, rules: Counts(rules) }
     }
+
+    /// `killed 7,174, guessed-estimate 6`; `None` where no rule had anything to do.
+    pub(crate) fn text(&self) -> Option<String> {
+        use crate::output::number::count;
+        let touched = self.rules.0.iter().filter(|(_, records)| *records > 0);
+        let rules: Vec<String> = touched.map(|(rule, records)| format!("{rule} {}", count(*records))).collect();
+        (!rules.is_empty())
+            .then(|| format!("of {} records: {}; --audit lists them", count(self.records), rules.join(", ")))
+    }
 }
 
 impl WorkloadMeta {

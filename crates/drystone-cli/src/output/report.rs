@@ -241,6 +241,9 @@ pub(crate) fn determined_facts(workload: &WorkloadMeta, experiment: &ExperimentM
         ("workload hash", workload.hash.clone()),
         ("settings", workload.settings.text()),
     ];
+    if let Some(cleaning) = workload.cleaning.text() {
+        facts.push(("cleaning", cleaning));
+    }
     if let Some(study) = &experiment.study {
         facts.push(("study", format!("{} sets {}", study.name, study.sets.text())));
     }

@@ -210,3 +210,16 @@ fn months_are_trimmed_as_if_alone() {
     assert_eq!((&together["trimmed"]["kept"], &together["trimmed"]["dropped_early"]), (&kept.into(), &early.into()));
     assert!(early >= 2 && kept > 1_000, "{early} {kept}");
 }
+
+/// What cleaning did to the jobs stands with the result, not only in the audit.
+#[test]
+fn tables_say_what_cleaning_did() {
+    // One has no estimate, one outlives its own.
+    let log = format!("; MaxProcs: 4\n{}{}{}", line(1, 0, 100, 4, -1), line(2, 5, 90, 4, 60), line(3, 9, 10, 1, 60));
+    let folder = Folder::with("log.swf", log);
+    for command in ["run", "compare"] {
+        let table = folder.run(&[command, "-w", "log.swf", "--policy", "easy", "--overrun", "kill"]).ok();
+        let cleaning = "of 3 records: guessed-estimate 1, killed 1; --audit lists them";
+        assert!(table.lines().any(|line| line.starts_with("cleaning ") && line.ends_with(cleaning)), "{table}");
+    }
+}
