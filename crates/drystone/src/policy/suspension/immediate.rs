@@ -12,8 +12,8 @@ use std::cmp::Ordering;
 /// Immediate service (Chiang & Vernon 2001): whoever arrives starts at once, in place of those whose instantaneous expansion
 /// factor (wait + run so far) / run so far is lowest and who have had their time slice.
 ///
-/// With s suspended and r running jobs, an end or a suspension costs O(s) and a pass O(r log r) per arrival; a suspended job
-/// is looked at only when processors of its own were given up, or when it may suspend whoever runs on them.
+/// With s suspended and r running jobs, an end or a suspension costs O(s) and a pass O(s), and O(r log r) per arrival: one comparison
+/// each; a suspended job is looked at only when the one job has gone that was found in its way, or may be suspended.
 #[derive(Serialize, Deserialize)]
 pub struct Immediate {
     settings: Service,
@@ -32,14 +32,14 @@ pub struct Immediate {
 /// When a suspended job needs to be looked at.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Asking {
-    /// It cannot suspend those who run on its processors before. [`TOUCHED`]: somebody who ran there has gone since it was
-    /// looked at.
+    /// It cannot suspend the one in its way before. [`TOUCHED`]: that one has gone since it was looked at.
     ready: Time,
-    /// [`Task::parts`].
-    parts: u64,
+    /// A job that runs on its processors: while it does, no other that goes lets the suspended one go on. [`NOBODY`]: none does.
+    blocker: JobId,
 }
 
 const TOUCHED: Time = Time::MIN;
+const NOBODY: JobId = JobId(u32::MAX);
 
 impl Asking {
     fn now(self, tick: bool, now: Time) -> bool {
@@ -91,7 +91,7 @@ impl Immediate {
     /// A job has left its processors.
     fn touch(&mut self, gone: &Task) {
         for (asking, task) in self.asking.iter_mut().zip(&self.parked) {
-            if asking.parts & gone.parts != 0 && asking.ready != TOUCHED && task.meets(gone) {
+            if asking.blocker == gone.id || asking.blocker == NOBODY && task.meets(gone) {
                 asking.ready = TOUCHED;
             }
         }
@@ -110,7 +110,7 @@ impl Immediate {
             processors.hold(&task.set);
         }
         self.touch(&task);
-        self.asking.push(Asking { ready: TOUCHED, parts: task.parts });
+        self.asking.push(Asking { ready: TOUCHED, blocker: NOBODY });
         self.parked.push(task);
     }
 
@@ -172,7 +172,10 @@ impl Immediate {
         let mut last: Option<Place> = None;
         let mut line = self.line(tick, now, last, &late);
         while let Some(place) = line.pop() {
-            let Some(at) = self.parked.iter().position(|t| t.id == place.id) else { continue };
+            // Few have moved since the line was made.
+            let found = self.parked.get(place.at).is_some_and(|t| t.id == place.id);
+            let at = if found { Some(place.at) } else { self.parked.iter().position(|t| t.id == place.id) };
+            let Some(at) = at else { continue };
             if !self.may_go_on(&self.parked[at], tick, now) {
                 continue;
             }
@@ -201,8 +204,11 @@ impl Immediate {
     /// The suspended jobs that have reason to ask whether they may go on, the next one at the end: those behind `last`, if
     /// any, and without `except`.
     fn line(&self, tick: bool, now: Time, last: Option<Place>, except: &[JobId]) -> Vec<Place> {
-        let asking = self.asking.iter().zip(&self.parked).filter(|(asking, _)| asking.now(tick, now));
-        let places = asking.map(|(_, task)| Place { factor: waiting_factor(task, now), id: task.id });
+        let asking = self.asking.iter().enumerate().filter(|(_, asking)| asking.now(tick, now));
+        let places = asking.map(|(at, _)| {
+            let task = &self.parked[at];
+            Place { factor: waiting_factor(task, now), id: task.id, at }
+        });
         let behind = |place: &Place| last.is_none_or(|last| place.behind(&last).is_gt()) && !except.contains(&place.id);
         let mut line: Vec<Place> = places.filter(behind).collect();
         line.sort_unstable_by(|a, b| b.behind(a));
@@ -235,19 +241,31 @@ impl Immediate {
         let first = self.first_tick(now);
         for at in 0..self.parked.len() {
             if self.asking[at].ready <= now {
-                self.asking[at].ready = self.ready(&self.parked[at], first);
+                self.asking[at] = self.asking(&self.parked[at], first);
             }
         }
     }
 
-    /// A tick, `first` or later, before which a suspended job cannot go on unless somebody leaves its processors.
-    fn ready(&self, task: &Task, first: Time) -> Time {
-        let mut on_them = self.running.iter().filter(|t| t.meets(task)).peekable();
-        if on_them.peek().is_none() {
-            return first;
+    /// Who is longest in the way of a suspended job, and the tick, `first` or later, before which that one does not give way.
+    fn asking(&self, task: &Task, first: Time) -> Asking {
+        let mut asking = Asking { ready: first, blocker: NOBODY };
+        for other in self.running.iter().filter(|t| t.meets(task)) {
+            let Some(factor) = self.settings.resume else { return Asking { ready: Time::MAX, blocker: other.id } };
+            // Nobody else matters who gives way by then.
+            let ready = if self.gives_way(other, task, factor, asking.ready) {
+                asking.ready
+            } else {
+                self.gives_way_at(other, task, factor, asking.ready)
+            };
+            if ready > asking.ready || asking.blocker == NOBODY {
+                asking = Asking { ready, blocker: other.id };
+            }
         }
-        let Some(factor) = self.settings.resume else { return Time::MAX };
-        let Some(blocker) = on_them.find(|t| !self.gives_way(t, task, factor, first)) else { return first };
+        asking
+    }
+
+    /// A tick behind `first`, at which it does not, before which a running job does not give way to a suspended one.
+    fn gives_way_at(&self, blocker: &Task, task: &Task, factor: Decimal, first: Time) -> Time {
         let every = self.settings.every.0;
         let slice = blocker.since + self.settings.slice;
         if slice > first {
@@ -306,6 +324,8 @@ fn waiting_factor(task: &Task, now: Time) -> Ratio {
 struct Place {
     factor: Ratio,
     id: JobId,
+    /// Where it was among the suspended jobs when the line was made.
+    at: usize,
 }
 
 impl Place {

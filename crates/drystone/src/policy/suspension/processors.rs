@@ -177,8 +177,19 @@ impl Processors {
     /// that meet its own.
     pub(super) fn reoccupy<'a>(&mut self, set: &ProcSet, others: impl Iterator<Item = &'a ProcSet>) {
         self.occupy(set);
+        self.owned_by(set, others);
+    }
+
+    /// Who owned these does so no more; `others` own what they owned. As soon as all are owned again the rest is not asked for.
+    fn owned_by<'a>(&mut self, set: &ProcSet, others: impl Iterator<Item = &'a ProcSet>) {
+        let all = self.owned.len();
         self.owned.remove(set);
-        others.for_each(|other| self.owned.insert(other));
+        for other in others {
+            self.owned.insert(other);
+            if self.owned.len() == all {
+                break;
+            }
+        }
     }
 
     /// A running job ends, or is suspended and owns nothing.
@@ -189,8 +200,7 @@ impl Processors {
 
     /// A suspended job was withdrawn. `others` are as for [`Processors::reoccupy`].
     pub(super) fn disown<'a>(&mut self, set: &ProcSet, others: impl Iterator<Item = &'a ProcSet>) {
-        self.owned.remove(set);
-        others.for_each(|other| self.owned.insert(other));
+        self.owned_by(set, others);
         self.open.copy_from(&self.free);
         self.open.remove_all(&self.owned);
     }
