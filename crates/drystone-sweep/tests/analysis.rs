@@ -17,6 +17,7 @@ fn table(metrics: &[&str], cases: &[&str], values: &[&[f64]]) -> Table {
         cases: cases.iter().map(|c| (*c).to_string()).collect(),
         candidates: candidates.collect(),
         incomplete: 0,
+        undefined: Vec::new(),
     }
 }
 

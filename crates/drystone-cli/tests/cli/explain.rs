@@ -114,3 +114,13 @@ fn mistakes_in_policies_and_priorities() {
     let error = folder.run(&["run", "-w", "log.swf", "-p", "slack", "--priorities", "none.toml"]).fails(2);
     assert!(error.contains("none.toml: cannot be read"), "{error}");
 }
+
+/// A policy that plans anew says at each pass what it has said before; the story says it once.
+#[test]
+fn what_has_not_changed_is_not_told_again() {
+    let jobs = [line(1, 0, 100, 4, 100), line(2, 1, 50, 4, 50), line(3, 2, 50, 4, 50), line(4, 3, 5, 4, 5)];
+    let folder = Folder::with("log.swf", format!("; MaxProcs: 4\n{}", jobs.concat()));
+    let args = ["explain", "-w", "log.swf", "--policy", "easy(reserve=3)", "--job", "3"];
+    let story = folder.run(&args).ok();
+    assert_eq!(story.matches("is planned to start at 150").count(), 1, "{story}");
+}

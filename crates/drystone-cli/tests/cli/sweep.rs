@@ -1,6 +1,6 @@
 //! `drystone sweep` as its user meets it: interrupted, killed, out of disk, in pieces.
 
-use crate::common::{Folder, Tiny, four};
+use crate::common::{Folder, Tiny, four, line};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -277,6 +277,25 @@ fn what_is_not_ranked_is_counted() {
     let warning = warning.replace("not ranked", "left out");
     let ran = folder.run(&["sweep", "pareto", "all.db"]);
     assert!(ran.err.contains(&warning), "{} does not say {warning}", ran.err);
+}
+
+/// A metric may have no value where all was simulated: that is told from what is still to be done.
+#[test]
+fn a_metric_without_value_is_named() {
+    // Job 2 has a start reserved at 200 and starts at 100.
+    let log = format!("; MaxProcs: 4\n{}{}", line(1, 0, 100, 4, 200), line(2, 10, 50, 4, 50));
+    let folder = Folder::with("four.swf", log);
+    let study = "metrics = [\"wait_mean\", \"reservation_error\"]\n[[workload]]\nfile = \"four.swf\"\n\
+        [[policy]]\npolicy = \"easy\"\n[[policy]]\npolicy = \"fcfs\"\n";
+    folder.write("study.toml", study);
+    folder.run(&["sweep", "study.toml"]).ok();
+    let why = "warning: 1 configurations lack results or have no value of reservation_error and are";
+    for command in ["rank", "pareto"] {
+        let ran = folder.run(&["sweep", command, "study.db"]);
+        assert!(ran.code == 0 && ran.err.contains(why), "{}", ran.err);
+        let chosen = folder.run(&["sweep", command, "study.db", "--metric", "wait_mean"]);
+        assert!(!chosen.err.contains("warning"), "{}", chosen.err);
+    }
 }
 
 /// Two columns of one name are both there, in every format.

@@ -26,6 +26,9 @@ pub struct Table {
     pub candidates: Vec<Candidate>,
     /// Points of the study that lack a value, those that were not simulated yet among them.
     pub incomplete: usize,
+    /// The metrics that some simulations which were made have no value of, such as the error of reservations where none were
+    /// made.
+    pub undefined: Vec<Metric>,
 }
 
 /// A point of the study, on all workloads.
@@ -82,7 +85,10 @@ impl Table {
             point[at % all_cases.len()] = Some(row);
         }
         let mut candidates = Vec::new();
+        let mut undefined: Vec<usize> = Vec::new();
         for (at, rows) in points {
+            let simulated = cases.iter().filter_map(|&case| rows[case].as_ref());
+            undefined.extend(simulated.flat_map(|row| metrics.iter().filter(|&&metric| row.values[metric].is_none())));
             let values: Option<Vec<f64>> = cases
                 .iter()
                 .flat_map(|&case| metrics.iter().map(move |&metric| (case, metric)))
@@ -102,14 +108,27 @@ impl Table {
             let problem = "no configuration has results for every test case yet; see `drystone sweep status`";
             return Err(SweepError::analysis(problem));
         }
+        undefined.sort_unstable();
+        undefined.dedup();
         let all = store.status()?.configurations as usize / all_cases.len().max(1);
         Ok(Table {
             incomplete: all.saturating_sub(candidates.len()),
+            undefined: undefined.into_iter().map(|at| all_metrics[at]).collect(),
             parameters: store.parameters()?,
             metrics: metrics.into_iter().map(|at| all_metrics[at]).collect(),
             cases: cases.into_iter().map(|at| all_cases[at].0.clone()).collect(),
             candidates,
         })
+    }
+
+    /// Why points are left out, in words: for want of simulations, or of values of metrics.
+    #[must_use]
+    pub fn want(&self) -> String {
+        let names: Vec<String> = self.undefined.iter().map(ToString::to_string).collect();
+        match names.as_slice() {
+            [] => "results".to_string(),
+            names => format!("results or have no value of {}", names.join(", ")),
+        }
     }
 
     /// The metric of a test case.

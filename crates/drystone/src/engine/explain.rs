@@ -156,6 +156,15 @@ impl Observer for Biography {
 
     fn reserved(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
         if id == self.id {
+            // A policy that plans anew may say at each pass what it has said before.
+            let told = self.chapters.iter().rev().find_map(|(_, chapter)| match chapter {
+                Chapter::Promised { start, latest, .. } => Some(Some((*start, *latest))),
+                Chapter::Moved { .. } => Some(None),
+                _ => None,
+            });
+            if told.flatten() == Some((start, latest)) {
+                return;
+            }
             let when = self.occasion(now).clone();
             self.write(now, id, Chapter::Promised { start, latest, when });
         }

@@ -21,7 +21,7 @@ pub struct PromiseAudit {
 /// What became of the promises.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct PromisesKept {
-    /// Jobs that were promised a start.
+    /// Jobs that were promised a start: an announced one with a bound.
     pub promised: u64,
     /// Jobs among them that started later.
     pub broken: u64,
@@ -82,6 +82,10 @@ impl Observer for PromiseAudit {
     const ENDS: bool = false;
 
     fn reserved(&mut self, _now: Time, id: JobId, _start: Time, latest: Time) {
+        // A start without a bound is an outlook, and nothing can break it.
+        if latest == Time::MAX {
+            return;
+        }
         if let std::collections::btree_map::Entry::Vacant(entry) = self.waiting.entry(id) {
             entry.insert(latest);
             self.kept.promised += 1;
@@ -120,13 +124,19 @@ mod tests {
         audit.reserved(Time(5), id(1), Time(10), Time(30));
         audit.reserved(Time(5), id(2), Time(50), Time(50));
         audit.reserved(Time(5), id(3), Time(6), Time(6));
+        // Nothing is promised without a bound; the first bound is the first promise.
+        audit.reserved(Time(5), id(5), Time(6), Time::MAX);
+        audit.reserved(Time(5), id(6), Time(6), Time::MAX);
+        audit.reserved(Time(6), id(6), Time(7), Time(8));
+        audit.started(Time(6), id(5), Why::Head);
+        audit.started(Time(7), id(6), Why::Head);
         audit.cancelled(Time(7), id(3));
         audit.started(Time(20), id(0), Why::Head);
         audit.started(Time(30), id(1), Why::Head);
         audit.started(Time(31), id(4), Why::Head);
         audit.started(Time(53), id(2), Why::Head);
         let worst = BrokenPromise { id: id(0), number: None, promised: Time(10), start: Time(20) };
-        assert_eq!(audit.kept(), PromisesKept { promised: 4, broken: 2, worst: Some(worst) });
+        assert_eq!(audit.kept(), PromisesKept { promised: 5, broken: 2, worst: Some(worst) });
         assert_eq!(worst.delay(), Span(10));
     }
 

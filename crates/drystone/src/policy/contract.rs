@@ -32,10 +32,12 @@ pub enum Event {
     Woken,
 }
 
-/// Why a job starts, for people who ask.
+/// Why a job starts, for people who ask; and `Head` counts as a reservation, see there.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Why {
-    /// It was first in its queue and its processors were free.
+    /// It was first in its queue and its processors were free. Under a policy that makes reservations, whoever starts so after a
+    /// wait had its start reserved at the very pass that started it
+    /// ([`Outcome::first_reservation`](crate::model::Outcome::first_reservation)).
     Head,
     /// It was moved ahead of others because it does not disturb what is reserved.
     Backfilled,
@@ -116,13 +118,14 @@ pub enum Action {
     /// End a running job for good.
     Kill(JobId),
     /// Announce where a waiting job is planned to start and the latest start that is promised. Recorded and audited, never
-    /// executed. For policies without slack both are the same.
+    /// executed. Policies that hold what they plan promise the planned start itself; those that plan anew at each pass promise
+    /// nothing, and say so. What was announced last need not be announced again.
     Reserve {
         /// Which job.
         job: JobId,
         /// Planned start.
         start: Time,
-        /// The job starts no later than this, as far as predictions hold.
+        /// The job starts no later than this, as far as predictions hold. [`Time::MAX`]: without a bound, no promise.
         latest: Time,
     },
     /// Replace the prediction of a job.

@@ -4,6 +4,7 @@ use super::text::{Call, SpecError, nearest};
 use super::{Pass, Policy, backfill, conservative, goal, multiqueue, slack, suspension};
 use crate::engine::Scheduler;
 use crate::parts::predict;
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -33,7 +34,7 @@ pub struct Needs {
 
 impl Needs {
     fn met(&self, args: &Args<'_>) -> bool {
-        let value = args.text(self.key);
+        let value = plain(args.text(self.key));
         self.value.strip_prefix('!').map_or(value == self.value, |other| value != other)
     }
 }
@@ -300,6 +301,7 @@ impl PolicySpec {
                 ("correct", value) => (value, auto),
                 (_, value) => (value, param.default),
             };
+            let value = plain(value);
             if value != default && self.lacks(param.name).is_none() {
                 call.args.push((Some(param.name.to_string()), value.to_string()));
             }
@@ -399,6 +401,11 @@ impl FromStr for PolicySpec {
 /// All names that [`PolicySpec`] understands.
 pub fn names() -> Vec<&'static str> {
     KINDS.iter().map(|k| k.name).chain(ALIASES.iter().map(|a| a.name)).collect()
+}
+
+/// A whole number as it is written as a rule: `1` for `01` and `+1`. Other texts as they are.
+fn plain(value: &str) -> Cow<'_, str> {
+    value.parse::<u64>().map_or(Cow::Borrowed(value), |number| Cow::Owned(number.to_string()))
 }
 
 /// What `correct=auto` means.
@@ -504,6 +511,9 @@ mod tests {
             ("easy++(correct=gradual)", "easy(backfill=sjf,predict=recent(2),correct=gradual)"),
             ("x2@tsafrir2007", "easy(extra=first,overdue=stale,predict=times(2,estimate),pass=event)"),
             ("conservative(predict=recent(1,metric=min))", "conservative(predict=recent(1))"),
+            ("easy(reserve=01)", "easy"),
+            ("easy(reserve=+2)", "easy(reserve=2)"),
+            ("easy(reserve=00,extra=first)", "easy(reserve=0)"),
             ("ss(target=1,cap=3)", "ss(cap=3)"),
             ("ss(sf=auto,target=1)", "ss(sf=auto,target=1)"),
             ("easy(guard=estimate)", "easy"),

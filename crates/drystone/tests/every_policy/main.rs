@@ -1,6 +1,6 @@
 //! Every policy of the registry on hostile random workloads: the invariants of every schedule, asked of an independent
 //! checker; each policy's own guarantees; saving, restoring and going on; no look into the future. A new policy is covered by
-//! being registered; it fails here until `subject.rs` says what it guarantees.
+//! being registered; it fails here until `subject.rs` says what it guarantees and `metamorphic.rs` what it must follow.
 //!
 //! Numbers drawn differ from run to run, unless PROPTEST_RNG_SEED fixes them; DRYSTONE_CASES sets how many cases are drawn
 //! per policy (default 4), DRYSTONE_POLICY tries one policy alone, DRYSTONE_SHOW prints each case

@@ -16,7 +16,7 @@ pub(super) fn pareto(args: &ParetoArgs) -> Outcome {
     let table = Table::of(&store, &choice)?;
     if table.incomplete > 0 {
         let left = count(table.incomplete as u64);
-        message::warning(&format!("{left} configurations lack results and are left out"));
+        message::warning(&format!("{left} configurations lack {} and are left out", table.want()));
     }
     let front = Front::of(&table)?;
     output::print(&Shown { front, table }, args.format.into())?;

@@ -23,7 +23,7 @@ pub(super) fn rank(args: &RankArgs) -> Outcome {
     }
     if table.incomplete > 0 {
         let left = count(table.incomplete as u64);
-        message::warning(&format!("{left} configurations lack results and are not ranked"));
+        message::warning(&format!("{left} configurations lack {} and are not ranked", table.want()));
     }
     let shown = Shown {
         distributions: ranking.distributions(&table),
