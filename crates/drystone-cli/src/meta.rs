@@ -90,7 +90,7 @@ impl CleaningMeta {
         let touched = self.rules.0.iter().filter(|(_, records)| *records > 0);
         let rules: Vec<String> = touched.map(|(rule, records)| format!("{rule} {}", count(*records))).collect();
         (!rules.is_empty())
-            .then(|| format!("of {} records: {}; --audit lists them", count(self.records), rules.join(", ")))
+            .then(|| format!("of the log's {} records: {}; --audit lists them", count(self.records), rules.join(", ")))
     }
 }
 
@@ -192,7 +192,7 @@ pub(crate) struct Determined<'a> {
 #[derive(Clone, Serialize, Debug)]
 pub(crate) struct StudyMeta {
     pub(crate) name: &'static str,
-    /// What it set that Drystone does otherwise.
+    /// What it sets that Drystone does otherwise; options given explicitly win.
     pub(crate) sets: Pairs,
 }
 

@@ -178,6 +178,17 @@ impl Results {
         }
     }
 
+    /// The load factors at which policies were simulated, too, in order.
+    fn factors(&self) -> Vec<f64> {
+        let mut factors: Vec<f64> = Vec::new();
+        for point in &self.loads {
+            if !factors.contains(&point.factor) {
+                factors.push(point.factor);
+            }
+        }
+        factors
+    }
+
     /// What determined the results, without the results: for plots of them to carry.
     #[must_use]
     pub fn determined(&self) -> Value {
@@ -193,6 +204,7 @@ impl Results {
             "policies": policies,
             "baseline": self.baseline,
             "comparison": self.comparison.options,
+            "loads": self.factors(),
         })
     }
 }

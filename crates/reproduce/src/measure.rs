@@ -155,8 +155,10 @@ impl TryFrom<String> for Measured {
             known.then_some(Measured { at, class: Some((scheme, number)) })
         };
         of_class().ok_or_else(|| {
-            let mut names: Vec<&str> = ALL.iter().map(|(name, _)| *name).collect();
-            names.dedup();
+            let of_class = |of: &Of| matches!(of, Of::Class(_) | Of::Share | Of::RelativeClass(_));
+            let names: Vec<String> = (ALL.iter())
+                .map(|(name, of)| if of_class(of) { format!("{name}@SCHEME/N") } else { (*name).to_string() })
+                .collect();
             format!(
                 "`{text}` is no measure; expected one of {}, or of a class, as share-percent@four/0",
                 names.join(", ")
@@ -227,8 +229,8 @@ impl Measured {
         match self.of() {
             Of::Log(value) => value(&describe(seen.workload)),
             Of::Share => {
-                let (of_class, all) = (self.class(seen.report?)?.wait.count, seen.workload.len());
-                Some(100.0 * of_class as f64 / all as f64)
+                let (of_class, all) = (self.class(seen.report?)?.wait.count, seen.report?.trimmed.kept);
+                (all > 0).then(|| 100.0 * of_class as f64 / all as f64)
             }
             Of::Report(value) => value(seen.report?),
             Of::Class(value) => value(self.class(seen.report?)?),

@@ -285,6 +285,24 @@ impl CompareResult {
         self.comparison.policies.iter().find(|c| c.name == policy).map(|c| c.changes.as_slice())
     }
 
+    /// How many jobs count. Who is trimmed away may depend on the policy: then each is measured over jobs of its own.
+    fn counted(&self) -> Option<String> {
+        let first = &self.results.first()?.report;
+        let same = self.results.iter().all(|r| r.report.trimmed == first.trimmed);
+        let kept = || self.results.iter().map(|r| r.report.trimmed.kept);
+        Some(match (same, kept().min(), kept().max()) {
+            (false, Some(least), Some(most)) => {
+                let seen = count(first.trimmed.seen);
+                format!(
+                    "{} to {} of {seen}, under each policy those that its schedule leaves",
+                    count(least),
+                    count(most)
+                )
+            }
+            _ => report::counted(first),
+        })
+    }
+
     fn figures(&self) -> Table {
         let timed = self.results.iter().any(|r| r.timing.is_some());
         let mut columns = vec![
@@ -458,8 +476,8 @@ impl Printable for CompareResult {
         let mut document = Document::default();
         document.heading(self.workload.line());
         let mut facts = report::determined_facts(&self.workload, &self.experiment);
-        if let Some(first) = self.results.first() {
-            facts.push(("jobs that count".to_string(), report::counted(&first.report)));
+        if let Some(counted) = self.counted() {
+            facts.push(("jobs that count".to_string(), counted));
         }
         document.facts(facts);
         document.table(self.figures());

@@ -85,7 +85,13 @@ pub(crate) fn gantt(args: &GanttArgs) -> Outcome {
         policy: &PolicyMeta::of(&spec),
         experiment: &experiment,
     };
-    let determined = serde_json::to_value(determined).map_err(Failure::usage)?;
+    let mut determined = serde_json::to_value(determined).map_err(Failure::usage)?;
+    determined["chart"] = serde_json::json!({
+        "window": args.window,
+        "colour": args.colour.id(),
+        "job": args.job,
+        "pixels": [args.pixels.0, args.pixels.1],
+    });
     let gantt = Gantt::new(workload, spec.text(), &segments.list, window, mark).determined_by(determined);
     if gantt.jobs() == 0 {
         message::note("nothing ran in this window");

@@ -195,11 +195,12 @@ fn list(studies: &[Study]) -> Document {
 fn tell_missing(studies: &[Study], states: &BTreeMap<String, LogState>) {
     for (file, state) in states {
         let page = studies.iter().flat_map(|s| &s.logs).find(|log| log.file == *file).map_or("", |log| &log.page);
+        let offers = |what: &str| if page.is_empty() { String::new() } else { format!("; {page} offers {what}") };
         match state {
             LogState::Found { .. } => {}
-            LogState::Absent => message::warning(&format!("{file} is missing; {page} offers it")),
+            LogState::Absent => message::warning(&format!("{file} is missing{}", offers("it"))),
             LogState::Wrong { path, problem } => {
-                message::warning(&format!("{}: {problem}; {page} offers the one expected", path.display()));
+                message::warning(&format!("{}: {problem}{}", path.display(), offers("the one expected")));
             }
         }
     }

@@ -172,3 +172,20 @@ fn speed_is_told_apart_from_the_results() {
     assert!(run(&["--timing", "--format", "json"]).json()["results"][0]["timing"]["jobs_per_second"].is_f64());
     assert_eq!(run(&["--quiet"]).err, "");
 }
+
+/// Who is trimmed away depends on the schedule: no policy's count stands for all.
+#[test]
+fn each_policy_may_count_other_jobs() {
+    // Of the three the last to arrive decides: under FCFS job 3 waits for job 2 and ends after it, under EASY it overtakes.
+    let jobs = [line(1, 0, 100, 3, 100), line(2, 10, 50, 4, 50), line(3, 20, 30, 1, 60), line(4, 145, 1, 1, 1)];
+    let folder = Folder::with("log.swf", format!("; MaxProcs: 4\n{}", jobs.concat()));
+    let counted = |policies: [&str; 2]| {
+        let args = ["compare", "-w", "log.swf", "--trim", "tsafrir", "-p", policies[0], "-p", policies[1]];
+        let out = folder.run(&args).ok();
+        out.lines().find_map(|l| l.strip_prefix("jobs that count")).expect("it is said").trim().to_string()
+    };
+    // FCFS: 1 ends at 100, 2 from 100 to 150, 3 and 4 after it. EASY: 3 from 20 to 50.
+    let both = "1 to 2 of 4, under each policy those that its schedule leaves";
+    assert_eq!([counted(["fcfs", "easy"]), counted(["easy", "fcfs"])], [both, both]);
+    assert_eq!(counted(["easy", "easy(backfill=sjf)"]), "2 of 4; left out: 0 early, 2 late, 0 by status");
+}

@@ -144,6 +144,11 @@ fn schedules_say_what_determined_them() {
     let bytes = std::fs::read(folder.path("out.parquet")).expect("written");
     assert_eq!((&bytes[..4], &bytes[bytes.len() - 4..]), (&b"PAR1"[..], &b"PAR1"[..]));
     assert!(String::from_utf8_lossy(&bytes).contains("blake3:"));
+    // Where it is one of a part of the log, the times of the whole are notes.
+    folder.write("log.swf", format!("; StartTime: then\n; EndTime: later\n{}", four()));
+    let part = ["run", "-p", "easy", "-w", "log.swf", "--quiet", "--slice", "5..", "--jobs", "part.swf"];
+    folder.run(&part).ok();
+    assert!(folder.read("part.swf").starts_with("; StartTime: then\n; Note: EndTime of the whole log: later\n"));
     // A schedule as a log is a log again; each job in it waited as it says.
     let again = folder.run(&["workload", "info", "out.swf", "--format", "json"]).json();
     assert_eq!(again["description"]["jobs"], 4);
@@ -184,6 +189,7 @@ fn what_goes_beside_a_result_says_what_determined_it() {
     }
     let data: Value = serde_json::from_str(&folder.read("chart.json")).expect("JSON");
     settings("schedule", &data["determined"]);
+    assert_eq!(data["determined"]["chart"]["colour"], "user");
     assert_eq!(metadata(&folder.read("chart.svg")), data["determined"]);
     // Nothing stands beside the standard output, or what is no file.
     let names = folder.names();

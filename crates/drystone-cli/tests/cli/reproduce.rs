@@ -163,3 +163,23 @@ fn the_studies_that_come_with_the_program_are_listed() {
     }
     assert!(out.contains("SDSC-BLUE-2000-4.1-cln.swf"), "{out}");
 }
+
+/// Classes of jobs make up all that count, also where trimming leaves some out.
+#[test]
+fn shares_of_classes_add_up() {
+    let folder = Folder::new();
+    folder.run(&["workload", "generate", "--jobs", "1000", "--out", "four.swf", "--quiet"]).ok();
+    let column =
+        |class: u32| format!("[[table.column]]\nname = \"{class}\"\nmeasure = \"share-percent@four/{class}\"\n");
+    let columns: String = (0..4).map(column).collect();
+    let text = study("easy", "1", "0").replace("reason = \"exact\"", "reason = \"none\"\nas = \"tsafrir2007\"");
+    let (head, tail) = text.split_once("[[table.column]]").expect("a column");
+    let (_, row) = tail.split_once("[[table.row]]").expect("a row");
+    let row = row.replace("[\"1\"]", "[\"\", \"\", \"\", \"\"]").replace("tolerance = [0]", "");
+    folder.write("mine.toml", format!("{head}{columns}[[table.row]]{row}"));
+    let json = folder.run(&[&ARGS[..], &["--format", "json"]].concat()).json();
+    let cells = json["studies"][0]["tables"][0]["rows"][0]["cells"].as_array().expect("cells").clone();
+    let sum: f64 = cells.iter().map(|cell| cell["ours"].as_f64().expect("a number")).sum();
+    assert!((sum - 100.0).abs() < 1e-9, "{sum}");
+    assert!(json["studies"][0]["tables"][0]["rows"][0]["settings"]["trim"] == "tsafrir");
+}

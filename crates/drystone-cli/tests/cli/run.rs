@@ -219,7 +219,7 @@ fn tables_say_what_cleaning_did() {
     let folder = Folder::with("log.swf", log);
     for command in ["run", "compare"] {
         let table = folder.run(&[command, "-w", "log.swf", "--policy", "easy", "--overrun", "kill"]).ok();
-        let cleaning = "of 3 records: guessed-estimate 1, killed 1; --audit lists them";
+        let cleaning = "of the log's 3 records: guessed-estimate 1, killed 1; --audit lists them";
         assert!(table.lines().any(|line| line.starts_with("cleaning ") && line.ends_with(cleaning)), "{table}");
     }
 }

@@ -26,7 +26,7 @@ pub struct OnFront {
 
 impl Front {
     /// The front of a table. With one workload its metrics are compared as they are; with several, each metric by its mean
-    /// degradation from the best over the workloads. Of equal candidates the first of the study stands for all.
+    /// degradation from the best over the workloads. Equal candidates do not beat each other.
     ///
     /// # Errors
     /// As for [`Table::degradations`], with several workloads.
@@ -58,7 +58,9 @@ impl Front {
         // In this order nobody is beaten by one that comes later.
         let mut front: Vec<usize> = Vec::new();
         for at in order {
-            let beaten = front.iter().any(|&other| (0..width).all(|m| cost(other, m) <= cost(at, m)));
+            let beaten = front.iter().any(|&other| {
+                (0..width).all(|m| cost(other, m) <= cost(at, m)) && (0..width).any(|m| cost(other, m) < cost(at, m))
+            });
             if !beaten {
                 front.push(at);
             }

@@ -22,6 +22,7 @@ pub(super) fn clean(args: &CleanArgs) -> Outcome {
     if let Some(start) = input.workload.provenance.unix_start {
         header.set("UnixStartTime", &start.to_string());
     }
+    header.retire_times(&input.workload.provenance.settings);
     header.push("Note", &format!("cleaned by drystone {}", crate::meta::VERSION));
     for setting in &input.workload.provenance.settings {
         header.push("Note", &format!("cleaned with {}={}", setting.name, setting.value));

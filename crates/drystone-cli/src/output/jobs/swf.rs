@@ -22,6 +22,7 @@ pub(super) fn write(
     if let Some(start) = workload.provenance.unix_start {
         header.set("UnixStartTime", &start.to_string());
     }
+    header.retire_times(&workload.provenance.settings);
     header.push("Note", "simulated by drystone; waits, run times and sizes are simulated");
     header.push("Note", &format!("drystone {determined}"));
     let originals = input.records.as_deref().unwrap_or(&[]);

@@ -1,5 +1,6 @@
 //! The comments of a log, verbatim, and the header fields among them.
 
+use crate::model::Setting;
 use std::borrow::Cow;
 
 /// The fields of the standard, to tell them from comments that happen to hold a colon.
@@ -100,6 +101,18 @@ impl Header {
         let found = self.lines().find(|(_, k, _)| k.eq_ignore_ascii_case(key));
         if let Some((index, key, value)) = found {
             self.comments[index].text = format!("; Note: {key} {why}: {value}").into_bytes();
+        }
+    }
+
+    /// What a workload's settings leave of its log's times: `StartTime` not where they were shifted, `EndTime` not where the jobs are
+    /// some of the log's, or at other times.
+    pub fn retire_times(&mut self, settings: &[Setting]) {
+        let has = |names: &[&str]| settings.iter().any(|setting| names.contains(&setting.name.as_str()));
+        if has(&["shift"]) {
+            self.retire("StartTime", "of the whole log");
+        }
+        if has(&["shift", "load", "month", "slice", "take"]) {
+            self.retire("EndTime", "of the whole log");
         }
     }
 

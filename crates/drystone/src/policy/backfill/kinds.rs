@@ -89,7 +89,7 @@ pub(crate) static EASY: Kind = Kind {
         },
     ],
     needs: &[
-        Needs { params: &["extra", "guard"], key: "reserve", value: "!0" },
+        Needs { params: &["extra", "arrive", "guard"], key: "reserve", value: "!0" },
         Needs { params: &["guard"], key: "predict", value: "!estimate" },
     ],
     unnamed: None,
