@@ -18,6 +18,13 @@ fn begin(folder: &Folder, args: &[&str]) -> Child {
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("runs")
 }
 
+/// Whether whoever started the tests did so under `nohup`: what they start ignores hangups, too, as it should.
+fn hangups_are_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
+}
+
 /// Commands that have their outputs open while they wait for their input.
 const WAITING: &[&[&str]] = &[
     &["workload", "convert", "-", "--out", "out.swf"],
@@ -31,6 +38,10 @@ const WAITING: &[&[&str]] = &[
 #[test]
 fn a_signal_leaves_no_half_file() {
     for (name, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        if name == "HUP" && hangups_are_ignored() {
+            eprintln!("SKIPPED: SIGHUP, which is ignored here (nohup?), and so by what the tests start");
+            continue;
+        }
         for args in WAITING {
             let folder = Folder::new();
             let mut child = begin(&folder, args);
@@ -42,7 +53,17 @@ fn a_signal_leaves_no_half_file() {
             // `wait` closes an input it still holds, and the end of the input would race with the signal.
             let input = child.stdin.take();
             signal(&child, name);
-            let status = child.wait().expect("ends");
+            let since = Instant::now();
+            let status = loop {
+                match child.try_wait().expect("can be asked") {
+                    Some(status) => break status,
+                    None if since.elapsed().as_secs() < 60 => sleep(Duration::from_millis(5)),
+                    None => {
+                        child.kill().expect("is stopped");
+                        panic!("{args:?} goes on after SIG{name}");
+                    }
+                }
+            };
             drop(input);
             assert_eq!(status.code(), Some(code), "{args:?} after SIG{name}");
             assert_eq!(folder.names(), Vec::<String>::new(), "{args:?} after SIG{name}");
