@@ -1,6 +1,6 @@
 //! From the command line to a workload: a log read and cleaned, or the synthetic default.
 
-use crate::args::{LogArgs, SimulationArgs};
+use crate::args::{CutArgs, LogArgs, SimulationArgs};
 use crate::exit::Failure;
 use crate::meta::{ExperimentMeta, FileMeta, StudyMeta};
 use crate::output::message;
@@ -102,28 +102,38 @@ impl Input {
         }
     }
 
-    /// What `run` and `compare` simulate. Times are scaled and shifted last: months and seconds are those of the log.
+    /// What `run` and `compare` simulate.
     pub(crate) fn simulated(args: &SimulationArgs, records: bool) -> Result<Input, Failure> {
         if args.log.load.is_some_and(|load| load.as_f64() != 1.0) && args.by.contains(&Scheme::Month) {
             let problem = "--by month does not go with --load: arrivals that come faster keep no calendar. --by week counts weeks";
             return Err(Failure::usage(problem));
         }
-        let cut = args.month.is_some() || args.slice.is_some();
-        let later = args.log.load.filter(|_| cut);
-        let (load, shift) = (args.log.load.filter(|_| !cut), args.log.shift && !cut);
-        let log = LogArgs { load, shift, ..args.log.clone() };
-        let mut input = Input::read(args.workload.as_deref(), &log, args.seed, records)?.slice(args)?;
+        Input::part(args.workload.as_deref(), &args.log, &args.cut, args.seed, records)
+    }
+
+    /// A part of a log, or the whole. Times are scaled and shifted last: months and seconds are those of the log.
+    pub(crate) fn part(
+        path: Option<&Path>,
+        log: &LogArgs,
+        cut: &CutArgs,
+        seed: u64,
+        records: bool,
+    ) -> Result<Input, Failure> {
+        let cuts = cut.month.is_some() || cut.slice.is_some();
+        let later = log.load.filter(|_| cuts);
+        let first = LogArgs { load: log.load.filter(|_| !cuts), shift: log.shift && !cuts, ..log.clone() };
+        let mut input = Input::read(path, &first, seed, records)?.slice(cut)?;
         if let Some(load) = later {
             input.workload = transform::scale_load(input.workload, load).map_err(Failure::usage)?;
         }
-        if cut && args.log.shift {
+        if cuts && log.shift {
             input.workload = transform::shift(input.workload).map_err(Failure::usage)?;
         }
         Ok(input)
     }
 
     /// Keeps only the jobs that `--month` and `--slice` ask for.
-    fn slice(self, args: &SimulationArgs) -> Result<Input, Failure> {
+    fn slice(self, args: &CutArgs) -> Result<Input, Failure> {
         let mut input = self;
         if let Some(month) = &args.month {
             let months = transform::months(&input.workload)?;

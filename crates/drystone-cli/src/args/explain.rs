@@ -1,8 +1,8 @@
 //! `drystone explain`.
 
-use super::LogArgs;
+use super::{CutArgs, LogArgs};
 use crate::exit::CODES;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use drystone::policy::PolicySpec;
 use std::path::PathBuf;
 
@@ -11,6 +11,7 @@ Examples:
   drystone explain --job 4711 --policy conservative --workload LOG.swf.gz
   drystone explain --job 4711 --policy 'slack(sf=3,awt=2401)' --priorities important.toml \\
       --workload LOG.swf.gz
+  drystone explain --job 4711 --policy easy --workload LOG.swf.gz --month 1997-03 --format json
 
 A file of priorities (up: what users say, pp: what administrators say, from 0 to 1; -inf: only where it disturbs nobody):
 
@@ -47,9 +48,21 @@ pub(crate) struct ExplainArgs {
     #[command(flatten)]
     pub(crate) log: LogArgs,
 
+    #[command(flatten)]
+    pub(crate) cut: CutArgs,
+
     /// Priorities and quotas of users, groups, queues and jobs, for policies that know them (slack).
     #[arg(long, value_name = "FILE.toml", help_heading = "Policy")]
     pub(crate) priorities: Option<PathBuf>,
+
+    /// What suspending a job costs on this machine, for policies that suspend (ss, tss, is); see docs/suspension.md. Without
+    /// it suspension costs nothing.
+    #[arg(long, value_name = "FILE.toml", help_heading = "Policy")]
+    pub(crate) platform: Option<PathBuf>,
+
+    /// How to tell it.
+    #[arg(long, value_name = "FORMAT", default_value = "text", help_heading = "Output")]
+    pub(crate) format: StoryFormat,
 
     /// Only tell what happened, not what would have been with a shorter estimate or fewer processors. Each of these is
     /// another simulation.
@@ -63,4 +76,13 @@ pub(crate) struct ExplainArgs {
     /// Say nothing on the standard error but errors.
     #[arg(long, short, help_heading = "Output")]
     pub(crate) quiet: bool,
+}
+
+/// How a story is told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum StoryFormat {
+    /// Lines for people.
+    Text,
+    /// One object with every event, what would have been, and what determined it.
+    Json,
 }

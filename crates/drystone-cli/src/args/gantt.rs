@@ -1,7 +1,7 @@
 //! `drystone gantt`.
 
-use super::LogArgs;
 use super::values::words;
+use super::{CutArgs, LogArgs};
 use crate::exit::CODES;
 use clap::Args;
 use drystone::policy::PolicySpec;
@@ -34,7 +34,11 @@ pub(crate) struct GanttArgs {
     #[command(flatten)]
     pub(crate) log: LogArgs,
 
-    /// Draw only what ran from FROM up to UNTIL, in seconds of the log; either may be left out. The whole log is simulated.
+    #[command(flatten)]
+    pub(crate) cut: CutArgs,
+
+    /// Draw only what ran from FROM up to UNTIL, in seconds of the log; either may be left out. Jobs outside it are
+    /// simulated all the same.
     #[arg(long, value_name = "FROM..UNTIL", help_heading = "Chart", allow_hyphen_values = true)]
     pub(crate) window: Option<String>,
 

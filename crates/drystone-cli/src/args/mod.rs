@@ -1,6 +1,7 @@
 //! The command line: one file per command.
 
 mod compare;
+mod cut;
 mod explain;
 mod gantt;
 mod log;
@@ -16,7 +17,8 @@ mod values;
 mod workload;
 
 pub(crate) use compare::CompareArgs;
-pub(crate) use explain::ExplainArgs;
+pub(crate) use cut::CutArgs;
+pub(crate) use explain::{ExplainArgs, StoryFormat};
 pub(crate) use gantt::GanttArgs;
 pub(crate) use log::LogArgs;
 pub(crate) use policies::PoliciesArgs;

@@ -1,7 +1,7 @@
 //! Options of `run` and `compare`: the workload, what is measured and how it is printed.
 
-use super::LogArgs;
-use super::values::{month, selection, words};
+use super::values::{selection, words};
+use super::{CutArgs, LogArgs};
 use clap::{Args, ValueEnum};
 use drystone::metrics::{Scheme, Selection};
 use std::path::PathBuf;
@@ -17,16 +17,11 @@ pub(crate) struct SimulationArgs {
     #[command(flatten)]
     pub(crate) log: LogArgs,
 
-    /// Only jobs submitted in this calendar month of the log's time zone, e.g. 1997-03.
-    #[arg(long, value_name = "YYYY-MM", help_heading = "Cleaning", value_parser = month, conflicts_with = "each_month")]
-    pub(crate) month: Option<String>,
-
-    /// Only jobs submitted from FROM up to but not including UNTIL, in seconds of the log; either may be left out.
-    #[arg(long, value_name = "FROM..UNTIL", help_heading = "Cleaning", allow_hyphen_values = true)]
-    pub(crate) slice: Option<String>,
+    #[command(flatten)]
+    pub(crate) cut: CutArgs,
 
     /// Simulate each calendar month of submits apart, from an empty machine, and trim each by itself.
-    #[arg(long, help_heading = "Cleaning", conflicts_with = "load")]
+    #[arg(long, help_heading = "Cleaning", conflicts_with_all = ["load", "month"])]
     pub(crate) each_month: bool,
 
     /// Which jobs count: all, tsafrir (without the first 1 % to end and those that end after the last submit), completed,

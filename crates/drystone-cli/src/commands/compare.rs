@@ -86,7 +86,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
     let written = [("--audit", common.log.audit.as_deref()), ("--report", common.report.as_deref())];
     file::distinct(&input::read_by(common), &written)?;
     let report_file = common.report.as_deref().map(ReportFile::open).transpose()?;
-    common.plots.as_deref().map(plots::prepare).transpose()?;
+    let _folder = common.plots.as_deref().map(plots::prepare).transpose()?;
     let specs = specs(args)?;
     let input = Input::simulated(common, false)?;
     input::fits(&specs, &input.workload)?;

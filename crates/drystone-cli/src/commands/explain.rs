@@ -1,36 +1,67 @@
 //! `drystone explain`: why a job started when it did.
 
 use super::run::in_study;
-use crate::args::ExplainArgs;
+use crate::args::{ExplainArgs, StoryFormat};
 use crate::exit::{DONE, Failure, Outcome};
 use crate::input::{self, Input};
-use crate::output::{file, message, stdout};
+use crate::meta::{Determined, PolicyMeta, VERSION, WorkloadMeta};
+use crate::output::{self, file, message, stdout};
 use crate::simulate::scheduler;
-use drystone::engine::explain::{ExplainError, WhatIf, explain as tell};
+use drystone::engine::Platform;
+use drystone::engine::explain::{ExplainError, Explanation, WhatIf, explain as tell};
 use drystone::model::{JobId, Workload};
+use serde::Serialize;
+
+/// A story for machines, with everything that determined it.
+#[derive(Serialize)]
+struct Answer<'a> {
+    #[serde(flatten)]
+    determined: Determined<'a>,
+    #[serde(flatten)]
+    told: &'a Explanation<'a>,
+}
 
 pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
     message::be_quiet(args.quiet);
-    let read = [args.workload.as_deref(), args.priorities.as_deref()];
+    let read = [args.workload.as_deref(), args.priorities.as_deref(), args.platform.as_deref()];
     file::distinct(&read, &[("--audit", args.log.audit.as_deref())])?;
-    let Input { workload, .. } = Input::read(args.workload.as_deref(), &args.log, args.seed, false)?;
+    let input = Input::part(args.workload.as_deref(), &args.log, &args.cut, args.seed, false)?;
+    let workload = &input.workload;
     let spec = in_study(&args.policy, args.log.study)?;
-    input::fits([&spec], &workload)?;
-    let id = find(&workload, args.job)?;
+    input::fits([&spec], workload)?;
+    let id = find(workload, args.job)?;
+    let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
     let mut priorities = None;
     if let Some(file) = &args.priorities {
-        let (read, _) = input::priorities(file, &workload)?;
-        input::takes(&spec, &read, &workload)?;
-        priorities = Some(read);
+        let (read, meta) = input::priorities(file, workload)?;
+        input::takes(&spec, &read, workload)?;
+        (priorities, experiment.priorities) = (Some(read), Some(meta));
+    }
+    let mut platform = Platform::default();
+    if let Some(file) = &args.platform {
+        let (read, meta) = input::platform(file)?;
+        (platform, experiment.platform) = (read, Some(meta));
     }
     let what_if =
         if args.no_what_if { Vec::new() } else { WhatIf::about(workload.job(id), workload.truth()[id.index()].run) };
-    let new = || scheduler(&spec, priorities.as_ref(), &workload);
-    let story = tell(&workload, id, new, &what_if).map_err(|error| match error {
+    let new = || scheduler(&spec, priorities.as_ref(), workload);
+    let story = tell(workload, id, new, &platform, &what_if).map_err(|error| match error {
         ExplainError::Simulation(error) => Failure::simulation(spec.text(), &error),
         ExplainError::WhatIf(error) => Failure::usage(error),
     })?;
-    stdout::write(story.to_string().as_bytes())?;
+    match args.format {
+        StoryFormat::Text => stdout::write(story.to_string().as_bytes())?,
+        StoryFormat::Json => {
+            let determined = Determined {
+                schema: "drystone/explanation/1",
+                drystone: VERSION,
+                workload: &WorkloadMeta::of(&input),
+                policy: &PolicyMeta::of(&spec),
+                experiment: &experiment,
+            };
+            stdout::write(&output::json(&Answer { determined, told: &story })?)?;
+        }
+    }
     Ok(DONE)
 }
 

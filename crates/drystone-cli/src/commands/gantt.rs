@@ -54,7 +54,7 @@ pub(crate) fn gantt(args: &GanttArgs) -> Outcome {
         return Err(Failure::usage(format_args!("--window {from}..{until}: it ends before it begins")));
     }
     let out = Output::create(&args.output)?;
-    let input = Input::read(args.workload.as_deref(), &args.log, args.seed, false)?;
+    let input = Input::part(args.workload.as_deref(), &args.log, &args.cut, args.seed, false)?;
     let workload = &input.workload;
     let spec = in_study(&args.policy, args.log.study)?;
     let id = args.job.map(|job| find(workload, job)).transpose()?;

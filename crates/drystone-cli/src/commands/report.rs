@@ -20,7 +20,7 @@ pub(crate) fn report(args: &ReportArgs) -> Outcome {
     }
     file::distinct(&[Some(&args.results)], &[("--output", Some(&args.output))])?;
     let out = Output::create(&args.output)?;
-    args.plots.as_deref().map(plots::prepare).transpose()?;
+    let _folder = args.plots.as_deref().map(plots::prepare).transpose()?;
     let name =
         if args.results == Path::new("-") { "standard input".to_string() } else { args.results.display().to_string() };
     let read = || -> std::io::Result<Vec<u8>> {

@@ -64,7 +64,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     file::distinct(&input::read_by(common), &written)?;
     let schedule = args.jobs.as_deref().map(jobs::Target::open).transpose()?;
     let report_file = common.report.as_deref().map(ReportFile::open).transpose()?;
-    common.plots.as_deref().map(plots::prepare).transpose()?;
+    let _folder = common.plots.as_deref().map(plots::prepare).transpose()?;
     let records = schedule.as_ref().is_some_and(jobs::Target::needs_records);
     let trace = args.trace.as_deref().map(Csv::open).transpose()?;
     let weeks = args.weeks.as_deref().map(Csv::open).transpose()?;

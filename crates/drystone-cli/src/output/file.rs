@@ -10,6 +10,9 @@ use tempfile::NamedTempFile;
 /// Temporary files that exist now: removed when the program is told to stop.
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
+/// Folders that were made for files that are not there yet.
+static MADE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
 fn temporary() -> MutexGuard<'static, Vec<PathBuf>> {
     TEMPORARY.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
@@ -21,7 +24,45 @@ pub(crate) fn clean_up_and_exit(code: i32) -> ! {
     for file in files.iter() {
         let _ = fs::remove_file(file);
     }
+    remove_empty(&made());
     std::process::exit(code)
+}
+
+fn made() -> MutexGuard<'static, Vec<PathBuf>> {
+    MADE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Removes folders as far as nothing is in them, the innermost first.
+fn remove_empty(folders: &[PathBuf]) {
+    for folder in folders.iter().rev() {
+        let _ = fs::remove_dir(folder);
+    }
+}
+
+/// A folder for files to come, with those around it. What was made for it and stays empty goes again with this.
+#[must_use]
+pub(crate) struct Folder {
+    made: Vec<PathBuf>,
+}
+
+impl Folder {
+    /// Makes the folder where there is none.
+    pub(crate) fn create(path: &Path) -> io::Result<Folder> {
+        let missing = path.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
+        let mut missing: Vec<PathBuf> = missing.map(Path::to_path_buf).collect();
+        missing.reverse();
+        made().extend(missing.iter().cloned());
+        let folder = Folder { made: missing };
+        fs::create_dir_all(path)?;
+        Ok(folder)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        remove_empty(&self.made);
+        made().retain(|folder| !self.made.contains(folder));
+    }
 }
 
 /// Where the bytes go until they are complete.

@@ -1,19 +1,19 @@
 //! Plots in a directory, for papers.
 
-use super::file::{self, Complete};
+use super::file::{self, Complete, Folder};
 use super::message;
 use crate::exit::Failure;
 use drystone_report::Results;
 use drystone_report::charts::{MOST_TOGETHER, draw};
+use std::io;
 use std::path::Path;
-use std::{fs, io};
 
 /// Width of every plot. PNG has two pixels per unit.
 const WIDTH: u32 = 820;
 
-/// Makes the directory, before the work begins.
-pub(crate) fn prepare(directory: &Path) -> Result<(), Failure> {
-    fs::create_dir_all(directory).map_err(|e| match e.kind() {
+/// Makes the directory, before the work begins. Where no plots come to be in it, it goes again with what is answered.
+pub(crate) fn prepare(directory: &Path) -> Result<Folder, Failure> {
+    Folder::create(directory).map_err(|e| match e.kind() {
         io::ErrorKind::AlreadyExists => Failure::usage(format_args!("{}: is no directory", directory.display())),
         _ => Failure::write(&directory.display().to_string(), &e),
     })

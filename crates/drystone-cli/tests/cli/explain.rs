@@ -124,3 +124,49 @@ fn what_has_not_changed_is_not_told_again() {
     let story = folder.run(&args).ok();
     assert_eq!(story.matches("is planned to start at 150").count(), 1, "{story}");
 }
+
+/// The same story as data: what people read is in it line by line.
+#[test]
+fn machines_are_told_the_same() {
+    let folder = Folder::with("log.swf", three());
+    let args = ["--policy", "slack(sf=3,awt=120)", "--job", "2"];
+    let text = explain(&folder, &args).ok();
+    let told = explain(&folder, &[&args[..], &["--format", "json"]].concat()).json();
+    assert_eq!(told["schema"], "drystone/explanation/1");
+    assert_eq!(told["policy"]["parameters"]["awt"], "120");
+    assert_eq!(told["job"], serde_json::json!({"number": 2, "procs": 4, "estimate": 50, "submit": 10, "start": 110}));
+    let story = told["story"].as_array().expect("a list");
+    let line = |event: &serde_json::Value| format!("{:>12}  {}", event["at"], event["text"].as_str().expect("text"));
+    let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("  ")).collect();
+    assert_eq!(story.iter().map(line).collect::<Vec<_>>(), lines);
+    let moved = story.iter().find(|event| event["event"] == "moved").expect("job 3 moves it");
+    for (key, value) in [("from", 100), ("to", 110), ("latest", 415), ("favour", 3)] {
+        assert_eq!(moved[key], value, "{key}");
+    }
+    assert_eq!(told["what_if"][0], serde_json::json!({"procs": 2, "start": 100}));
+}
+
+/// Job 2 stands alone in its slice; on a platform where suspension costs, job 1 comes back later.
+#[test]
+fn slices_and_platforms_count() {
+    let folder = Folder::with("log.swf", three());
+    let told = explain(&folder, &["--policy", "easy", "--job", "2", "--slice", "5..15", "--no-what-if"]).ok();
+    assert!(told.contains("just before, 0 jobs waited, 0 ran, 4 processors were free"), "{told}");
+    let error = explain(&folder, &["--policy", "easy", "--job", "2", "--month", "2031-01"]).fails(2);
+    assert!(error.contains("no job was submitted in 2031-01"), "{error}");
+
+    // A job of 60 s comes to one that has run for an hour and has an hour to go: it waits until its expansion factor is 2.
+    let log = format!("; MaxProcs: 4\n{}{}", line(1, 0, 7200, 4, 7200), line(2, 3600, 60, 4, 60));
+    folder.write("log.swf", log);
+    folder.write("costs.toml", "[suspension]\nsmallest = 100\nlargest = 100\nrate = 2\n");
+    let free = explain(&folder, &["--policy", "ss(sf=2)", "--job", "1", "--no-what-if"]).ok();
+    let costs = ["--policy", "ss(sf=2)", "--job", "1", "--no-what-if", "--platform", "costs.toml"];
+    let dear = explain(&folder, &costs).ok();
+    assert!(free.contains("is suspended") && dear.contains("is suspended"), "{free}{dear}");
+    let end = |told: &str| -> i64 {
+        let line = told.lines().find(|line| line.ends_with("ends after running for 7200 s")).expect("it ends");
+        line.split_whitespace().next().and_then(|time| time.parse().ok()).expect("a time")
+    };
+    // It waits for 60 s, and writes 100 MB at 2 MB/s.
+    assert_eq!((end(&free), end(&dear)), (7260, 7310), "{free}{dear}");
+}

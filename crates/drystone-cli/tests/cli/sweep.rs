@@ -115,10 +115,13 @@ fn rankings_and_fronts() {
     let csv = folder.run(&[&args[..3], &["--format", "csv"]].concat()).ok();
     assert_eq!(
         csv.lines().next(),
-        Some("rank,degradation,policy,order,size,four wait_mean,four bounded_slowdown_mean")
+        Some("rank,degradation,policy,order,size,four wait_mean,four bounded_slowdown_mean,study,drystone")
     );
     let front = folder.run(&["sweep", "pareto", "study.db", "--format", "json"]).json();
-    assert!(!front.as_array().expect("a list").is_empty());
+    assert!(!front["front"].as_array().expect("a list").is_empty());
+    for told in [&rank, &front] {
+        assert_eq!((&told["study"], &told["drystone"]), (&"study".into(), &env!("CARGO_PKG_VERSION").into()), "{told}");
+    }
     let error = folder.run(&["sweep", "rank", "study.db", "--subspace", "siz=2"]).fails(2);
     assert!(error.contains("order, size"), "{error}");
     let error = folder.run(&["sweep", "rank", "study.db", "--metric", "wait_max"]).fails(2);
@@ -271,12 +274,13 @@ fn what_is_not_ranked_is_counted() {
         let said = |store: &str| folder.run(&["sweep", command, store]).err;
         assert!(said("part.db").contains(alone) && !said("all.db").contains("alone"), "{}", said("part.db"));
     }
-    let warning = format!("warning: {} configurations lack results and are not ranked", 6 - recorded);
-    let ran = folder.run(&["sweep", "rank", "all.db"]);
-    assert!(ran.err.contains(&warning), "{} does not say {warning}", ran.err);
-    let warning = warning.replace("not ranked", "left out");
-    let ran = folder.run(&["sweep", "pareto", "all.db"]);
-    assert!(ran.err.contains(&warning), "{} does not say {warning}", ran.err);
+    let left = 6 - recorded;
+    let plural = if left == 1 { "" } else { "s" };
+    let warning = format!("warning: left out: {left} configuration{plural} without results");
+    for command in ["rank", "pareto"] {
+        let ran = folder.run(&["sweep", command, "all.db"]);
+        assert!(ran.err.contains(&warning), "{} does not say {warning}", ran.err);
+    }
 }
 
 /// A metric may have no value where all was simulated: that is told from what is still to be done.
@@ -289,7 +293,7 @@ fn a_metric_without_value_is_named() {
         [[policy]]\npolicy = \"easy\"\n[[policy]]\npolicy = \"fcfs\"\n";
     folder.write("study.toml", study);
     folder.run(&["sweep", "study.toml"]).ok();
-    let why = "warning: 1 configurations lack results or have no value of reservation_error and are";
+    let why = "warning: left out: 1 configuration without results or a value of reservation_error";
     for command in ["rank", "pareto"] {
         let ran = folder.run(&["sweep", command, "study.db"]);
         assert!(ran.code == 0 && ran.err.contains(why), "{}", ran.err);

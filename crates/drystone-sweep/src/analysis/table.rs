@@ -127,7 +127,7 @@ impl Table {
         let names: Vec<String> = self.undefined.iter().map(ToString::to_string).collect();
         match names.as_slice() {
             [] => "results".to_string(),
-            names => format!("results or have no value of {}", names.join(", ")),
+            names => format!("results or a value of {}", names.join(", ")),
         }
     }
 

@@ -1,6 +1,8 @@
 //! Why a job started when it did: its story under any policy, and what would have been with one thing changed.
 
-use super::{Observer, Replay, Scheduler, Simulation, SimulationError};
+mod told;
+
+use super::{Observer, Platform, Replay, Scheduler, Simulation, SimulationError};
 use crate::model::{Ended, Job, JobId, Procs, Span, Time, Workload, WorkloadError};
 use crate::policy::{Moved, Why};
 use std::fmt;
@@ -250,7 +252,7 @@ impl WhatIf {
     }
 }
 
-/// A job's story with what would have been. Prints as text for people, with the log's job numbers.
+/// A job's story with what would have been. Prints as text for people, and serialises for machines, with the log's job numbers.
 #[derive(Clone, Debug)]
 pub struct Explanation<'a> {
     workload: &'a Workload,
@@ -270,8 +272,8 @@ pub enum ExplainError {
     WhatIf(#[from] WorkloadError),
 }
 
-/// Simulates the workload and, once more each, with every change, under a fresh scheduler each time, and tells the story of
-/// one job.
+/// Simulates the workload on this platform and, once more each, with every change, under a fresh scheduler each time, and tells
+/// the story of one job.
 ///
 /// # Errors
 /// A policy that breaks its contract, or an impossible change.
@@ -279,11 +281,13 @@ pub fn explain<'a>(
     workload: &'a Workload,
     id: JobId,
     scheduler: impl Fn() -> Scheduler,
+    platform: &Platform,
     what_if: &[WhatIf],
 ) -> Result<Explanation<'a>, ExplainError> {
     let simulate = |workload: &Workload| -> Result<Biography, SimulationError> {
         let mut story = Biography::new(id, workload.machine().procs);
-        Simulation::new(workload.machine(), scheduler(), Replay::new(workload)).run(&mut story)?;
+        let simulation = Simulation::new(workload.machine(), scheduler(), Replay::new(workload));
+        simulation.on(platform).run(&mut story)?;
         Ok(story)
     };
     let story = simulate(workload)?;
@@ -355,7 +359,7 @@ impl Explanation<'_> {
             Chapter::Started(why) => {
                 let how = match why {
                     Why::Head => "as the first of its queue",
-                    Why::Backfilled => "ahead of others, whom it does not disturb",
+                    Why::Backfilled => "ahead of others in its queue",
                     Why::Planned => "as planned",
                     Why::Preempting => "in place of jobs that were suspended for it",
                 };

@@ -1,12 +1,12 @@
 //! `drystone sweep pareto`: the configurations that no other beats in every metric.
 
-use super::rank::{level, whole};
+use super::rank::{Origin, level, tell_left_out, whole};
 use crate::args::ParetoArgs;
 use crate::exit::{DONE, Outcome};
 use crate::output::document::{Document, Table as Grid, Value};
 use crate::output::flat::{Row, Rows};
 use crate::output::number::{count, fixed_or};
-use crate::output::{self, Printable, message};
+use crate::output::{self, Printable};
 use drystone_sweep::analysis::{Choice, Front, Table};
 use serde::{Serialize, Serializer};
 
@@ -14,16 +14,14 @@ pub(super) fn pareto(args: &ParetoArgs) -> Outcome {
     let store = whole(&args.store)?;
     let choice = Choice { metrics: args.metric.clone(), workloads: args.workload.clone() };
     let table = Table::of(&store, &choice)?;
-    if table.incomplete > 0 {
-        let left = count(table.incomplete as u64);
-        message::warning(&format!("{left} configurations lack {} and are left out", table.want()));
-    }
+    tell_left_out(&table);
     let front = Front::of(&table)?;
-    output::print(&Shown { front, table }, args.format.into())?;
+    output::print(&Shown { origin: Origin::of(&store)?, front, table }, args.format.into())?;
     Ok(DONE)
 }
 
 struct Shown {
+    origin: Origin,
     front: Front,
     table: Table,
 }
@@ -37,7 +35,7 @@ impl Shown {
 
 impl Serialize for Shown {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.front.members.iter().map(|member| {
+        let members = self.front.members.iter().map(|member| {
             let candidate = &self.table.candidates[member.candidate];
             let values: serde_json::Map<String, serde_json::Value> = self
                 .front
@@ -57,9 +55,19 @@ impl Serialize for Shown {
                 "policy": candidate.policy,
                 "parameters": parameters,
                 "values": values,
-                "degradations": self.front.degradations,
             })
-        }))
+        });
+        let front = serde_json::json!({
+            "schema": "drystone/sweep-pareto/1",
+            "study": self.origin.study,
+            "drystone": self.origin.drystone,
+            "configurations": self.table.candidates.len(),
+            "incomplete": self.table.incomplete,
+            "workloads": self.table.cases,
+            "degradations": self.front.degradations,
+            "front": members.collect::<Vec<_>>(),
+        });
+        front.serialize(serializer)
     }
 }
 
@@ -94,6 +102,7 @@ impl Printable for Shown {
             for (name, &value) in self.columns().into_iter().zip(&member.values) {
                 row.number(name, Some(value));
             }
+            self.origin.close(&mut row);
             rows.push(row);
         }
         rows

@@ -4,7 +4,7 @@ use crate::args::RankArgs;
 use crate::exit::{DONE, Failure, Outcome};
 use crate::output::document::{Document, Table as Grid, Value};
 use crate::output::flat::{Row, Rows};
-use crate::output::number::{count, fixed_or, percent};
+use crate::output::number::{count, fixed_or, percent, plural};
 use crate::output::{self, Printable, message};
 use drystone_sweep::Store;
 use drystone_sweep::analysis::{Against, Candidate, Choice, Distribution, Ranked, Ranking, Spread, Subspace, Table};
@@ -21,14 +21,11 @@ pub(super) fn rank(args: &RankArgs) -> Outcome {
         let subspace = Subspace::parse(text, &table.parameters)?;
         subspaces.push((subspace.text.clone(), ranking.subspace(&table, &subspace)));
     }
-    if table.incomplete > 0 {
-        let left = count(table.incomplete as u64);
-        message::warning(&format!("{left} configurations lack {} and are not ranked", table.want()));
-    }
+    tell_left_out(&table);
     let shown = Shown {
         distributions: ranking.distributions(&table),
         against: ranking.against(&table),
-        study: store.status()?.study,
+        origin: Origin::of(&store)?,
         top: args.top,
         table,
         ranking,
@@ -51,9 +48,38 @@ pub(super) fn whole(path: &Path) -> Result<Store, Failure> {
     Ok(store)
 }
 
+/// Says how many configurations are left out, and for want of what.
+pub(super) fn tell_left_out(table: &Table) {
+    if table.incomplete > 0 {
+        let left = plural(table.incomplete as u64, "configuration");
+        message::warning(&format!("left out: {left} without {}", table.want()));
+    }
+}
+
+/// What an analysis is of: the store holds everything that determined its results.
+#[derive(Serialize)]
+pub(super) struct Origin {
+    pub(super) study: String,
+    /// The version that simulated.
+    drystone: String,
+}
+
+impl Origin {
+    pub(super) fn of(store: &Store) -> Result<Origin, Failure> {
+        let status = store.status()?;
+        Ok(Origin { study: status.study, drystone: status.drystone })
+    }
+
+    /// Its place in CSV: behind everything else.
+    pub(super) fn close(&self, row: &mut Row) {
+        row.text("study", &self.study);
+        row.text("drystone", &self.drystone);
+    }
+}
+
 /// A ranking with all that is said of it.
 struct Shown {
-    study: String,
+    origin: Origin,
     top: usize,
     table: Table,
     ranking: Ranking,
@@ -174,9 +200,10 @@ impl Serialize for Shown {
             .collect();
         let subspaces: Vec<SubspaceJson<'_>> =
             self.subspaces.iter().map(|(subspace, spread)| SubspaceJson { subspace, spread: *spread }).collect();
-        let mut out = serializer.serialize_struct("ranking", 10)?;
+        let mut out = serializer.serialize_struct("ranking", 11)?;
         out.serialize_field("schema", "drystone/sweep-rank/1")?;
-        out.serialize_field("study", &self.study)?;
+        out.serialize_field("study", &self.origin.study)?;
+        out.serialize_field("drystone", &self.origin.drystone)?;
         out.serialize_field("configurations", &self.table.candidates.len())?;
         out.serialize_field("incomplete", &self.table.incomplete)?;
         out.serialize_field("test_cases", &self.ranking.tests)?;
@@ -194,7 +221,7 @@ impl Printable for Shown {
         let mut document = Document::default();
         document.heading(format!(
             "{}: {} configurations by average degradation from the best of {} test cases",
-            self.study,
+            self.origin.study,
             count(self.table.candidates.len() as u64),
             self.table.tests()
         ));
@@ -251,6 +278,7 @@ impl Printable for Shown {
             for (test, value) in self.ranking.tests.iter().zip(&ranked.degradations) {
                 row.number(format!("{} {}", test.workload, test.metric), Some(*value));
             }
+            self.origin.close(&mut row);
             rows.push(row);
         }
         rows

@@ -33,6 +33,7 @@ const WAITING: &[&[&str]] = &[
     &["compare", "-w", "-", "-p", "fcfs", "-p", "easy", "--report", "out.json", "--audit", "audit.csv"],
     &["gantt", "-w", "-", "-p", "easy", "--output", "out.svg"],
     &["report", "-", "--output", "out.html"],
+    &["run", "-w", "-", "-p", "easy", "--plots", "deep/plots"],
 ];
 
 #[test]

@@ -1,0 +1,17 @@
+//! Which part of a log is simulated.
+
+use super::values::month;
+use clap::Args;
+
+/// What `run`, `compare`, `explain` and `gantt` leave out of the log, by submit.
+#[derive(Args, Clone, Default, Debug)]
+#[command(next_help_heading = "Cleaning")]
+pub(crate) struct CutArgs {
+    /// Only jobs submitted in this calendar month of the log's time zone, e.g. 1997-03.
+    #[arg(long, value_name = "YYYY-MM", value_parser = month)]
+    pub(crate) month: Option<String>,
+
+    /// Only jobs submitted from FROM up to but not including UNTIL, in seconds of the log; either may be left out.
+    #[arg(long, value_name = "FROM..UNTIL", allow_hyphen_values = true)]
+    pub(crate) slice: Option<String>,
+}
