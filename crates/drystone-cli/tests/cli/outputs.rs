@@ -269,6 +269,7 @@ fn the_schemas_of_json_are_stable() {
         ("predict", &["predict", "log.swf", "-p", "recent(2)", "--format", "json"]),
         ("info", &["workload", "info", "log.swf", "--format", "json"]),
         ("policies", &["policies", "--format", "json"]),
+        ("explain", &["explain", "-p", "slack", "-j", "3", "-w", "log.swf", "--format", "json"]),
     ] {
         let mut found = BTreeSet::new();
         keys(&folder.run(args).json(), "", &mut found);

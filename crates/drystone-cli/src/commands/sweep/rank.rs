@@ -61,7 +61,7 @@ pub(super) fn tell_left_out(table: &Table) {
 pub(super) struct Origin {
     pub(super) study: String,
     /// The version that simulated.
-    drystone: String,
+    pub(super) drystone: String,
 }
 
 impl Origin {
