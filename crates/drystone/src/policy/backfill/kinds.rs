@@ -56,7 +56,7 @@ pub(crate) static EASY: Kind = Kind {
         Param {
             name: "reserve",
             default: "1",
-            values: "a number from 0",
+            values: "a whole number from 0 to 4294967295",
             meaning: "how many jobs have a reservation: 0 is greedy; with 2 or more the plan is made anew at each pass, so \
                       only the first job's promise is sure to hold",
         },
