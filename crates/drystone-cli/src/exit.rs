@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn a_broken_contract_has_its_own_code() {
         let problem = "starts twice".to_string();
-        let violation = Violation { at: Time(5), job: JobId(3), problem };
+        let violation = Violation { at: Time(5), job: Some(JobId(3)), problem };
         let failure = Failure::simulation("easy", &violation.into());
         assert_eq!(failure.code(), VIOLATION);
         let Failure::Message { text, .. } = failure else { panic!("there is something to tell") };

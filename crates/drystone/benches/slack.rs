@@ -65,7 +65,7 @@ fn insert(c: &mut Criterion) {
             // One job holds the whole machine for weeks; everybody else waits.
             let now = Time::ZERO;
             for job in iter::once(Job::new(now, 128, Span(1_000_000))).chain(jobs(waiting)) {
-                session.arrive(now, &job, None);
+                session.arrive(now, &job, None).expect("possible");
                 session.decide(now).expect("a sound policy");
             }
             let saved = session.save().expect("saved");
@@ -78,7 +78,7 @@ fn insert(c: &mut Criterion) {
                         session
                     },
                     |session| {
-                        session.arrive(now, &next, None);
+                        session.arrive(now, &next, None).expect("possible");
                         session.decide(now).expect("a sound policy").list().len()
                     },
                     BatchSize::PerIteration,

@@ -169,7 +169,7 @@ fn time_is_spent_only_where_somebody_could_start() {
         session.set_stopwatch(Box::new(counting.clone()));
         let mut notes = Vec::new();
         for &procs in jobs {
-            session.arrive(Time::ZERO, &job(procs), None);
+            session.arrive(Time::ZERO, &job(procs), None).expect("possible");
         }
         notes.push(session.decide(Time::ZERO).expect("sound").list().len());
         (notes[0], counting.0.0.load(Ordering::Relaxed), counting.0.1.load(Ordering::Relaxed))

@@ -229,7 +229,9 @@ fn where_a_promise_is_put_off_the_oldest_come_first() {
 #[test]
 fn an_end_may_come_after_an_arrival_of_its_second() {
     let mut session = Session::new(Machine { procs: 1 }, spec("multiqueue").scheduler());
-    let arrive = |session: &mut Session, at: i64| session.arrive(Time(at), &Job::new(Time(at), 1, Span(100)), None);
+    let arrive = |session: &mut Session, at: i64| {
+        session.arrive(Time(at), &Job::new(Time(at), 1, Span(100)), None).expect("possible")
+    };
     let started = |session: &mut Session, at: i64| {
         let actions = session.decide(Time(at)).expect("a sound policy").list();
         actions.iter().filter_map(|a| matches!(a, Action::Start { .. }).then_some(())).count()

@@ -31,7 +31,7 @@ fn what_is_here_is_counted() {
     let mut s = session(4, "fcfs");
     assert_eq!(levels(&s), (4, 0, 0, 0, 0));
     for (submit, procs) in [(0, 3), (1, 2), (2, 4)] {
-        s.arrive(Time(submit), &job(submit, procs, 10), None);
+        s.arrive(Time(submit), &job(submit, procs, 10), None).expect("possible");
     }
     assert_eq!(levels(&s), (4, 3, 9, 0, 0));
     assert_eq!(decide(&mut s, 2), [0]);
@@ -53,7 +53,7 @@ fn only_a_scheduler_that_foresees_needs_the_truth() {
     assert!(!session(1, "easy++").clairvoyant());
     let mut s = session(1, "easy(predict=perfect)");
     assert!(s.clairvoyant());
-    let id = s.arrive(Time(0), &job(0, 1, 100), Some(Span(7)));
+    let id = s.arrive(Time(0), &job(0, 1, 100), Some(Span(7))).expect("possible");
     assert_eq!(s.view().prediction(id), Span(7));
 }
 
@@ -65,11 +65,11 @@ fn predictions_expire_and_are_corrected() {
     let mut s = session(1, "conservative(predict=recent(2),correct=gradual)");
     assert_eq!(s.deadline(), None);
     for (submit, run) in [(0, 2), (10, 4)] {
-        let id = s.arrive(Time(submit), &job(submit, 1, 100), None);
+        let id = s.arrive(Time(submit), &job(submit, 1, 100), None).expect("possible");
         assert_eq!(decide(&mut s, submit), [id.0]);
         s.end(Time(submit + run), id);
     }
-    let id = s.arrive(Time(20), &job(20, 1, 100), None);
+    let id = s.arrive(Time(20), &job(20, 1, 100), None).expect("possible");
     assert_eq!(decide(&mut s, 20), [id.0]);
     assert_eq!(s.deadline(), Some(Time(23)));
     assert!(!s.expire(Time(22)), "nothing is due");
@@ -91,9 +91,9 @@ fn predictions_expire_and_are_corrected() {
 #[test]
 fn a_plan_wakes_in_time() {
     let mut s = session(2, "conservative(notice=late)");
-    let first = s.arrive(Time(0), &job(0, 2, 100), None);
+    let first = s.arrive(Time(0), &job(0, 2, 100), None).expect("possible");
     assert_eq!(decide(&mut s, 0), [first.0]);
-    let second = s.arrive(Time(1), &job(1, 2, 10), None);
+    let second = s.arrive(Time(1), &job(1, 2, 10), None).expect("possible");
     assert_eq!(decide(&mut s, 1), [0; 0]);
     assert_eq!(s.deadline(), Some(Time(100)));
     let mut restored = session(2, "conservative(notice=late)");
@@ -115,11 +115,11 @@ fn jobs_that_have_just_come_are_predicted_anew() {
     for policy in ["fcfs(order=sjf,", "easy(order=sjf,", "greedy(order=sjf,", "easy(order=sjf,backfill=lxf,"] {
         let mut s = session(2, &format!("{policy}predict=recent(1,propagate=waiting))"));
         let of_user = |user: i32, job: Job| Job { user, ..job };
-        let first = s.arrive(Time(0), &of_user(1, job(0, 1, 100)), None);
-        let second = s.arrive(Time(0), &of_user(2, job(0, 1, 100)), None);
+        let first = s.arrive(Time(0), &of_user(1, job(0, 1, 100)), None).expect("possible");
+        let second = s.arrive(Time(0), &of_user(2, job(0, 1, 100)), None).expect("possible");
         assert_eq!(decide(&mut s, 0), [first.0, second.0]);
-        let shorter = s.arrive(Time(5), &of_user(3, job(5, 2, 40)), None);
-        let longer = s.arrive(Time(5), &of_user(1, job(5, 2, 50)), None);
+        let shorter = s.arrive(Time(5), &of_user(3, job(5, 2, 40)), None).expect("possible");
+        let longer = s.arrive(Time(5), &of_user(1, job(5, 2, 50)), None).expect("possible");
         s.end(Time(5), first);
         s.end(Time(5), second);
         assert_eq!((s.view().prediction(shorter), s.view().prediction(longer)), (Span(40), Span(5)), "{policy}");
@@ -135,7 +135,7 @@ fn jobs_that_have_just_come_are_predicted_anew() {
 fn whoever_has_ended_is_forgotten() {
     let mut s = session(2, "fcfs");
     for submit in [0, 1] {
-        s.arrive(Time(submit), &job(submit, 1, 100), None);
+        s.arrive(Time(submit), &job(submit, 1, 100), None).expect("possible");
         decide(&mut s, submit);
     }
     s.end(Time(2), JobId(1));
@@ -145,7 +145,7 @@ fn whoever_has_ended_is_forgotten() {
     assert_eq!(s.view().oldest(), JobId(0), "it may be asked about until the decision");
     decide(&mut s, 3);
     assert_eq!(s.view().oldest(), JobId(2));
-    assert_eq!(s.arrive(Time(4), &job(4, 1, 100), None), JobId(2));
+    assert_eq!(s.arrive(Time(4), &job(4, 1, 100), None).expect("possible"), JobId(2));
 }
 
 /// Only policies whose passes follow from predicted ends alone leave any out; no other does, at any time.

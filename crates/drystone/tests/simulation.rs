@@ -157,7 +157,7 @@ fn only_jobs_that_are_here_are_predicted_anew_and_not_to_less_than_nothing() {
         match (found, error) {
             (Ok(()), None) => {}
             (Err(SimulationError::Violation(found)), Some(error)) => {
-                assert_eq!((found.at, found.job), (Time(10), JobId(job)));
+                assert_eq!((found.at, found.job), (Time(10), Some(JobId(job))));
                 assert!(found.problem.contains(error), "{found}");
             }
             (found, _) => panic!("job {job}, {prediction} s: {found:?}"),
@@ -199,7 +199,7 @@ fn broken_contracts_are_found_out() {
     };
     // With passes as pyss makes them, a job may have processors that another one gives back in the same second, but no later.
     let jobs = [(0, 1, 20, 20), (0, 2, 10, 10)];
-    assert!(error(2, &jobs, 0, Pass::Pyss).contains("at 0, job #0: 1 processors more are in use than there are"));
+    assert!(error(2, &jobs, 0, Pass::Pyss).contains("at 0, the policy: 1 processors more are in use than there are"));
     assert!(error(2, &jobs, 0, Pass::Instant).contains("at 0, job #1: cannot start on 2 processors: 1 are free"));
     // A job that runs is not started again, where there is room for it as where there is none.
     let jobs = [(0, 1, 20, 20), (0, 1, 20, 20), (10, 1, 5, 5)];

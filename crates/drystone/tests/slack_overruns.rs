@@ -101,7 +101,9 @@ fn a_short_prediction_is_outlived_up_to_what_was_declared() {
 #[test]
 fn kills_are_waited_for() {
     let mut s = Session::new(Machine { procs: 2 }, spec("slack(tick=kill)").scheduler());
-    let arrive = |s: &mut Session, now, estimate| s.arrive(Time(now), &Job::new(Time(now), 1, Span(estimate)), None);
+    let arrive = |s: &mut Session, now, estimate| {
+        s.arrive(Time(now), &Job::new(Time(now), 1, Span(estimate)), None).expect("possible")
+    };
     let decide = |s: &mut Session, now| s.decide(Time(now)).expect("a sound policy").list().to_vec();
     let (a, b) = (arrive(&mut s, 0, 100), arrive(&mut s, 0, 110));
     assert_eq!((decide(&mut s, 0).len(), s.deadline()), (2, Some(Time(100))));

@@ -69,11 +69,14 @@ pub trait Observer {
     #[inline]
     fn moved(&mut self, _now: Time, _moved: &Moved) {}
 
-    /// The prediction of a running job was corrected.
+    /// A policy gave a job another prediction ([`Action::Repredict`](crate::policy::Action::Repredict)). Corrections of predictions
+    /// that expire, and predictions made anew from a user's history, are not told one by one:
+    /// [`Outcome::corrections`](crate::model::Outcome::corrections) counts them, [`Outcome::accuracy`](crate::model::Outcome::accuracy)
+    /// weighs them.
     #[inline]
     fn repredicted(&mut self, _now: Time, _id: JobId, _prediction: Span) {}
 
-    /// A job was withdrawn before it started.
+    /// A job was withdrawn before it started. One that has started ends when it is withdrawn, also while it is suspended.
     #[inline]
     fn cancelled(&mut self, _now: Time, _id: JobId) {}
 

@@ -29,6 +29,40 @@ pub struct Scheduler {
 ///
 /// The session owns what every policy would otherwise repeat: the table of jobs, the account of free processors, the
 /// predictions and their corrections, and it refuses impossible actions.
+///
+/// # Driving one
+///
+/// Whenever something happens, and at each [`Session::deadline`], tell the session what has happened by then, in this order:
+/// [`Session::end`] of jobs, lower numbers first; [`Session::expire`]; [`Session::arrive`] and [`Session::cancel`] as they came;
+/// `end` of running jobs that were withdrawn ([`Session::cancel`] answers `false` for them) or killed
+/// ([`Action::Kill`]). Then ask once for [`Session::decide`] and carry out what it answers. With [`Pass::Event`] a decision follows
+/// each of them. That is what the simulator does, and whoever does it gets the simulator's schedule. Coming late is no fault:
+/// time is what the last call said, and never goes back. [`Pass::Pyss`] is for simulations alone: it has to know of jobs that
+/// will end later in the same second.
+///
+/// ```
+/// use drystone::engine::Session;
+/// use drystone::model::{Job, JobId, Machine, Span, Time};
+/// use drystone::policy::{Action, PolicySpec};
+///
+/// let policy: PolicySpec = "easy".parse()?;
+/// let mut session = Session::new(Machine { procs: 4 }, policy.scheduler());
+/// let starts = |session: &mut Session, now| -> Result<Vec<u32>, Box<dyn std::error::Error>> {
+///     let actions = session.decide(now)?.list().iter();
+///     Ok(actions.filter_map(|action| if let Action::Start { job, .. } = action { Some(job.0) } else { None }).collect())
+/// };
+/// // A job takes the machine; the next one, as wide, has to wait for it, and a third does not fit beside it.
+/// for (procs, estimate) in [(3, 100), (4, 100), (1, 50)] {
+///     session.arrive(Time(0), &Job::new(Time(0), procs, Span(estimate)), None)?;
+/// }
+/// // The third one is over before the second can start.
+/// assert_eq!(starts(&mut session, Time(0))?, [0, 2]);
+/// // Both end early.
+/// assert!(session.end(Time(20), JobId(0)) && session.end(Time(20), JobId(2)));
+/// session.expire(Time(20));
+/// assert_eq!(starts(&mut session, Time(20))?, [1]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Session {
     scheduler: Scheduler,
     clairvoyant: bool,
@@ -76,15 +110,20 @@ struct State {
 
 /// A policy asked for something impossible: a bug of the policy, never of the input.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("at {at}, job {job}: {problem}")]
+#[error("at {at}, {}: {problem}", .job.map_or("the policy".to_string(), |job| format!("job {job}")))]
 pub struct Violation {
     /// When.
     pub at: Time,
-    /// Which job.
-    pub job: JobId,
+    /// Which job, where it is about one.
+    pub job: Option<JobId>,
     /// What was wrong.
     pub problem: String,
 }
+
+/// A job that cannot be on this machine. Wrong input, not a bug of the policy.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the job {0}")]
+pub struct ImpossibleJob(String);
 
 #[derive(Serialize, Deserialize)]
 struct Saved {
@@ -93,6 +132,8 @@ struct Saved {
     predictor: Vec<u8>,
     /// Not asked again: since its last decision the policy may have been told of something that leads to none.
     wake: Time,
+    /// Woken since then.
+    woken: bool,
 }
 
 impl Session {
@@ -128,7 +169,7 @@ impl Session {
             clairvoyant,
             corrects,
             propagation,
-            keeps_changes: true,
+            keeps_changes: false,
             time_limit,
             actions: Actions::default(),
             wake: Time::MAX,
@@ -254,6 +295,11 @@ impl Session {
         self.s.reserves
     }
 
+    /// Keeps what was predicted of jobs over their lives, for whoever takes it when they end.
+    pub(crate) fn keep_changes(&mut self) {
+        self.keeps_changes = true;
+    }
+
     /// Does not keep what was predicted of jobs over their lives.
     pub(crate) fn forget_changes(&mut self) {
         self.keeps_changes = false;
@@ -265,14 +311,32 @@ impl Session {
         self.keeps_changes
     }
 
-    /// A job arrives. `oracle` is its true run time where the session is [`Session::clairvoyant`].
+    /// The id that the next job gets.
+    pub(crate) fn next_id(&self) -> JobId {
+        self.s.world.jobs.next_id()
+    }
+
+    /// A job arrives, and gets the next number: the first is 0. `oracle` is its true run time where the session is
+    /// [`Session::clairvoyant`].
+    ///
+    /// # Errors
+    /// A job that is impossible on this machine: without processors, wider than the machine, with a negative estimate, or with a
+    /// time beyond ±2⁴⁰ s. The session is then unchanged.
+    pub fn arrive(&mut self, now: Time, job: &Job, oracle: Option<Span>) -> Result<JobId, ImpossibleJob> {
+        match job.problem(self.s.world.machine) {
+            None => Ok(self.admit(now, job, oracle)),
+            Some(problem) => Err(ImpossibleJob(problem)),
+        }
+    }
+
+    /// A job arrives that is possible.
     #[inline]
-    pub fn arrive(&mut self, now: Time, job: &Job, oracle: Option<Span>) -> JobId {
-        self.s.world.now = now;
+    pub(crate) fn admit(&mut self, now: Time, job: &Job, oracle: Option<Span>) -> JobId {
+        self.come_to(now);
         let id = self.s.world.jobs.next_id();
         let forecast = &mut self.scheduler.forecast;
         let foreseen = forecast.predictor.predict(id, job, oracle);
-        let prediction = Span(foreseen.run.0.saturating_mul(i64::from(forecast.factor)));
+        let prediction = forecast.planned(foreseen);
         let entry = Entry {
             prediction,
             segment: Time::ZERO,
@@ -299,16 +363,15 @@ impl Session {
         id
     }
 
-    /// A running job ends.
-    ///
-    /// # Panics
-    /// If the job does not run: a bug of the driver.
+    /// A running job ends. Answers whether there was such a job: on a live cluster the same end may be told twice.
     #[inline]
-    pub fn end(&mut self, now: Time, id: JobId) {
-        self.s.world.now = now;
-        let entry = self.s.world.entry_mut(id);
-        assert!(entry.phase == Phase::Running, "job {id} ends at {now} but does not run");
+    pub fn end(&mut self, now: Time, id: JobId) -> bool {
+        let Some(Known { entry, .. }) = self.s.world.jobs.get(id).filter(|known| known.entry.phase == Phase::Running)
+        else {
+            return false;
+        };
         let mut predicted_end = entry.predicted_end();
+        let now = self.come_to(now);
         self.s.world.running.remove(predicted_end, id);
         if predicted_end == self.expiry {
             self.note_expiry();
@@ -326,6 +389,14 @@ impl Session {
         if self.propagation > Propagation::None {
             self.propagate(id);
         }
+        true
+    }
+
+    /// It is `now`; never earlier than it was, for the clock of a live cluster may be put back. Answers what time it is then.
+    #[inline]
+    fn come_to(&mut self, now: Time) -> Time {
+        self.s.world.now = self.s.world.now.max(now);
+        self.s.world.now
     }
 
     /// New history of a user: predictions of the user's other jobs are made anew. A running job's prediction is never less
@@ -344,7 +415,7 @@ impl Session {
             };
             let forecast = &mut self.scheduler.forecast;
             let new = forecast.predictor.predict(id, job, None);
-            let new = Span(new.run.0.saturating_mul(i64::from(forecast.factor))).max(least);
+            let new = forecast.planned(new).max(least);
             if new != entry.prediction {
                 self.repredict(id, new);
             }
@@ -355,7 +426,7 @@ impl Session {
 
     /// A waiting or suspended job is withdrawn. Returns whether there was such a job.
     pub fn cancel(&mut self, now: Time, id: JobId) -> bool {
-        self.s.world.now = now;
+        self.come_to(now);
         let Some(Known { entry, job }) = self.s.world.jobs.get_mut(id) else {
             return false;
         };
@@ -404,20 +475,25 @@ impl Session {
         }
         self.wake = Time::MAX;
         self.woken = true;
-        self.s.world.now = now;
+        self.come_to(now);
         self.observe(Event::Woken);
         true
     }
 
-    /// One scheduling pass. The actions are carried out in the table and can be read from [`Session::actions`]; whoever
-    /// drives the session carries them out on the machine. Jobs that have ended are forgotten then, as far as no older one
-    /// is still here.
+    /// One scheduling pass, where one can do anything: somebody waits to start or to go on, or the policy wanted to be woken. The
+    /// actions are carried out in the table and can be read from [`Session::actions`]; whoever drives the session carries them out
+    /// on the machine. Jobs that have ended are forgotten then, as far as no older one is still here.
     ///
     /// # Errors
     /// A policy that starts a job that does not wait or does not fit, resumes one that is not suspended, names processors
-    /// that are taken, or asks to be woken in the past.
+    /// that are taken, or asks to be woken in the past. What the session holds afterwards is of no use.
     pub fn decide(&mut self, now: Time) -> Result<&Actions, Violation> {
-        self.decide_with(now, |_, _| {})?;
+        if self.wants_pass() {
+            let now = self.come_to(now);
+            self.decide_with(now, |_, _| {})?;
+        } else {
+            self.actions.clear();
+        }
         self.forget_done();
         Ok(&self.actions)
     }
@@ -446,7 +522,7 @@ impl Session {
         self.wake = self.scheduler.policy.next_wake().unwrap_or(Time::MAX);
         if self.wake <= now {
             let problem = format!("asks to be woken at {}", self.wake);
-            return Err(Violation { at: now, job: self.s.world.oldest, problem });
+            return Err(Violation { at: now, job: None, problem });
         }
         Ok(())
     }
@@ -457,7 +533,7 @@ impl Session {
             return Ok(());
         }
         let problem = format!("{} processors more are in use than there are", -self.s.world.free);
-        Err(Violation { at: self.s.world.now, job: self.s.world.oldest, problem })
+        Err(Violation { at: self.s.world.now, job: None, problem })
     }
 
     /// The whole state.
@@ -470,11 +546,14 @@ impl Session {
             policy: self.scheduler.policy.save()?,
             predictor: self.scheduler.forecast.predictor.save()?,
             wake: self.wake,
+            woken: self.woken,
         };
         Ok(postcard::to_stdvec(&saved)?)
     }
 
-    /// Goes on from a saved state of a session with the same scheduler.
+    /// Goes on from a saved state of a session with the same scheduler, on the machine of that time. Whether something has happened
+    /// since its last decision is not kept: unless the state was saved right after one, the next thing to call is
+    /// [`Session::decide`].
     ///
     /// # Errors
     /// Bytes that are no such state. The session is then unchanged.
@@ -490,7 +569,7 @@ impl Session {
         }
         self.s = saved.state;
         self.actions.clear();
-        self.wake = saved.wake;
+        (self.wake, self.woken) = (saved.wake, saved.woken);
         self.note_expiry();
         Ok(())
     }

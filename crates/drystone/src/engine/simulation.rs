@@ -5,7 +5,7 @@ use super::observer::{Levels, Observer};
 use super::platform::{Platform, Transfer};
 use super::session::{Scheduler, Session, Violation};
 use super::source::{Incoming, Source};
-use crate::model::{Ended, JobId, Machine, Outcome, ProcSet, Span, Time, Truth, Window};
+use crate::model::{Ended, Job, JobId, Machine, Outcome, ProcSet, Span, Time, Truth, Window};
 use crate::parts::Running;
 use crate::policy::{Action, Entry, Pass, Phase, Placement, SnapshotError};
 use serde::{Deserialize, Serialize};
@@ -16,11 +16,36 @@ use std::collections::BTreeMap;
 /// Events of one instant are handled in a fixed order: ends (by id), expiries of predictions and wake-ups, arrivals and
 /// cancellations in the order of the source, ends (by id) of running jobs that were withdrawn. Then the policy makes one pass,
 /// or one after each of them ([`Pass`]).
+///
+/// A policy may take something for granted about the jobs: [`Scheduler::fits`] says whether a workload has it. Where it has not, the
+/// simulation may stop with a [`Violation`].
+///
+/// ```
+/// use drystone::engine::{Replay, Schedule, Simulation};
+/// use drystone::model::{Job, Machine, Provenance, Span, Status, Time, Truth, Workload};
+/// use drystone::policy::PolicySpec;
+///
+/// // Submit, processors, estimate, run time: two jobs that fill the machine, and a small one that fits in between.
+/// let (mut jobs, mut truth) = (Vec::new(), Vec::new());
+/// for (number, (submit, procs, estimate, run)) in [(0, 3, 100, 100), (1, 4, 100, 80), (2, 1, 50, 40)].into_iter().enumerate() {
+///     jobs.push(Job::new(Time(submit), procs, Span(estimate)));
+///     truth.push(Truth { run: Span(run), number: number as i64 + 1, status: Status::Completed });
+/// }
+/// let workload = Workload::new(Machine { procs: 4 }, jobs, truth, Provenance::default())?;
+/// let policy: PolicySpec = "easy".parse()?;
+/// let mut schedule = Schedule::default();
+/// Simulation::new(workload.machine(), policy.scheduler(), Replay::new(&workload)).run(&mut schedule)?;
+/// // Start and end of each.
+/// assert_eq!(schedule.spans, [(0, 100), (100, 180), (2, 42)].map(|(start, end)| Some((Time(start), Time(end)))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Simulation<S> {
     source: S,
     session: Session,
     /// What suspension costs.
     transfer: Option<Transfer>,
+    /// What the source has sent that cannot be.
+    impossible: Option<SimulationError>,
     /// Room for the predictions that one job had.
     changes: Vec<(Time, Span)>,
     s: State,
@@ -83,6 +108,14 @@ pub enum SimulationError {
         /// Which job.
         job: JobId,
     },
+    /// The source sent a job that cannot be, or broke its word: see [`Source`].
+    #[error("arrival {index} of the source: {problem}")]
+    Impossible {
+        /// Its place in the order of arrival, from 0.
+        index: u32,
+        /// What is wrong.
+        problem: String,
+    },
     /// The source went back in time.
     #[error("an arrival at {next} comes after the present, {now}: a source must be in order of time")]
     Disorder {
@@ -99,11 +132,13 @@ impl<S: Source> Simulation<S> {
     pub fn new(machine: Machine, scheduler: Scheduler, source: S) -> Simulation<S> {
         let next_arrival = source.peek().unwrap_or(Time::MAX);
         let starts = (scheduler.pass == Pass::Pyss).then_some(0);
-        let session = Session::new(machine, scheduler);
+        let mut session = Session::new(machine, scheduler);
+        session.keep_changes();
         Simulation {
             source,
             session,
             transfer: None,
+            impossible: None,
             changes: Vec::new(),
             s: State {
                 truth: Window::default(),
@@ -226,6 +261,9 @@ impl<S: Source> Simulation<S> {
     #[inline]
     fn advance(&mut self, now: Time) -> Result<(), SimulationError> {
         if now < self.s.now {
+            if let Some(impossible) = self.impossible.take() {
+                return Err(impossible);
+            }
             return Err(SimulationError::Disorder { now: self.s.now, next: now });
         }
         self.session.settle()?;
@@ -239,6 +277,10 @@ impl<S: Source> Simulation<S> {
     }
 
     fn finish(&self) -> Result<bool, SimulationError> {
+        if let Some(never) = self.source.peek() {
+            let index = self.session.next_id().0;
+            return Err(SimulationError::Impossible { index, problem: format!("comes at {never}, which is never") });
+        }
         if self.idle() {
             return Ok(false);
         }
@@ -370,7 +412,8 @@ impl<S: Source> Simulation<S> {
     fn end_one<O: Observer>(&mut self, now: Time, observer: &mut O) {
         let Some(next) = self.s.ends.pop() else { return };
         let id = next.job();
-        self.session.end(now, id);
+        let ran = self.session.end(now, id);
+        debug_assert!(ran, "job {id} ends at {now} but does not run");
         debug_assert_eq!(self.session.entry(id).ran, self.s.due(id), "run time received is the run time due");
         if O::ENDS {
             self.report(now, id, observer);
@@ -423,17 +466,27 @@ impl<S: Source> Simulation<S> {
     #[inline]
     fn receive(&mut self, now: Time, observer: &mut impl Observer) -> bool {
         let decide = self.take(now, observer);
-        self.s.next_arrival = self.source.peek().unwrap_or(Time::MAX);
+        self.s.next_arrival = match &self.impossible {
+            None => self.source.peek().unwrap_or(Time::MAX),
+            // The next step finds itself in the past, and says why.
+            Some(_) => Time::MIN,
+        };
         decide
     }
 
     #[inline]
     fn take(&mut self, now: Time, observer: &mut impl Observer) -> bool {
+        let checked = self.source.is_checked();
         match self.source.next() {
             Some(Incoming::Submit(job, truth)) => {
+                if !checked && let Some(problem) = wrong(job, truth, self.session.view().machine(), now) {
+                    let index = self.session.next_id().0;
+                    self.impossible = Some(SimulationError::Impossible { index, problem });
+                    return false;
+                }
                 let oracle = self.session.clairvoyant().then_some(truth.run);
                 self.s.truth.push(truth.clone());
-                let id = self.session.arrive(now, job, oracle);
+                let id = self.session.admit(now, job, oracle);
                 observer.arrived(now, id);
                 true
             }
@@ -441,16 +494,35 @@ impl<S: Source> Simulation<S> {
                 let was_here = self.session.cancel(now, id);
                 if was_here {
                     self.s.gone |= id == self.session.oldest();
-                    self.s.overhead.remove(&id);
-                    observer.cancelled(now, id);
-                    self.session.take_changes(id, &mut self.changes);
+                    self.withdraw(now, id, observer);
                 } else {
                     self.s.cut(&self.session, now, id);
                 }
                 was_here
             }
-            None => false,
+            None => {
+                let problem = format!("was to come at {now}, and there is none");
+                self.impossible = Some(SimulationError::Impossible { index: self.session.next_id().0, problem });
+                false
+            }
         }
+    }
+
+    /// A job that waited to start or to go on was withdrawn. What it has received is all it got.
+    fn withdraw<O: Observer>(&mut self, now: Time, id: JobId, observer: &mut O) {
+        let entry = self.session.entry(id);
+        if entry.suspensions == 0 {
+            observer.cancelled(now, id);
+            self.session.take_changes(id, &mut self.changes);
+            return;
+        }
+        self.s.keep_received(id, entry.ran);
+        if O::ENDS {
+            self.report(now, id, observer);
+        } else {
+            self.session.take_changes(id, &mut self.changes);
+        }
+        self.s.overhead.remove(&id);
     }
 
     #[inline]
@@ -559,14 +631,18 @@ impl State {
     /// Lets a running job end now: what it has received is all it will get.
     fn cut(&mut self, session: &Session, now: Time, id: JobId) {
         let Some(entry) = session.known(id).filter(|e| e.phase == Phase::Running) else { return };
-        let received = entry.ran + (now - entry.segment);
+        self.keep_received(id, entry.ran + (now - entry.segment));
+        self.stale = true;
+        self.ends.push(End::new(now, 0, id));
+    }
+
+    /// A job gets no more time on its processors than this.
+    fn keep_received(&mut self, id: JobId, received: Span) {
         let overhead = self.overhead.get(&id).copied().unwrap_or(Span::ZERO).min(received);
         if overhead > Span::ZERO {
             self.overhead.insert(id, overhead);
         }
         self.truth[id].run = received - overhead;
-        self.stale = true;
-        self.ends.push(End::new(now, 0, id));
     }
 
     #[inline]
@@ -580,6 +656,12 @@ impl State {
         };
         self.ends.push(End::new(end, rank, job));
     }
+}
+
+/// Why this job cannot come now.
+fn wrong(job: &Job, truth: &Truth, machine: Machine, now: Time) -> Option<String> {
+    let early = || (job.submit != now).then(|| format!("comes at {now}, but was submitted at {}", job.submit));
+    job.problem(machine).or_else(|| truth.problem()).or_else(early)
 }
 
 /// Accuracy of a job's predictions over its life, each weighted by the time it was in force (Tsafrir et al. 2007,

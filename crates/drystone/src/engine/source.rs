@@ -12,11 +12,15 @@ pub enum Incoming<'a> {
 }
 
 /// A stream of arrivals and cancellations in order of time: a log, a generator, a live cluster.
+///
+/// Jobs are numbered in the order in which they come. Each must be possible on the machine, as those of a
+/// [`Workload`] are, and come at its submit time; the simulation refuses others
+/// ([`SimulationError::Impossible`](super::SimulationError::Impossible)).
 pub trait Source {
-    /// When the next one comes; `None` after the last.
+    /// When the next one comes, within ±2⁴⁰ s and not before the last; `None` after the last.
     fn peek(&self) -> Option<Time>;
 
-    /// Takes the next one.
+    /// Takes the next one: `Some` wherever [`Source::peek`] has said so.
     fn next(&mut self) -> Option<Incoming<'_>>;
 
     /// How many were taken so far, so that a source can be put back where it was.
@@ -24,6 +28,11 @@ pub trait Source {
 
     /// Goes to a position where it was before.
     fn seek(&mut self, position: u64);
+
+    /// Whether all jobs are known to be possible: then nobody looks at each of them.
+    fn is_checked(&self) -> bool {
+        false
+    }
 }
 
 /// The jobs of a workload, with cancellations if there are any.
@@ -43,8 +52,8 @@ impl<'a> Replay<'a> {
         Replay::with_cancellations(workload, &[])
     }
 
-    /// All jobs, some of them withdrawn at the times given, which must be ascending. A job that runs when it is withdrawn
-    /// ends there; the withdrawal of a job that has ended is ignored.
+    /// All jobs, some of them withdrawn at the times given, which must be ascending. A job that has started when it is withdrawn
+    /// ends there; the withdrawal of a job that has ended, or has not come yet, is ignored.
     #[must_use]
     pub fn with_cancellations(workload: &'a Workload, cancellations: &'a [(Time, JobId)]) -> Replay<'a> {
         Replay { workload, cancellations, next_job: 0, next_cancellation: 0 }
@@ -87,6 +96,10 @@ impl Source for Replay<'_> {
         let job = self.workload.jobs().get(at)?;
         self.next_job += 1;
         Some(Incoming::Submit(job, self.workload.truth().get(at)?))
+    }
+
+    fn is_checked(&self) -> bool {
+        true
     }
 
     fn position(&self) -> u64 {

@@ -1,6 +1,7 @@
 //! What a scheduler may know of a job, and, apart from it, what only the machine knows.
 
-use super::{Span, Time};
+use super::workload::TIME_LIMIT;
+use super::{Machine, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -72,6 +73,31 @@ impl Job {
             memory_kb: i64::from(UNKNOWN),
         }
     }
+
+    /// Why this job is impossible on the machine; `None` if it is possible.
+    #[inline]
+    pub(crate) fn problem(&self, machine: Machine) -> Option<String> {
+        let fits = (1..=machine.procs).contains(&self.procs);
+        let far = self.submit.0.unsigned_abs() > TIME_LIMIT.unsigned_abs();
+        if fits && !far && (0..=TIME_LIMIT).contains(&self.estimate.0) {
+            None
+        } else {
+            Some(self.what_is_wrong(machine))
+        }
+    }
+
+    #[cold]
+    fn what_is_wrong(&self, machine: Machine) -> String {
+        if self.procs == 0 {
+            "needs no processor".to_string()
+        } else if self.procs > machine.procs {
+            format!("needs {} processors of a machine of {}", self.procs, machine.procs)
+        } else if self.estimate < Span::ZERO {
+            "has a negative estimate".to_string()
+        } else {
+            format!("has a time beyond ±{TIME_LIMIT} s")
+        }
+    }
 }
 
 /// How a job ended according to its log (SWF field 11).
@@ -125,4 +151,16 @@ pub struct Truth {
     pub number: i64,
     /// How the log says it ended.
     pub status: Status,
+}
+
+impl Truth {
+    /// Why no job can run so long; `None` if one can.
+    #[inline]
+    pub(crate) fn problem(&self) -> Option<String> {
+        match self.run.0 {
+            0..=TIME_LIMIT => None,
+            i64::MIN..0 => Some("has a negative run time".to_string()),
+            _ => Some(format!("has a time beyond ±{TIME_LIMIT} s")),
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! A workload: jobs in order of arrival, the truth about each, the machine, and where all of it came from.
 
-use super::{Job, JobId, Procs, Span, Time, Truth};
+use super::{Job, JobId, Procs, Time, Truth};
 use serde::{Deserialize, Serialize};
 
 /// The machine: `procs` identical processors.
@@ -98,18 +98,9 @@ impl Workload {
             return Err(WorkloadError::TooManyJobs(jobs.len()));
         }
         for (job, truth) in jobs.iter().zip(&truth) {
-            let problem = if job.procs == 0 {
-                "needs no processor".to_string()
-            } else if job.procs > machine.procs {
-                format!("needs {} processors of a machine of {}", job.procs, machine.procs)
-            } else if job.estimate < Span::ZERO || truth.run < Span::ZERO {
-                "has a negative estimate or run time".to_string()
-            } else if job.submit.0.abs() > TIME_LIMIT || job.estimate.0 > TIME_LIMIT || truth.run.0 > TIME_LIMIT {
-                format!("has a time beyond ±{TIME_LIMIT} s")
-            } else {
-                continue;
-            };
-            return Err(WorkloadError::BadJob { number: truth.number, problem });
+            if let Some(problem) = job.problem(machine).or_else(|| truth.problem()) {
+                return Err(WorkloadError::BadJob { number: truth.number, problem });
+            }
         }
         let (jobs, truth) = in_arrival_order(jobs, truth);
         Ok(Workload { machine, jobs, truth, provenance })

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 /// Reservations may exceed what is free only through [`Profile::reserve`]'s own check: it panics, since a plan that
 /// oversubscribes the machine is a bug of its planner.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
 pub struct Profile {
     /// Start of each step; the last one has no end.
     times: Vec<Time>,
@@ -26,6 +27,28 @@ pub struct Profile {
     /// What was done since the oldest mark, newest last. Empty while nothing is marked.
     trail: Vec<Edit>,
     marks: u32,
+}
+
+/// A profile as it was saved, which may be no profile.
+#[derive(Deserialize)]
+struct Saved {
+    times: Vec<Time>,
+    free: Vec<Procs>,
+    trail: Vec<Edit>,
+    marks: u32,
+}
+
+impl TryFrom<Saved> for Profile {
+    type Error = &'static str;
+
+    fn try_from(saved: Saved) -> Result<Profile, &'static str> {
+        let Saved { times, free, trail, marks } = saved;
+        let rising = times.windows(2).all(|pair| pair[0] < pair[1]);
+        if times.is_empty() || times.len() != free.len() || !rising {
+            return Err("no profile of free processors");
+        }
+        Ok(Profile { times, free, trail, marks })
+    }
 }
 
 /// One reservation or release, with what it takes to undo it.
@@ -40,7 +63,7 @@ struct Edit {
 }
 
 /// A state of a [`Profile`] that it can return to. Marks are left in the opposite order in which they were made.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(PartialEq, Eq, Debug)]
 #[must_use = "a mark that is never rolled back or dropped keeps the trail growing"]
 pub struct Mark {
     trail: usize,
@@ -63,8 +86,9 @@ impl Profile {
         self.free.push(free);
     }
 
-    /// Makes this a copy of `other`, keeping its memory. Marks of `other` are not copied.
+    /// Makes this a copy of `other`, keeping its memory. Marks of `other` are not copied. Must not be called while marks are held.
     pub fn copy_from(&mut self, other: &Profile) {
+        debug_assert!(self.marks == 0, "copy into a marked profile");
         self.trail.clear();
         self.marks = 0;
         self.times.clone_from(&other.times);
@@ -191,7 +215,7 @@ impl Profile {
     /// Gives `procs` processors back during `[from, to)`. Nothing happens if that is empty.
     ///
     /// # Panics
-    /// If it begins before the profile does.
+    /// If it begins before the profile does, or if more processors are then free than a [`Procs`] counts.
     pub fn release(&mut self, from: Time, to: Time, procs: Procs) {
         self.edit(from, to, procs, false);
     }
@@ -270,7 +294,10 @@ impl Profile {
                     }
                 }
             } else {
-                *free + procs
+                match free.checked_add(procs) {
+                    Some(sum) => sum,
+                    None => panic!("{procs} processors given back at {from} where {free} are free"),
+                }
             };
         }
         if self.marks > 0 {

@@ -79,6 +79,8 @@ impl Policy for Conservative {
         if !self.running.looks_up(now, due || !self.fresh.is_empty()) {
             return;
         }
+        // On a live cluster a start may come late: what was planned behind it has to wait as long.
+        self.stale |= self.plan.first().is_some_and(|p| p.start < now);
         self.stale |= self.running.notice_ends();
         self.stale |= self.running.extend_overdue(view);
         if self.stale {

@@ -269,7 +269,7 @@ pub enum Requirement {
 /// It reads no clock (one that searches may look at the driver's stopwatch), does no I/O, and cannot tell a simulated machine from a real one. Implement [`Policy::observe`] to keep
 /// your own state true and [`Policy::decide`] to act on it; derive `Serialize` and `Deserialize` for the state, and it can
 /// be stopped after any event and resumed ([`Snapshot`] comes with them).
-pub trait Policy: Snapshot {
+pub trait Policy: Snapshot + Send {
     /// Takes note of one event. All events of an instant come before its decision, in the order: ends, changed
     /// predictions and wake-ups, arrivals and cancellations.
     fn observe(&mut self, event: Event, view: &View<'_>);

@@ -60,9 +60,9 @@ fn invariants(subject: &Subject, case: &Case, seen: &Watch) -> Result<(), String
         let withdrawn = || case.cancel.iter().filter(|c| c.0 == id).map(|c| row.submit + c.1);
         let run = match fate {
             Fate::Cancelled if segments().next().is_none() => continue,
-            // Withdrawn while suspended, or while it ran, which ends it in that very second: what it had by then is what it
-            // was due.
-            Fate::Cancelled => received,
+            Fate::Cancelled => return Err(format!("job {} was withdrawn as if it had not started", id + 1)),
+            // Withdrawn while it ran or was suspended, which ends it in that very second: what it had by then is what it was
+            // due.
             Fate::Ended { at, .. } if withdrawn().any(|w| w == *at) => received,
             Fate::Ended { .. } if subject.guarantees.contains(&Guarantee::MayKill) && received >= row.estimate => {
                 received.min(row.run)
@@ -71,10 +71,12 @@ fn invariants(subject: &Subject, case: &Case, seen: &Watch) -> Result<(), String
         };
         if let Fate::Ended { at, start, ran, suspensions, overhead } = fate {
             let first = segments().map(|s| s.start).min();
+            let suspended = withdrawn().any(|w| w == *at) && segments().count() == *suspensions as usize;
+            let last = if suspended { last.max(Some(*at)) } else { last };
             if (Some(*at), Some(*start), *ran + *overhead) != (last, first, received) {
                 return Err(format!("job {}: {fate:?} but it ran {first:?} to {last:?}, {received} s", id + 1));
             }
-            if segments().count() != *suspensions as usize + 1 {
+            if segments().count() != *suspensions as usize + usize::from(!suspended) {
                 return Err(format!("job {}: {suspensions} suspensions in {} segments", id + 1, segments().count()));
             }
         }

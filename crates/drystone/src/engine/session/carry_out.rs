@@ -1,7 +1,7 @@
 //! What a policy decided, carried out in the table of jobs; what is impossible is refused.
 
 use super::{Session, Violation};
-use crate::model::{JobId, Procs, Span, Time};
+use crate::model::{JobId, Procs, TIME_LIMIT, Time};
 use crate::parts::Running;
 use crate::policy::{Action, Known, Pass, Phase, Placement, Why};
 
@@ -39,7 +39,7 @@ impl Session {
             | Action::Repredict { job, .. } => job,
             Action::Note { .. } => return Ok(()),
         };
-        let refuse = |problem: String| Err(Violation { at: now, job, problem });
+        let refuse = |problem: String| Err(Violation { at: now, job: Some(job), problem });
         let free = self.s.world.free;
         let Some(Known { entry, .. }) = self.s.world.jobs.get_mut(job) else {
             return refuse("is not known".into());
@@ -123,7 +123,7 @@ impl Session {
                 self.s.reserves = true;
             }
             Action::Repredict { prediction, .. } => {
-                if entry.phase == Phase::Done || prediction < Span::ZERO {
+                if entry.phase == Phase::Done || !(0..=TIME_LIMIT).contains(&prediction.0) {
                     return refuse(format!("cannot be predicted to run for {prediction} s: it is {:?}", entry.phase));
                 }
                 self.repredict(job, prediction);
@@ -143,7 +143,7 @@ impl Session {
     }
 
     fn name(&mut self, job: JobId, procs: Procs, index: u32) -> Result<(), Violation> {
-        let refuse = |problem: String| Err(Violation { at: self.s.world.now, job, problem });
+        let refuse = |problem: String| Err(Violation { at: self.s.world.now, job: Some(job), problem });
         let Some(set) = self.actions.set(index) else {
             return refuse("starts on a set of processors that was not given".into());
         };

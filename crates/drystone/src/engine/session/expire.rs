@@ -43,6 +43,7 @@ impl Session {
 
     /// Lets everything happen that is due by `now` without an event from outside. Answers whether a decision is due.
     pub fn expire(&mut self, now: Time) -> bool {
+        let now = self.come_to(now);
         let mut any = false;
         while self.next_expiry() <= now {
             any |= self.correct_first(now);

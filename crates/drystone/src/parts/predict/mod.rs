@@ -15,14 +15,14 @@ pub use learner::{Branch, Learner, LearnerOptions, Weight};
 pub use quantile::Quantile;
 pub use recent::{Above, Fallback, Metric, Recency, Recent, RecentOptions, Window};
 
-use crate::model::{Job, JobId, Span, Time};
+use crate::model::{Job, JobId, Span, TIME_LIMIT, Time};
 use crate::policy::Snapshot;
 use serde::{Deserialize, Serialize};
 
 /// What a predictor says of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Prediction {
-    /// How long it will run.
+    /// How long it will run. What lies below 0 or above 2⁴⁰ s counts as that.
     pub run: Span,
     /// Whether that was learned from other jobs; a fallback to the user's estimate was not.
     pub learned: bool,
@@ -46,7 +46,7 @@ impl Prediction {
 ///
 /// Like a policy it is a pure state machine: it is told of every arrival and every end in the order of time, and its state
 /// can be saved and restored. Memory must be bounded per user and per job that is here, not per job that ever was.
-pub trait Predictor: Snapshot {
+pub trait Predictor: Snapshot + Send {
     /// The predicted run time of a job that arrives. `oracle` is its true run time, given only to predictors that say they
     /// are [`Predictor::clairvoyant`].
     fn predict(&mut self, id: JobId, job: &Job, oracle: Option<Span>) -> Prediction;
@@ -88,6 +88,15 @@ pub struct Forecast {
     pub factor: u32,
     /// What a running job's prediction becomes when it expires.
     pub correction: Correction,
+}
+
+impl Forecast {
+    /// What is planned with where this is foreseen.
+    #[inline]
+    pub(crate) fn planned(&self, foreseen: Prediction) -> Span {
+        let run = Span(foreseen.run.0.clamp(0, TIME_LIMIT));
+        Span(run.0.saturating_mul(i64::from(self.factor)))
+    }
 }
 
 impl Default for Forecast {
