@@ -61,6 +61,9 @@ impl Input {
         }
         if path.is_some() {
             input.say_what_was_dropped(args.audit.is_some());
+            for (key, text) in input.header.unreadable() {
+                message::warning(&format!("the header's {key} is no whole number and ignored: `{text}`"));
+            }
             if args.procs.is_none() {
                 input.say_where_the_size_is_from();
             }
@@ -182,7 +185,13 @@ pub(crate) fn limits(option: &str, text: &str) -> Result<(Option<Time>, Option<T
         let text = text.trim();
         if text.is_empty() { Ok(None) } else { Ok(Some(Time(text.parse().map_err(|_| wrong())?))) }
     };
-    Ok((limit(from)?, limit(until)?))
+    let (from, until) = (limit(from)?, limit(until)?);
+    if let (Some(from), Some(until)) = (from, until)
+        && from >= until
+    {
+        return Err(Failure::usage(format_args!("{option} {from}..{until}: it ends before it begins")));
+    }
+    Ok((from, until))
 }
 
 /// The synthetic default, which goes through cleaning like a log, so that every option means the same.

@@ -2,7 +2,8 @@
 
 use crate::input::Input;
 use drystone::log::clean::{Audit, Options, Study};
-use drystone::model::{Setting, Span, Time};
+use drystone::metrics::Calendar;
+use drystone::model::{Setting, Span, Time, Workload};
 use drystone::policy::PolicySpec;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -94,6 +95,13 @@ impl CleaningMeta {
     }
 }
 
+/// The time zone as the log names it, or its distance from UTC; `None` where the log has neither.
+fn zone(workload: &Workload) -> Option<String> {
+    let (provenance, first) = (&workload.provenance, workload.submits().unwrap_or_default().0);
+    let offset = || provenance.utc_offset.map(|_| Calendar::new(first, provenance).zone());
+    provenance.time_zone.clone().or_else(offset)
+}
+
 impl WorkloadMeta {
     pub(crate) fn of(input: &Input) -> WorkloadMeta {
         let workload = &input.workload;
@@ -107,7 +115,7 @@ impl WorkloadMeta {
             last_submit: workload.submits().map(|s| s.1),
             load: workload.load(),
             unix_start: provenance.unix_start,
-            time_zone: provenance.time_zone.clone(),
+            time_zone: zone(workload),
             settings: provenance.settings.as_slice().into(),
             cleaning: CleaningMeta::of(&input.audit),
         }

@@ -1,9 +1,10 @@
 //! Fingerprints: what tells two workloads apart.
 
+use drystone::metrics::Calendar;
 use drystone::model::Workload;
 
-/// BLAKE3 of the machine and of every job in order of arrival, each number as eight bytes, little-endian: of everything in a
-/// workload that can influence a result. Names and provenance do not count.
+/// BLAKE3 of the machine and of every job in order of arrival, each number as eight bytes, little-endian, and of the time zone
+/// where it is another than UTC: of everything in a workload that can influence a result. Names and settings do not count.
 #[must_use]
 pub fn fingerprint(workload: &Workload) -> String {
     let mut hasher = blake3::Hasher::new();
@@ -33,6 +34,12 @@ pub fn fingerprint(workload: &Workload) -> String {
         ]);
     }
     hasher.update(&buffer);
+    // Whose days and months these are; most workloads that are no logs have none.
+    let first = workload.submits().unwrap_or_default().0;
+    let zone = Calendar::new(first, &workload.provenance).zone();
+    if zone != "UTC" {
+        hasher.update(zone.as_bytes());
+    }
     short(hasher.finalize())
 }
 
@@ -57,6 +64,17 @@ mod tests {
         };
         assert_eq!(of(5, "a", 3), of(5, "b", 3), "the name does not matter");
         assert_ne!(of(5, "a", 3), of(6, "a", 3));
+        let at = |name: Option<&str>, utc_offset| {
+            let time_zone = name.map(str::to_string);
+            let provenance = Provenance { time_zone, utc_offset, unix_start: Some(1), ..Provenance::default() };
+            let truth = Truth { run: Span(1), number: 1, status: Status::Completed };
+            let job = Job::new(Time(0), 1, Span(9));
+            fingerprint(&Workload::new(Machine { procs: 4 }, vec![job], vec![truth], provenance).expect("valid"))
+        };
+        // Months are those of the zone that is used.
+        assert_ne!(at(None, None), at(None, Some(3600)));
+        assert_ne!(at(Some("US/Pacific"), None), at(None, Some(-28_800)));
+        assert_eq!(at(None, None), at(Some("nowhere"), Some(0)));
         // More than fits the buffer.
         assert_ne!(of(5, "a", 3000), of(5, "a", 3001));
     }

@@ -174,7 +174,9 @@ fn time_is_spent_only_where_somebody_could_start() {
         notes.push(session.decide(Time::ZERO).expect("sound").list().len());
         (notes[0], counting.0.0.load(Ordering::Relaxed), counting.0.1.load(Ordering::Relaxed))
     };
-    assert_eq!(decide("goal(budget=50ms)", &[]), (0, 1, 0));
+    assert_eq!(decide("goal(budget=50ms)", &[]), (0, 0, 0));
+    // Nobody fits: a search would be of no use.
+    assert_eq!(decide("goal(budget=50ms)", &[4, 4]).1, 1);
     assert_eq!(decide("goal", &[3, 3, 3]).1, 0);
     let (actions, started, looks) = decide("goal(budget=50ms,prune=never)", &[3, 3, 3]);
     // Four notes and a start.

@@ -76,7 +76,8 @@ impl Cluster {
         for &(submit, procs, estimate, run) in come {
             let id = self.session.arrive(Time(now), &job(submit, procs, estimate), None).expect("possible");
             assert_eq!(id.index(), self.run.len());
-            (self.run.push(run), self.procs.push(procs));
+            self.run.push(run);
+            self.procs.push(procs);
         }
         let actions = self.session.decide(Time(now)).expect("nothing impossible is asked for").list().to_vec();
         for action in actions {

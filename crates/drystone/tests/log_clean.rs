@@ -223,7 +223,7 @@ fn fractions_are_rounded_and_large_ids_forgotten_both_counted() {
     let loaded = log::load_from(source, "toy", &Options::default()).expect("a good log");
     assert_eq!(jobs(&loaded), [(1, 1, 9, 1, 21)]);
     assert_eq!(loaded.workload.jobs()[0].user, -1);
-    assert_eq!(counts(&loaded.audit), [(Rule::RoundedTime, 3), (Rule::IdOutOfRange, 1)]);
+    assert_eq!(counts(&loaded.audit), [(Rule::RoundedTime, 1), (Rule::IdOutOfRange, 1)], "records, not values");
 }
 
 #[test]

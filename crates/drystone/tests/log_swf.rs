@@ -178,6 +178,7 @@ fn header_fields_are_read_by_type() {
     let text = |s: &str| Some(s.to_string());
     assert_eq!(header.version(), text("2.2"));
     assert_eq!(header.computer(), text("IBM SP2"));
+    assert_eq!(header.unreadable(), [("MaxProcs", "many".to_string())]);
     assert_eq!(header.installation(), text("Somewhere (SW)"));
     assert_eq!(header.acknowledge(), ["A", "B"]);
     assert_eq!(header.information(), ["http://one.example/\nhttp://two.example/"]);
@@ -406,4 +407,33 @@ fn every_property_holds_of_the_kept_corpus() {
         files += 1;
     }
     assert!(files >= 10, "only {files} files in {}", corpus.display());
+}
+
+/// A number that goes on is not cut: 1,152 processors are not one.
+#[test]
+fn numbers_of_the_header_are_read_whole_or_not_at_all() {
+    for (text, number) in [
+        ("1152", Some(1152)),
+        ("-1", Some(-1)),
+        ("338 (batch partition; 512 total)", Some(338)),
+        ("128; see notes", Some(128)),
+        ("144 nodes", Some(144)),
+        ("1024, all alike", Some(1024)),
+        ("1,152", None),
+        ("1 152", None),
+        ("1'152", None),
+        ("1_152", None),
+        ("12.5", None),
+        ("8.5e8", None),
+        ("1e3", None),
+        ("2^10", None),
+        ("12k", None),
+        ("about 128", None),
+    ] {
+        let mut header = Header::new();
+        header.push("MaxProcs", text);
+        assert_eq!(header.max_procs(), number, "{text}");
+        let unreadable = if number.is_none() { vec![("MaxProcs", text.to_string())] } else { Vec::new() };
+        assert_eq!(header.unreadable(), unreadable, "{text}");
+    }
 }

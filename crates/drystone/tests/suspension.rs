@@ -64,14 +64,14 @@ fn a_factor_of_one_alternates_with_the_granularity_of_the_routine() {
 #[test]
 fn who_is_withdrawn_is_not_suspended_instead() {
     let w = workload(4, &[(0, 4, 300, 300), (0, 4, 300, 300)]);
-    for (withdrawn, first, last) in [(59, Some(59), 359), (60, Some(60), 360), (61, None, 360)] {
+    for (withdrawn, first, last) in [(59, (59, 0), 359), (60, (60, 0), 360), (61, (61, 1), 360)] {
         let cancelled = [(Time(withdrawn), JobId(0))];
         let source = Replay::with_cancellations(&w, &cancelled);
         let mut watching = Outcomes::default();
         Simulation::new(w.machine(), spec("ss(sf=1)").scheduler(), source).run(&mut watching).expect("runs");
         let ended = |id: usize| watching.0.get(id).cloned().flatten().map(|o| (o.end.0, o.suspensions));
         // At 61 it is suspended already, and withdrawn without ever going on.
-        assert_eq!((ended(0), ended(1)), (first.map(|end| (end, 0)), Some((last, 0))), "withdrawn at {withdrawn}");
+        assert_eq!((ended(0), ended(1)), (Some(first), Some((last, 0))), "withdrawn at {withdrawn}");
     }
 }
 
@@ -86,7 +86,8 @@ fn who_is_withdrawn_while_suspended_never_goes_on() {
     let scheduler = spec("is(slice=10,every=1,resume=free)").scheduler();
     Simulation::new(w.machine(), scheduler, source).run(&mut watching).expect("runs");
     let ends: Vec<_> = watching.0.iter().map(|o| o.as_ref().map(|o| o.end.0)).collect();
-    assert_eq!(ends, [None, Some(1060), Some(70)]);
+    assert_eq!(ends, [Some(15), Some(1060), Some(70)]);
+    assert_eq!(watching.0[0].as_ref().map(|o| o.ran.0), Some(10));
 }
 
 /// A wide job arrives while a narrow one runs on 0; the narrow newcomer may not take what the suspended one owns.

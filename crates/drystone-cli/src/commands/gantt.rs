@@ -48,11 +48,6 @@ pub(crate) fn gantt(args: &GanttArgs) -> Outcome {
         Some(text) => input::limits("--window", text)?,
         None => (None, None),
     };
-    if let (Some(from), Some(until)) = window
-        && from >= until
-    {
-        return Err(Failure::usage(format_args!("--window {from}..{until}: it ends before it begins")));
-    }
     let out = Output::create(&args.output)?;
     let input = Input::part(args.workload.as_deref(), &args.log, &args.cut, args.seed, false)?;
     let workload = &input.workload;

@@ -181,6 +181,9 @@ fn what_a_header_leaves_open_is_told() {
     let nodes = "note: the header has no MaxProcs; its MaxNodes, 4, is taken as processors (--procs N says how many)";
     assert_says(&told("; MaxNodes: 4", &[]), &[nodes]);
     assert_says(&told("; MaxProcs: -1\n; MaxNodes: 4", &[]), &[nodes]);
+    let unreadable = "warning: the header's MaxProcs is no whole number and ignored: `1,152`";
+    assert_says(&told("; MaxProcs: 1,152\n; MaxNodes: 4", &[]), &[unreadable, "its MaxNodes, 4, is taken"]);
+    assert_says(&told("; MaxProcs: 4\n; TimeZone: abc", &[]), &["the header's TimeZone is no whole number"]);
     assert_eq!(told("; MaxNodes: 4", &["--procs", "4"]), "");
     assert_eq!(told("; MaxProcs: 4\n; MaxNodes: 4", &[]), "");
     let zone = |more: &str| format!("; MaxProcs: 4\n; UnixStartTime: 0\n{more}");

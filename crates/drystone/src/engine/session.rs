@@ -102,6 +102,8 @@ struct State {
     lagging: bool,
     /// Whether anybody was ever given a reservation.
     reserves: bool,
+    /// Running jobs that were killed; the machine has not said yet that they have ended.
+    killed: Vec<JobId>,
     /// The later predictions of jobs whose prediction changed.
     changes: Changes,
     /// Jobs that wait or run, by user; kept only where history changes predictions already made.
@@ -161,6 +163,7 @@ impl Session {
             named_busy: ProcSet::new(),
             lagging: false,
             reserves: false,
+            killed: Vec::new(),
             changes: Changes::default(),
             of_user: ByUser::default(),
         };
@@ -330,7 +333,7 @@ impl Session {
     }
 
     /// A job arrives that is possible.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn admit(&mut self, now: Time, job: &Job, oracle: Option<Span>) -> JobId {
         self.come_to(now);
         let id = self.s.world.jobs.next_id();
@@ -385,11 +388,22 @@ impl Session {
         self.s.world.free += i64::from(entry.procs);
         self.scheduler.forecast.predictor.learn(id, job, entry.ran, now);
         self.s.unname(id);
+        if !self.s.killed.is_empty() {
+            self.note_killed(id);
+        }
         self.observe(Event::Ended { job: id, predicted_end });
         if self.propagation > Propagation::None {
             self.propagate(id);
         }
         true
+    }
+
+    /// Where a job has ended that was killed, the policy may have waited for it, whoever else waits.
+    #[cold]
+    fn note_killed(&mut self, id: JobId) {
+        let all = self.s.killed.len();
+        self.s.killed.retain(|&killed| killed != id);
+        self.woken |= self.s.killed.len() < all;
     }
 
     /// It is `now`; never earlier than it was, for the clock of a live cluster may be put back. Answers what time it is then.

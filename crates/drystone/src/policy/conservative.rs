@@ -5,6 +5,9 @@
 //! planned starts, each at its earliest place (compression). No job's start moves back by that. Replanning in any other
 //! order would break promises.
 //!
+//! A plan counts whole seconds: a job that is predicted to run for no time has its processors for the second of its start, and
+//! whoever would fit a gap but for that second does not.
+//!
 //! The same is done where a prediction changes or a running job outlives the end that the plan has it at: that plan may be
 //! impossible. Then starts can move back, too, and a promise may be broken.
 

@@ -112,6 +112,7 @@ impl Session {
                     return refuse(format!("cannot be killed: it is {:?}", entry.phase));
                 }
                 // The machine confirms by ending the job.
+                self.s.killed.push(job);
             }
             Action::Reserve { start, .. } => {
                 if entry.phase != Phase::Waiting {

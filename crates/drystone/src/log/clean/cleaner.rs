@@ -29,6 +29,8 @@ pub struct Cleaner {
     /// All numbers of jobs so far; empty as long as each is larger than those before it.
     numbers: HashSet<i64>,
     latest_submit: i64,
+    /// The rule that touched a record last, and which.
+    touched: Option<(Rule, u64)>,
 }
 
 impl Cleaner {
@@ -57,6 +59,7 @@ impl Cleaner {
             records: Vec::new(),
             audit: Audit::default(),
             last_number: None,
+            touched: None,
             largest_number: i64::MIN,
             numbers: HashSet::new(),
             latest_submit: i64::MIN,
@@ -356,7 +359,11 @@ impl Cleaner {
     }
 
     fn touch(&mut self, rule: Rule, record: &Record, field: Field, after: Option<i64>) {
-        self.audit.add(rule, 1);
+        // Several fields of one record are one record.
+        if self.touched != Some((rule, self.audit.records)) {
+            self.touched = Some((rule, self.audit.records));
+            self.audit.add(rule, 1);
+        }
         if self.options.list {
             self.audit.entries.push(Entry {
                 rule,

@@ -167,7 +167,8 @@ impl Header {
         self.fields().filter(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, value)| value).collect()
     }
 
-    /// The whole number that the field's value begins with: `338 (batch partition; 512 total)` is 338.
+    /// The whole number that the field's value begins with: `338 (batch partition; 512 total)` is 338. None where it goes on
+    /// as if it were part of another: `1,152`, `12.5`, `8.5e8`, `1 152`.
     #[must_use]
     pub fn number(&self, key: &str) -> Option<i64> {
         let text = self.text(key)?;
@@ -175,7 +176,22 @@ impl Header {
             .char_indices()
             .find(|(i, c)| !(c.is_ascii_digit() || (*i == 0 && matches!(c, '-' | '+'))))
             .map_or(text.len(), |(i, _)| i);
-        text[..end].parse().ok()
+        let mut rest = text[end..].chars();
+        let goes_on = match rest.next() {
+            None | Some('(' | ';' | '/' | ':' | '-') => false,
+            Some(',' | '.' | '\'' | '_' | '^') => rest.next().is_some_and(|c| c.is_ascii_digit()),
+            Some(c) if c.is_whitespace() => rest.find(|c| !c.is_whitespace()).is_some_and(|c| c.is_ascii_digit()),
+            Some(_) => true,
+        };
+        if goes_on { None } else { text[..end].parse().ok() }
+    }
+
+    /// Fields that say how large the machine is and what time it was, and cannot be read: each with what it says.
+    #[must_use]
+    pub fn unreadable(&self) -> Vec<(&'static str, String)> {
+        let keys = ["MaxProcs", "MaxNodes", "UnixStartTime", "TimeZone"];
+        let said = keys.into_iter().filter_map(|key| Some((key, self.text(key)?)));
+        said.filter(|(key, text)| !text.is_empty() && self.number(key).is_none()).collect()
     }
 
     /// `Version`: of the standard, e.g. `2.2`.
