@@ -72,6 +72,50 @@ fn slices() {
     assert!(shifted.contains("\n    2        0 "), "{shifted}");
 }
 
+/// Parts of an execution are no jobs: they follow their whole, whatever submit they have.
+#[test]
+fn parts_go_where_their_whole_goes() {
+    let part =
+        |id, submit, status: &str| line(id, submit, 25, 4, 60).replacen(" -1 1 5 1 ", &format!(" -1 {status} 5 1 "), 1);
+    let jobs = [
+        line(1, 100, 50, 4, 60),
+        line(2, 5000, 50, 4, 60),
+        part(2, 5000, "2"),
+        part(2, -1, "3"),
+        line(3, 6000, 5, 4, 9),
+    ];
+    let folder = Folder::with("log.swf", format!("; MaxProcs: 4\n; MaxJobs: 3\n{}", jobs.concat()));
+    let first = |args: &[&str]| -> (Vec<String>, bool) {
+        let log = folder.run(&[&["workload"], args].concat()).ok();
+        let records = log.lines().filter(|l| !l.starts_with(';'));
+        let numbers = records.filter_map(|l| l.split_whitespace().next().map(str::to_string)).collect::<Vec<_>>();
+        let distinct = numbers.iter().collect::<std::collections::BTreeSet<_>>().len();
+        let told = log.contains(&format!("; MaxJobs: {distinct}\n"));
+        (numbers, told)
+    };
+    let of = |numbers: &[&str]| (numbers.iter().map(ToString::to_string).collect(), true);
+    assert_eq!(first(&["slice", "log.swf", "--until", "1000"]), of(&["1"]));
+    assert_eq!(first(&["slice", "log.swf", "--from", "1000"]), of(&["2", "2", "2", "3"]));
+    assert_eq!(first(&["scale", "log.swf", "--load", "2"]), of(&["1", "2", "2", "2", "3"]));
+    let shifted = folder.run(&["workload", "slice", "log.swf", "--from", "1000", "--shift"]).ok();
+    assert!(shifted.contains("times shifted by 5000 s") && shifted.contains("\n    2        0 "), "{shifted}");
+}
+
+/// Submits that scaling makes equal keep their order, as with `--load`: job 2 comes before job 1, though it stands behind it.
+#[test]
+fn a_scaled_log_is_simulated_as_if_scaled() {
+    let log = format!("; MaxProcs: 4\n{}{}", line(1, 5, 100, 4, 100), line(2, 3, 50, 4, 50));
+    let folder = Folder::with("log.swf", log);
+    folder.run(&["workload", "scale", "log.swf", "--load", "3", "--out", "scaled.swf"]).ok();
+    let starts = |args: &[&str]| folder.run(&[&["run", "-p", "fcfs", "-q", "--jobs", "-", "-w"], args].concat()).ok();
+    let head = |csv: &str| -> Vec<String> {
+        csv.lines().map(|row| row.split(',').take(4).collect::<Vec<_>>().join(",")).collect()
+    };
+    let scaled = head(&starts(&["scaled.swf"]));
+    assert_eq!(scaled, ["job_id,submit,start,end", "2,1,1,51", "1,1,51,151"]);
+    assert_eq!(head(&starts(&["log.swf", "--load", "3"])), scaled);
+}
+
 /// What people read of the log's time is not said of a part of it, and not lost.
 #[test]
 fn times_that_hold_no_more_become_notes() {

@@ -37,10 +37,21 @@ fn read(args: &RewriteArgs) -> Result<Raw, Failure> {
     Ok(Raw { header, records, target })
 }
 
+/// The records of each job: parts of an execution follow their whole, as cleaning has it, and go where it goes.
+fn jobs(records: &mut [Record]) -> Vec<&mut [Record]> {
+    let is_part = |before: &Record, record: &Record| matches!(record.status, 2..=4) && before.number == record.number;
+    records.chunk_by_mut(is_part).collect()
+}
+
+/// Keeps only jobs whose first record this holds of.
+fn keep(records: &mut Vec<Record>, of: impl Fn(&Record) -> bool) {
+    *records = jobs(records).into_iter().filter(|job| of(&job[0])).flat_map(|job| job.to_vec()).collect();
+}
+
 impl Raw {
     fn write(mut self, note: Option<String>) -> Outcome {
         if let Some(note) = note {
-            self.header.set("MaxJobs", &self.records.len().to_string());
+            self.header.set("MaxJobs", &jobs(&mut self.records).len().to_string());
             self.header.set("MaxRecords", &self.records.len().to_string());
             self.header.push("Note", &format!("drystone {}: {note}", crate::meta::VERSION));
         }
@@ -61,6 +72,10 @@ impl Raw {
 
 pub(super) fn scale(args: &ScaleArgs) -> Outcome {
     let mut raw = read(&args.rewrite)?;
+    // Submits that become equal keep the order that they had.
+    let mut all = jobs(&mut raw.records);
+    all.sort_by_key(|job| job[0].submit.round());
+    raw.records = all.into_iter().flat_map(|job| job.to_vec()).collect();
     for record in &mut raw.records {
         record.submit = args.load.divide(Time(record.submit.round())).0.into();
     }
@@ -73,22 +88,22 @@ pub(super) fn slice(args: &SliceArgs) -> Outcome {
     let mut notes = Vec::new();
     if let Some(month) = &args.month {
         let calendar = transform::calendar(&raw.provenance())?;
-        raw.records.retain(|r| calendar.month_name(calendar.month(Time(r.submit.round()))) == *month);
+        keep(&mut raw.records, |r| calendar.month_name(calendar.month(Time(r.submit.round()))) == *month);
         notes.push(format!("month {month}"));
     }
     if let Some(from) = args.from {
-        raw.records.retain(|r| r.submit.round() >= from);
+        keep(&mut raw.records, |r| r.submit.round() >= from);
         notes.push(format!("submits from {from} on"));
     }
     if let Some(until) = args.until {
-        raw.records.retain(|r| r.submit.round() < until);
+        keep(&mut raw.records, |r| r.submit.round() < until);
         notes.push(format!("submits before {until}"));
     }
     if let Some(first) = args.first {
         raw.records.truncate(usize::try_from(first).unwrap_or(usize::MAX));
         notes.push(format!("the first {first} records"));
     }
-    let Some(first) = raw.records.iter().map(|r| r.submit.round()).min() else {
+    let Some(first) = jobs(&mut raw.records).iter().map(|job| job[0].submit.round()).min() else {
         return Err(Failure::usage(format_args!("no record is left: {}", notes.join(", "))));
     };
     if args.shift {
