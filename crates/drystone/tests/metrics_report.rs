@@ -4,7 +4,8 @@ mod metrics_support;
 
 use drystone::engine::{Levels, Observer};
 use drystone::metrics::{
-    Categorised, Config, Measure, RatioError, Report, Scheme, Selection, Threshold, overtaken, slowdown_ratios, weekly,
+    Categorised, Config, Measure, QueueStats, RatioError, Report, Scheme, Selection, Threshold, overtaken,
+    slowdown_ratios, weekly,
 };
 use drystone::model::{JobId, Span, Time};
 use metrics_support::{Done, close, collector, report};
@@ -266,6 +267,25 @@ fn the_queue_by_hand() {
     // Free: 20 + 20 + 40 of 300, and 200 more of 500.
     assert!(close(arriving.mean_used.unwrap_or(0.0), 1.0 - 80.0 / 300.0));
     assert!(close(whole.mean_used.unwrap_or(0.0), 1.0 - 280.0 / 500.0));
+}
+
+/// A job without run time makes an instant of several steps: whoever waits between them only does not wait. The last state of the
+/// last submit counts as one of the arriving, however long it lasts.
+#[test]
+fn between_the_steps_of_an_instant_nobody_waits() {
+    let jobs = [Done::new(0, 0, 0, 1, 1), Done::new(1, 5, 5, 1, 1)];
+    let most = |instants: &[(i64, u64)]| {
+        let mut collector = collector(10, &jobs, Config::light());
+        instants.iter().for_each(|&(now, waiting)| collector.instant(Time(now), 10, waiting, waiting));
+        let queue = collector.finish().queue.expect("instants were reported");
+        let of = |stats: &QueueStats| (stats.max_waiting_jobs, stats.max_waiting_procs);
+        assert_eq!(of(&queue.whole).1, Some(of(&queue.whole).0));
+        (of(&queue.arriving).0, of(&queue.whole).0)
+    };
+    assert_eq!(most(&[(0, 3), (0, 2), (0, 1), (5, 1), (9, 0)]), (1, 1));
+    assert_eq!(most(&[(0, 1), (5, 9), (5, 4), (6, 2), (9, 0)]), (4, 4));
+    assert_eq!(most(&[(0, 1), (5, 2), (6, 7), (9, 0)]), (2, 7));
+    assert_eq!(most(&[(0, 1), (5, 2), (5, 3)]), (3, 3));
 }
 
 #[test]

@@ -193,7 +193,7 @@ pub struct QueueStats {
     pub span: Span,
     /// Mean number of waiting jobs: those that are here and do not run, suspended ones among them.
     pub mean_waiting_jobs: Option<f64>,
-    /// Most jobs that waited at once after an instant's decisions.
+    /// Most jobs that waited at once after all decisions of an instant.
     pub max_waiting_jobs: u64,
     /// Mean backlog: processors that waiting jobs ask for.
     pub mean_waiting_procs: Option<f64>,
@@ -271,6 +271,9 @@ impl QueueMeter {
     #[inline]
     pub(super) fn instant(&mut self, now: Time, free: Procs, jobs: u64, waiting: Option<u64>) {
         if let Some(since) = self.since {
+            if now > since {
+                self.note_most();
+            }
             if now > self.last_submit && self.arriving.is_none() {
                 // The last submit was an instant itself, so that nothing changed since it.
                 let edge = self.last_submit.max(since);
@@ -285,8 +288,12 @@ impl QueueMeter {
         let waiting = waiting.unwrap_or(0);
         self.since = Some(now);
         (self.free, self.jobs, self.waiting) = (free, jobs, waiting);
-        self.whole.max_jobs = self.whole.max_jobs.max(jobs);
-        self.whole.max_waiting = self.whole.max_waiting.max(waiting);
+    }
+
+    /// The present state is that after all decisions of its instant: a job without run time makes several.
+    fn note_most(&mut self) {
+        self.whole.max_jobs = self.whole.max_jobs.max(self.jobs);
+        self.whole.max_waiting = self.whole.max_waiting.max(self.waiting);
     }
 
     /// Lets time pass in the present state.
@@ -302,8 +309,9 @@ impl QueueMeter {
         sums.lost += over(u64::from(self.free).min(self.waiting));
     }
 
-    pub(super) fn finish(self) -> Option<QueueUse> {
+    pub(super) fn finish(mut self) -> Option<QueueUse> {
         self.since?;
+        self.note_most();
         Some(QueueUse {
             whole: self.whole.finish(self.procs, self.backlog_known),
             arriving: self.arriving.unwrap_or(self.whole).finish(self.procs, self.backlog_known),
