@@ -251,6 +251,36 @@ pub(crate) fn platform(file: &Path) -> Result<(Platform, FileMeta), Failure> {
     Ok((platform, FileMeta::of(name, &text)))
 }
 
+/// What files say of who is important and what the machine makes of suspensions.
+#[derive(Default)]
+pub(crate) struct Files {
+    pub(crate) priorities: Option<Priorities>,
+    pub(crate) platform: Platform,
+}
+
+impl Files {
+    /// Reads what there is, for one policy, and records it among the settings.
+    pub(crate) fn read(
+        priorities_file: Option<&Path>,
+        platform_file: Option<&Path>,
+        spec: &PolicySpec,
+        workload: &Workload,
+        experiment: &mut ExperimentMeta,
+    ) -> Result<Files, Failure> {
+        let mut files = Files::default();
+        if let Some(file) = priorities_file {
+            let (read, meta) = priorities(file, workload)?;
+            takes(spec, &read, workload)?;
+            (files.priorities, experiment.priorities) = (Some(read), Some(meta));
+        }
+        if let Some(file) = platform_file {
+            let (read, meta) = platform(file)?;
+            (files.platform, experiment.platform) = (read, Some(meta));
+        }
+        Ok(files)
+    }
+}
+
 /// Whether a policy takes these priorities.
 pub(crate) fn takes(spec: &PolicySpec, priorities: &Priorities, workload: &Workload) -> Result<(), Failure> {
     let taken = spec.scheduler().policy.prioritise(priorities.clone().placed(workload));

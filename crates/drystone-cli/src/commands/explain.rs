@@ -3,11 +3,10 @@
 use super::run::in_study;
 use crate::args::{ExplainArgs, StoryFormat};
 use crate::exit::{DONE, Failure, Outcome};
-use crate::input::{self, Input};
+use crate::input::{self, Files, Input};
 use crate::meta::{Determined, PolicyMeta, VERSION, WorkloadMeta};
 use crate::output::{self, file, message, stdout};
 use crate::simulate::scheduler;
-use drystone::engine::Platform;
 use drystone::engine::explain::{ExplainError, Explanation, WhatIf, explain as tell};
 use drystone::model::{JobId, Workload};
 use serde::Serialize;
@@ -31,17 +30,8 @@ pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
     input::fits([&spec], workload)?;
     let id = find(workload, args.job)?;
     let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
-    let mut priorities = None;
-    if let Some(file) = &args.priorities {
-        let (read, meta) = input::priorities(file, workload)?;
-        input::takes(&spec, &read, workload)?;
-        (priorities, experiment.priorities) = (Some(read), Some(meta));
-    }
-    let mut platform = Platform::default();
-    if let Some(file) = &args.platform {
-        let (read, meta) = input::platform(file)?;
-        (platform, experiment.platform) = (read, Some(meta));
-    }
+    let (priorities, platform) = (args.priorities.as_deref(), args.platform.as_deref());
+    let Files { priorities, platform } = Files::read(priorities, platform, &spec, workload, &mut experiment)?;
     let what_if =
         if args.no_what_if { Vec::new() } else { WhatIf::about(workload.job(id), workload.truth()[id.index()].run) };
     let new = || scheduler(&spec, priorities.as_ref(), workload);

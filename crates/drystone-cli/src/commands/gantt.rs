@@ -4,13 +4,13 @@ use super::explain::find;
 use super::run::in_study;
 use crate::args::GanttArgs;
 use crate::exit::{DONE, Failure, Outcome};
-use crate::input::{self, Input};
+use crate::input::{self, Files, Input};
 use crate::meta::{Determined, PolicyMeta, VERSION, WorkloadMeta};
 use crate::output::file::{self, Output};
 use crate::output::{self, message};
 use crate::simulate::scheduler;
 use drystone::engine::explain::Biography;
-use drystone::engine::{Platform, Replay, Segments, Simulation};
+use drystone::engine::{Replay, Segments, Simulation};
 use drystone::model::JobId;
 use drystone_report::{Gantt, Mark};
 use std::path::Path;
@@ -54,17 +54,8 @@ pub(crate) fn gantt(args: &GanttArgs) -> Outcome {
     let spec = in_study(&args.policy, args.log.study)?;
     let id = args.job.map(|job| find(workload, job)).transpose()?;
     let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
-    let mut priorities = None;
-    if let Some(file) = &args.priorities {
-        let (read, meta) = input::priorities(file, workload)?;
-        input::takes(&spec, &read, workload)?;
-        (priorities, experiment.priorities) = (Some(read), Some(meta));
-    }
-    let mut platform = Platform::default();
-    if let Some(file) = &args.platform {
-        let (read, meta) = input::platform(file)?;
-        (platform, experiment.platform) = (read, Some(meta));
-    }
+    let (priorities, platform) = (args.priorities.as_deref(), args.platform.as_deref());
+    let Files { priorities, platform } = Files::read(priorities, platform, &spec, workload, &mut experiment)?;
     let mut segments = Segments::default();
     let mut story = Biography::new(id.unwrap_or(JobId(u32::MAX)), workload.machine().procs);
     let scheduler = scheduler(&spec, priorities.as_ref(), workload);

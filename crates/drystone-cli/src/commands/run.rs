@@ -2,7 +2,7 @@
 
 use crate::args::RunArgs;
 use crate::exit::{DONE, FINDING, Failure, Outcome};
-use crate::input::{self, Input};
+use crate::input::{self, Files, Input};
 use crate::meta::{Determined, ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
 use crate::output::beside::{self, Csv};
 use crate::output::document::Document;
@@ -73,17 +73,9 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     let mut experiment = input::experiment(common, &input.header);
     let spec = in_study(&args.policy, common.log.study)?;
     input::fits([&spec], &input.workload)?;
-    let mut priorities = None;
-    if let Some(file) = &common.priorities {
-        let (read, meta) = input::priorities(file, &input.workload)?;
-        input::takes(&spec, &read, &input.workload)?;
-        (priorities, experiment.priorities) = (Some(read), Some(meta));
-    }
-    let mut given = Given { priorities: priorities.as_ref(), ..Given::default() };
-    if let Some(file) = &common.platform {
-        let (platform, meta) = input::platform(file)?;
-        (given.platform, experiment.platform) = (platform, Some(meta));
-    }
+    let (priorities, platform) = (common.priorities.as_deref(), common.platform.as_deref());
+    let Files { priorities, platform } = Files::read(priorities, platform, &spec, &input.workload, &mut experiment)?;
+    let given = Given { priorities: priorities.as_ref(), platform };
     let parts = parts(&input.workload, common.each_month)?;
     let progress = Progress::new("simulating", "jobs", Some(input.workload.len() as u64));
     let detailed = common.details || common.plots.is_some() || report_file.as_ref().is_some_and(ReportFile::is_page);

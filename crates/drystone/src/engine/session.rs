@@ -51,11 +51,11 @@ pub struct Scheduler {
 ///     let actions = session.decide(now)?.list().iter();
 ///     Ok(actions.filter_map(|action| if let Action::Start { job, .. } = action { Some(job.0) } else { None }).collect())
 /// };
-/// // A job takes the machine; the next one, as wide, has to wait for it, and a third does not fit beside it.
+/// // The first job leaves one processor free, the second needs all four and has to wait, the third fits beside the first.
 /// for (procs, estimate) in [(3, 100), (4, 100), (1, 50)] {
 ///     session.arrive(Time(0), &Job::new(Time(0), procs, Span(estimate)), None)?;
 /// }
-/// // The third one is over before the second can start.
+/// // The third is over before the second can start.
 /// assert_eq!(starts(&mut session, Time(0))?, [0, 2]);
 /// // Both end early.
 /// assert!(session.end(Time(20), JobId(0)) && session.end(Time(20), JobId(2)));

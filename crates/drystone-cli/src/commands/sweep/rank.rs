@@ -57,7 +57,6 @@ pub(super) fn tell_left_out(table: &Table) {
 }
 
 /// What an analysis is of: the store holds everything that determined its results.
-#[derive(Serialize)]
 pub(super) struct Origin {
     pub(super) study: String,
     /// The version that simulated.
