@@ -178,11 +178,17 @@ pub(crate) struct FileMeta {
     pub(crate) file: String,
     /// BLAKE3 of its bytes.
     pub(crate) hash: String,
+    /// The whole of it; `None` where it is longer than [`FileMeta::LONGEST`].
+    pub(crate) text: Option<String>,
 }
 
 impl FileMeta {
+    /// Longer files stand for themselves, by name and hash: what is written beside schedules should not outgrow them.
+    const LONGEST: usize = 16 * 1024;
+
     pub(crate) fn of(file: String, text: &str) -> FileMeta {
-        FileMeta { file, hash: short(blake3::hash(text.as_bytes())) }
+        let hash = short(blake3::hash(text.as_bytes()));
+        FileMeta { file, hash, text: (text.len() <= FileMeta::LONGEST).then(|| text.to_string()) }
     }
 }
 
