@@ -77,6 +77,20 @@ fn the_objective_decides_who_goes_first() {
     assert_eq!(starts(&w, "goal(lexical(maxW),nodes=0,search=dds-fcfs)"), [0, 100, 700, 700, 760]);
 }
 
+/// What is equally good in exact fractions is no improvement: the schedule found first stays.
+#[test]
+fn equal_schedules_are_equal_whatever_is_rounded() {
+    // At 0 the heuristic starts the first and the third: only the second waits, for 366 s, and 366/183 = 2. With the second first
+    // the two others wait 183 s: 183/366 + 183/122 = 2, too. Nobody has waited yet: Tw is the sum of waits, 366 for both.
+    let w = workload(2, &[(0, 1, 366, 366), (0, 2, 183, 183), (0, 1, 122, 122)]);
+    assert_eq!(starts(&w, "goal"), [0, 366, 0]);
+    // At 35 a change by 14/49 + 1/3 − 7/21 − 14/49 is none, though in floating point it is not 0.
+    let jobs = [(0, 1, 42, 42), (35, 2, 21, 21), (35, 1, 28, 28), (35, 1, 28, 28), (35, 1, 35, 35)];
+    let policy =
+        "goal(tradeoff(unused:Tw(0):late(5):maxW:areaW),version=a,diff=strict,search=lds-fcfs,nodes=all,prune=never)";
+    assert_eq!(starts(&workload(3, &jobs), policy), [0, 35, 56, 56, 42]);
+}
+
 #[test]
 fn texts_are_read_printed_and_refused() {
     for text in [

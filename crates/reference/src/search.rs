@@ -47,7 +47,8 @@ pub enum Measure {
     ExcessOver(i64),
     /// Total wait.
     Wait,
-    /// Total slowdown 1 + wait/max(run, 60), in units of 2⁻³²; what a second of wait adds is rounded to such units.
+    /// Total slowdown 1 + wait/max(run, 60), in units of 2⁻³²; what a second of wait adds is rounded to 2⁻⁶⁴, and differences that
+    /// rounding could make are none.
     Slowdown,
     /// Processor-seconds unused until the last running or waiting job has ended.
     Unused,
@@ -253,8 +254,9 @@ impl Problem {
             Measure::ExcessOver(threshold) => excess(threshold),
             Measure::Wait => jobs().map(|(_, wait)| wait).sum(),
             Measure::Slowdown => {
-                let one = 1_i64 << 32;
-                jobs().map(|(job, wait)| one + wait * (one as f64 / job.run.max(60) as f64).round() as i64).sum()
+                let pace = |run: i64| ((1_i128 << 65) / i128::from(run.max(60)) + 1) / 2;
+                let of_wait = |job: &Waiting, wait: i64| (i128::from(wait) * pace(job.run) + (1 << 31)) >> 32;
+                jobs().map(|(job, wait)| (1 << 32) + of_wait(job, wait) as i64).sum()
             }
             Measure::Unused => {
                 let of_waiting =
@@ -302,14 +304,16 @@ impl Problem {
     /// Whether a schedule with values f is better than one with values g.
     #[must_use]
     pub fn is_better(&self, goal: &Goal, references: &[i64], f: &[i64], g: &[i64]) -> bool {
-        let conflict = f.iter().zip(g).any(|(f, g)| f < g) && f.iter().zip(g).any(|(f, g)| f > g);
+        let rounding = |m: usize| if goal.measures[m] == Measure::Slowdown { 2 * self.waiting.len() as i64 } else { 0 };
+        let conflict =
+            (0..f.len()).any(|m| g[m] - f[m] > rounding(m)) && (0..f.len()).any(|m| f[m] - g[m] > rounding(m));
         let differences = (0..f.len()).map(|m| {
             let hundredfold = match goal.measures[m] {
                 Measure::Excess | Measure::ExcessOver(_) => self.oldest_wait(),
                 _ => g[m],
             };
             let d = g[m] - f[m];
-            if goal.relaxed && conflict && 100 * d.abs() < hundredfold { 0 } else { d }
+            if d.abs() <= rounding(m) || (goal.relaxed && conflict && 100 * d.abs() < hundredfold) { 0 } else { d }
         });
         let differences: Vec<i64> = differences.collect();
         if goal.model == Model::Lexical {
@@ -324,8 +328,9 @@ impl Problem {
         let changes = || differences.iter().enumerate().filter(|(_, d)| **d != 0);
         let dominant: i64 = changes().filter(|&(m, _)| reference(m) == 0).map(|(_, d)| d.signum()).sum();
         let finite = changes().filter(|&(m, _)| reference(m) != 0);
-        let sum: f64 = finite.map(|(m, &d)| d as f64 / reference(m) as f64).sum();
-        dominant > 0 || (dominant == 0 && sum > 0.0)
+        let changes: Vec<f64> = finite.map(|(m, &d)| d as f64 / reference(m) as f64).collect();
+        let size: f64 = changes.iter().map(|change| change.abs()).sum();
+        dominant > 0 || (dominant == 0 && changes.iter().sum::<f64>() > 1e-12 * size)
     }
 
     /// Visits every permutation. O(n!·n·steps).

@@ -60,7 +60,7 @@ impl Select {
 }
 
 /// Unit of [`Measure::Slowdown`]: a slowdown of 1.
-pub(super) const ONE: i64 = 1 << 32;
+const ONE: i64 = 1 << 32;
 
 /// Bound of the bounded slowdown, in seconds.
 const BOUND: i64 = 60;
@@ -72,8 +72,8 @@ pub(super) struct Row {
     pub(super) span: i64,
     /// How long it has waited.
     pub(super) age: i64,
-    /// What a second of wait adds to its slowdown, in units of 1 / [`ONE`].
-    pub(super) pace: i64,
+    /// What a second of wait adds to its slowdown, in units of 2⁻⁶⁴.
+    pub(super) pace: u64,
     /// Processors it needs.
     pub(super) procs: Procs,
     /// What its wait counts in each measure of the objective that weighs waits.
@@ -83,8 +83,8 @@ pub(super) struct Row {
 impl Row {
     /// Placed for `span`, with the slowdown of a job that runs for `run`.
     pub(super) fn new(procs: Procs, span: i64, run: i64, age: i64) -> Row {
-        let bounded = run.max(BOUND);
-        Row { span, age, pace: (ONE + bounded / 2) / bounded, procs, weights: [0; MOST_MEASURES] }
+        let bounded = run.max(BOUND) as u128;
+        Row { span, age, pace: (((1 << 64) + bounded / 2) / bounded) as u64, procs, weights: [0; MOST_MEASURES] }
     }
 }
 
@@ -117,7 +117,7 @@ impl Rule {
         match self {
             Rule::MaxWait | Rule::Wait => wait,
             Rule::Excess(threshold) => (wait - threshold).max(0),
-            Rule::Slowdown => wait.saturating_mul(job.pace).saturating_add(ONE),
+            Rule::Slowdown => slowdown(wait, job.pace),
             Rule::Unused { procs, work, last } => {
                 start.saturating_add(job.span).max(last).saturating_mul(procs).saturating_sub(work).max(0)
             }
@@ -134,7 +134,19 @@ impl Rule {
     }
 }
 
+/// The slowdown of a job that waits for so long, in units of 1 / [`ONE`]. Waits of up to a hundred years are off by no more than a unit.
+#[inline(always)]
+fn slowdown(wait: i64, pace: u64) -> i64 {
+    let added = (i128::from(wait) * i128::from(pace) + (1 << 31)) >> 32;
+    i64::try_from(added).map_or(i64::MAX, |added| added.saturating_add(ONE))
+}
+
 impl Measure {
+    /// By how much sums over so many jobs can differ where the schedules are equally good: what was rounded, of each job in both.
+    pub(super) fn rounding(self, jobs: usize) -> i64 {
+        if self == Measure::Slowdown { 2 * jobs as i64 } else { 0 }
+    }
+
     /// The measure for the decision of a task; it is the `at`-th of its objective.
     pub(super) fn rule(self, at: usize, task: &Task) -> Rule {
         match self {

@@ -149,13 +149,15 @@ pub(super) struct Judge {
     /// Where not 0, the slack of a measure whatever the best value is.
     fixed_slack: Vec<i64>,
     relaxed: bool,
+    /// Differences up to this are none: they may come from rounding alone.
+    rounding: Vec<i64>,
     /// References of versions A and C, and 0 where there is no finite one.
     reference: Vec<f64>,
 }
 
 impl Judge {
-    /// `oldest` is the longest current wait; `references` those of version C.
-    pub(super) fn new(objective: &Objective, oldest: i64, references: &[i64]) -> Judge {
+    /// `oldest` is the longest current wait of `jobs` jobs; `references` those of version C.
+    pub(super) fn new(objective: &Objective, jobs: usize, oldest: i64, references: &[i64]) -> Judge {
         let fixed = |m: &Measure| if matches!(m, Measure::Excess(_)) { hundredth(oldest).max(1) } else { 0 };
         Judge {
             model: objective.model,
@@ -164,6 +166,7 @@ impl Judge {
             slack: vec![0; objective.measures.len()],
             fixed_slack: objective.measures.iter().map(fixed).collect(),
             relaxed: objective.differences == Differences::Relaxed,
+            rounding: objective.measures.iter().map(|m| m.rounding(jobs)).collect(),
             reference: references.iter().map(|&r| r as f64).collect(),
         }
     }
@@ -185,9 +188,9 @@ impl Judge {
     #[inline]
     pub(super) fn prefers(&self, values: &[i64]) -> bool {
         let (mut improves, mut degrades) = (false, false);
-        for (&f, &g) in values.iter().zip(&self.best) {
-            improves |= f < g;
-            degrades |= f > g;
+        for ((&f, &g), &rounding) in values.iter().zip(&self.best).zip(&self.rounding) {
+            improves |= g - f > rounding;
+            degrades |= f - g > rounding;
         }
         // All better, or all worse: no model can see it otherwise.
         if !(improves && degrades) {
@@ -201,7 +204,8 @@ impl Judge {
 
     fn difference(&self, at: usize, value: i64) -> i64 {
         let difference = self.best[at] - value;
-        if self.relaxed && difference.abs() < self.slack[at] { 0 } else { difference }
+        let counts = difference.abs() > self.rounding[at] && !(self.relaxed && difference.abs() < self.slack[at]);
+        if counts { difference } else { 0 }
     }
 
     fn leads(&self, values: &[i64]) -> bool {
@@ -211,7 +215,7 @@ impl Judge {
 
     fn trades(&self, values: &[i64]) -> bool {
         // An improvement upon a reference of zero outweighs every finite change, and so does a degradation.
-        let (mut dominant, mut sum) = (0, 0.0);
+        let (mut dominant, mut sum, mut size) = (0, 0.0_f64, 0.0_f64);
         for (at, &f) in values.iter().enumerate() {
             let difference = self.difference(at, f);
             let reference = match self.version {
@@ -220,14 +224,20 @@ impl Judge {
             };
             if difference == 0 {
             } else if reference > 0.0 {
-                sum += difference as f64 / reference;
+                let change = difference as f64 / reference;
+                sum += change;
+                size += change.abs();
             } else {
                 dominant += difference.signum();
             }
         }
-        dominant > 0 || (dominant == 0 && sum > 0.0)
+        // Changes that make up for each other may add up to a last bit.
+        dominant > 0 || (dominant == 0 && sum > EVEN * size)
     }
 }
+
+/// Sums of relative changes that are smaller than this part of the changes are 0.
+const EVEN: f64 = 1e-12;
 
 /// The smallest whole number that is no less than 1 % of a value: `d < hundredth(v)` is `100·d < v`.
 fn hundredth(value: i64) -> i64 {
@@ -241,7 +251,7 @@ mod tests {
 
     fn judge(text: &str, version: Version, differences: Differences, best: &[i64], references: &[i64]) -> Judge {
         let objective = Objective { version, differences, ..Objective::parse(text).expect(text) };
-        let mut judge = Judge::new(&objective, 1000, references);
+        let mut judge = Judge::new(&objective, 3, 1000, references);
         judge.set(best);
         judge
     }

@@ -59,7 +59,7 @@ impl Search {
         let Some(references) = references(task, &settings.objective, table, watch) else {
             return self.found(values, false);
         };
-        let mut judge = Judge::new(&settings.objective, task.oldest_wait(), &references);
+        let mut judge = Judge::new(&settings.objective, task.waiting.len(), task.oldest_wait(), &references);
         judge.set(&values);
         let nodes = settings.nodes.unwrap_or(u64::MAX);
         let kept = (u128::from(nodes) * u128::from(settings.local.min(100)) / 100) as u64;
