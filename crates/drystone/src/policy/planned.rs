@@ -1,9 +1,12 @@
 //! What policies share that plan a start for every waiting job: the plan, its compression, and what such a policy believes
 //! of the running jobs.
 
+mod bounds;
+
 use super::View;
 use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::{Profile, Running, RunningSet};
+pub(super) use bounds::Bounds;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -56,10 +59,11 @@ impl Planned {
         (self.start, self.id)
     }
 
-    /// Plans the job at its earliest place and takes its processors out of the profile. O(steps).
-    pub(super) fn place(&mut self, profile: &mut Profile, now: Time) {
+    /// Plans the job at its earliest place, which is known to lie no earlier than `from`, and takes its processors out of the
+    /// profile. O(steps).
+    pub(super) fn place(&mut self, profile: &mut Profile, from: Time) {
         // No job is wider than the machine, and in the end all of it is free.
-        self.start = profile.earliest(self.procs, self.span, now).unwrap_or(Time::MAX);
+        self.start = profile.earliest(self.procs, self.span, from).unwrap_or(Time::MAX);
         if self.start < Time::MAX {
             profile.reserve(self.start, self.end(), self.procs);
         }
@@ -82,17 +86,20 @@ impl AsMut<Planned> for Planned {
 /// jobs only and holds the plan, too, afterwards. `moved` is told each job that has moved, with its old start.
 ///
 /// No job moves back if the plan fitted the profile before: what moved up leaves its old place to those behind it.
-/// O(jobs × steps).
+/// O(jobs × steps), of which [`Bounds`] spare most where many wait.
 pub(super) fn compress<P: AsRef<Planned> + AsMut<Planned>>(
     plan: &mut [P],
     profile: &mut Profile,
     now: Time,
     mut moved: impl FnMut(&mut P, Time),
 ) {
+    let mut bounds = Bounds::default();
     for job in plan.iter_mut() {
         let planned = job.as_mut();
         let old = planned.start;
-        planned.place(profile, now);
+        let bound = bounds.of(planned.procs, planned.span, now);
+        planned.place(profile, bound);
+        bounds.learn(planned.procs, planned.span, bound, planned.start);
         if planned.start != old {
             moved(job, old);
         }

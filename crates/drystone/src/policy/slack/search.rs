@@ -14,6 +14,7 @@ use super::price::{Stake, Waiting};
 use super::settings::{Order, Settings};
 use crate::model::{Procs, Span, Time};
 use crate::parts::Profile;
+use crate::policy::planned::Bounds;
 use std::cmp::Reverse;
 
 /// What is to be fitted in.
@@ -247,22 +248,26 @@ impl Search {
         let mut left = self.gains_from[candidate.fixed];
         // Where the first delayed job has left room.
         let mut room: Option<Time> = None;
+        // Everybody is put at the earliest place there is, with those before in theirs.
+        let mut bounds = Bounds::default();
         for (at, Waiting { planned: job, .. }) in plan.iter().enumerate().skip(candidate.fixed) {
             left -= self.gains[at];
+            let bound = bounds.of(job.procs, job.span, now);
             let start = match room {
                 None => {
                     let (from, to) = (job.start.max(taken), job.end().min(until));
                     if from >= to || self.trial.fits(from, to - from, job.procs) {
                         job.start
                     } else {
-                        self.trial.earliest(job.procs, job.span, job.start)?
+                        self.trial.earliest(job.procs, job.span, job.start.max(bound))?
                     }
                 }
                 Some(room) => {
-                    let from = reach(room, job.span, now).min(job.start);
+                    let from = reach(room, job.span, now).min(job.start).max(bound);
                     self.trial.earliest(job.procs, job.span, from)?
                 }
             };
+            bounds.learn(job.procs, job.span, bound, start);
             if start != job.start {
                 price = self.moved(at, job.start, start, price)?;
                 if candidate.beaten(price + left) {
