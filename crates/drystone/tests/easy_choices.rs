@@ -117,6 +117,16 @@ fn what_an_end_makes_due_comes_before_the_pass() {
     assert_eq!(starts(&w, "easy(predict=recent(1,propagate=running))"), [0, 0, 0, 150, 10, 110]);
 }
 
+/// Job 0 is overdue since 10 and counts as ending now: job 1, which needs the whole machine, is planned for now and cannot start. The
+/// processor that is free is job 1's in the plan, and job 2 may not have it, though it would be done in no time.
+#[test]
+fn what_is_planned_for_now_is_taken() {
+    let w = workload(4, &[(0, 3, 10, 100), (20, 4, 50, 50), (21, 1, 5, 5)]);
+    for policy in ["easy(reserve=2)", "easy(reserve=2,backfill=sjf)", "easy(reserve=3,order=lxf,backfill=lxf)"] {
+        assert_eq!(starts(&w, policy), [0, 100, 150], "{policy}");
+    }
+}
+
 /// Predictions of waiting jobs change while the queue, or the queue of candidates, is in their order. Job 1 ends at 50: job 5
 /// of its user, until then predicted to run for 5 s, is predicted to run for 50 and starts. Job 4 needs the whole machine.
 #[test]

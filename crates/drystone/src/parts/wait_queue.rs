@@ -1,5 +1,6 @@
 //! The waiting jobs of a policy in a fixed order, searchable for the next one that may be backfilled.
 
+use super::profile::Profile;
 use super::tree::{Item, Packed, Probe, Tree, packed};
 use crate::model::{JobId, Procs, Span, Time};
 use serde::{Deserialize, Serialize};
@@ -77,6 +78,19 @@ pub struct Stairs {
 }
 
 impl Stairs {
+    /// What may start now beside everything in this plan, on no more than `free` processors. O(steps).
+    pub fn beside(&mut self, plan: &Profile, now: Time, free: Procs) {
+        self.free = free.min(plan.free_at(now));
+        self.steps.clear();
+        let mut least = self.free;
+        for (from, left) in plan.steps().filter(|&(from, _)| from > now) {
+            if left < least {
+                least = left;
+                self.steps.push((from - now, left));
+            }
+        }
+    }
+
     /// Whether a job of this size and prediction disturbs nothing.
     #[inline]
     #[must_use]
@@ -530,6 +544,29 @@ mod tests {
                 assert_eq!(queue.take_fit(None, fit), Some(job(id, run)));
             }
             assert_eq!(queue.take_fit(None, fit), None);
+        }
+    }
+
+    proptest! {
+        /// Whom stairs admit is who has processors during all of his run, in the plan as now.
+        #[test]
+        fn stairs_admit_whom_the_plan_has_room_for(
+            plan in prop::collection::vec((0i64..60, 1i64..40, 1u32..6), 0..30),
+            (free, now) in (0u32..16, 0i64..30),
+            jobs in prop::collection::vec((1u32..16, 1i64..60), 1..20),
+        ) {
+            let mut profile = Profile::new(Time(0), 15);
+            for (from, span, procs) in plan {
+                if profile.fits(Time(from), Span(span), procs) {
+                    profile.reserve(Time(from), Time(from + span), procs);
+                }
+            }
+            let mut stairs = Stairs::default();
+            stairs.beside(&profile, Time(now), free);
+            for (procs, span) in jobs {
+                let room = procs <= free && profile.least_free(Time(now), Span(span)) >= procs;
+                prop_assert_eq!(stairs.admits(procs, Span(span)), room, "{} for {}", procs, span);
+            }
         }
     }
 

@@ -10,7 +10,7 @@ pub(crate) use kinds::{EASY, FCFS, GREEDY};
 
 use super::{Actions, Event, Phase, Policy, Requirement, View, Why};
 use crate::model::{JobId, Procs, Span, Time};
-use crate::parts::{Extra, Fit, Line, Order, Place, Profile, Running, WaitQueue, Waiting};
+use crate::parts::{Extra, Fit, Line, Order, Place, Profile, Running, Stairs, WaitQueue, Waiting};
 use serde::{Deserialize, Serialize};
 
 /// What a running job that has outlived its prediction means for the shadow time.
@@ -84,7 +84,8 @@ impl Default for Choices {
 /// Queue, reservations, backfilling.
 ///
 /// A pass costs O(log r) for the shadow time over r running jobs, and a pruned search of the queue per job started; a pass
-/// after nothing but arrivals looks at the newcomers only. With two or more reservations each pass plans anew: O(k·r).
+/// after nothing but arrivals looks at the newcomers only. With two or more reservations each pass plans anew: O(k·r), and a pruned
+/// search per job started, in an order that does not change with time.
 #[derive(Serialize, Deserialize)]
 pub struct Backfill {
     choices: Choices,
@@ -520,43 +521,62 @@ impl Backfill {
         let mut profile = self.profile.take().unwrap_or_else(|| Profile::new(now, 0));
         // In the plan an overdue job ends now; what it still holds is not free for a start.
         profile.reset_to_running(now, free, view.running().iter().map(|j| (j.end, j.procs)));
+        let Backfill { choices, queue, .. } = &*self;
         let mut planned = 0;
-        let mut waiting: Vec<Waiting> = self.queue.iter().copied().collect();
-        if self.choices.order == Order::Lxf {
-            sort_by_expansion(&mut waiting, now);
-        }
-        for job in &waiting {
-            if planned == self.choices.reservations {
-                break;
-            }
+        let mut starting: Vec<Waiting> = Vec::new();
+        let mut plan = |job: &Waiting| {
             let span = job.prediction.max(Span(1));
-            let Some(start) = profile.earliest(job.procs, span, now) else {
-                continue;
-            };
-            profile.reserve(start, start.saturating_add(span), job.procs);
-            if start == now && job.procs <= free {
-                free -= job.procs;
-                self.dequeue(job);
-                self.start(job, if planned == 0 { Why::Head } else { Why::Backfilled }, now, actions);
-            } else {
-                planned += 1;
-                actions.reserve(job.id, start);
+            if let Some(start) = profile.earliest(job.procs, span, now) {
+                profile.reserve(start, start.saturating_add(span), job.procs);
+                if start == now && job.procs <= free {
+                    free -= job.procs;
+                    let why = if planned == 0 { Why::Head } else { Why::Backfilled };
+                    actions.start(job.id, why);
+                    starting.push(*job);
+                } else {
+                    planned += 1;
+                    actions.reserve(job.id, start);
+                }
             }
-        }
-        let mut candidates: Vec<Waiting> = match self.choices.backfill {
-            None => Vec::new(),
-            Some(_) => self.candidates.as_ref().unwrap_or(&self.queue).iter().copied().collect(),
+            planned < choices.reservations
         };
-        if self.choices.backfill == Some(Order::Lxf) {
-            sort_by_expansion(&mut candidates, now);
+        if choices.order == Order::Lxf {
+            let mut waiting: Vec<Waiting> = queue.iter().copied().collect();
+            sort_by_expansion(&mut waiting, now);
+            let _ = waiting.iter().all(&mut plan);
+        } else {
+            let _ = queue.iter().all(&mut plan);
         }
-        for job in &candidates {
-            let span = job.prediction.max(Span(1));
-            if job.procs <= free && profile.least_free(now, span) >= job.procs {
-                profile.reserve(now, now.saturating_add(span), job.procs);
-                free -= job.procs;
-                self.dequeue(job);
-                self.start(job, Why::Backfilled, now, actions);
+        for job in &starting {
+            self.dequeue(job);
+        }
+        match self.choices.backfill {
+            None => {}
+            Some(Order::Lxf) => {
+                let mut candidates: Vec<Waiting> =
+                    self.candidates.as_ref().unwrap_or(&self.queue).iter().copied().collect();
+                sort_by_expansion(&mut candidates, now);
+                for job in &candidates {
+                    let span = job.prediction.max(Span(1));
+                    if job.procs <= free && profile.least_free(now, span) >= job.procs {
+                        profile.reserve(now, now.saturating_add(span), job.procs);
+                        free -= job.procs;
+                        self.dequeue(job);
+                        self.start(job, Why::Backfilled, now, actions);
+                    }
+                }
+            }
+            Some(_) => {
+                let (mut after, mut stairs) = (None, Stairs::default());
+                stairs.beside(&profile, now, free);
+                while let Some(job) = self.candidates.as_ref().unwrap_or(&self.queue).next_admitted(after, &stairs) {
+                    after = Some(job.place());
+                    profile.reserve(now, now.saturating_add(job.prediction.max(Span(1))), job.procs);
+                    free -= job.procs;
+                    self.dequeue(&job);
+                    self.start(&job, Why::Backfilled, now, actions);
+                    stairs.beside(&profile, now, free);
+                }
             }
         }
         self.profile = Some(profile);
