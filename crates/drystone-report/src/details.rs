@@ -3,8 +3,8 @@
 use crate::timeline::{Timeline, TimelineMeter, round};
 use drystone::engine::{Levels, Note, Notes, Observer};
 use drystone::metrics::{
-    BATCH, Categorised, Category, ClassWeek, Distribution, JobRow, SearchEffort, SlowdownRatios, Summary, measures,
-    slowdown_ratios, weekly,
+    BATCH, Categorised, Category, ClassWeek, Distribution, JobRow, MANY_WEEKS, SearchEffort, SlowdownRatios, Summary,
+    measures, slowdown_ratios, weekly,
 };
 use drystone::model::{Procs, Time};
 use drystone::policy::Gauge;
@@ -140,7 +140,7 @@ impl Cell {
 }
 
 /// Four classes of run times (up to 100, 1,000, 10,000 s, more), week by week of submits. A list per class, an entry per week;
-/// means are rounded to four decimals.
+/// means are rounded to four decimals. Empty where there are more weeks than [`MANY_WEEKS`]: no plot would show them.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Weekly {
     /// Jobs submitted.
@@ -154,6 +154,9 @@ pub struct Weekly {
 impl Weekly {
     fn of(all: &[ClassWeek]) -> Weekly {
         let mut weekly = Weekly::default();
+        if all.last().is_some_and(|last| last.week >= MANY_WEEKS) {
+            return weekly;
+        }
         for week in all {
             weekly.jobs[week.class].push(week.jobs);
             weekly.wait[week.class].push(week.wait.map(round));

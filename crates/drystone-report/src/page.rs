@@ -414,11 +414,10 @@ fn categories(policies: &[PolicyResult], out: &mut String) {
             let caption = format!("By {}: {what}", categorised.scheme.name());
             let mut table = Table::new("", caption, head("category"));
             for &(key, name) in &keys {
-                let find = |c: &&drystone::metrics::Categorised| c.categories.iter().find(|c| c.key == key).cloned();
-                let jobs = all.iter().find_map(find).map_or(0, |c| c.measures.get(measure).count);
+                let jobs = all.iter().find_map(|c| c.get(key)).map_or(0, |c| c.measures.get(measure).count);
                 let mut row = vec![Cell::name(name), Cell::count(jobs)];
                 row.extend(all.iter().map(|c| {
-                    let mean = find(c).and_then(|c| c.measures.get(measure).mean);
+                    let mean = c.get(key).and_then(|c| c.measures.get(measure).mean);
                     Cell::number(mean, |v| if measure == Measure::Wait { duration(v) } else { fixed(v, 2) })
                 }));
                 table.row(row);

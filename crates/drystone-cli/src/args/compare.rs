@@ -38,7 +38,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
 
-    /// Also simulate every policy at these load factors, for load curves: 1.1 is 10 % more load, as --load has it.
+    /// Also simulate every policy at these load factors, for load curves: 1.1 is 10 % more load, on top of --load.
     #[arg(long, value_name = "FACTOR,...", value_delimiter = ',', help_heading = "Measuring", conflicts_with = "each_month",
           value_parser = super::values::value::<Factor>)]
     pub(crate) loads: Vec<Factor>,

@@ -26,6 +26,7 @@ use drystone::model::Workload;
 use drystone::policy::{ALIASES, KINDS, PolicySpec, Priorities};
 use drystone_report::{Details, LoadPoint, Watcher};
 use serde::Serialize;
+use std::sync::{Mutex, PoisonError};
 
 /// The result of a comparison.
 #[derive(Serialize)]
@@ -236,7 +237,9 @@ pub(super) fn simulate_all(
     detailed: bool,
 ) -> Result<Vec<Watched>, Failure> {
     let progress = Progress::new("simulating", "jobs", Some((specs.len() * whole.len()) as u64));
+    let at_work = AtWork { names: Mutex::default(), progress: &progress };
     let one = |_: usize, spec: &PolicySpec| {
+        at_work.change(|names| names.push(spec.text().to_string()));
         let priorities = given.priorities.filter(|p| input::takes(spec, p, whole).is_ok());
         let theirs = Given { priorities, ..given };
         let config = config(&args.common, false, detailed);
@@ -245,11 +248,27 @@ pub(super) fn simulate_all(
             Some(watcher) => simulate(whole, parts, spec, theirs, config, &progress, watcher),
             None => simulate(whole, parts, spec, theirs, config, &progress, &mut ()),
         };
+        at_work.change(|names| names.retain(|name| name != spec.text()));
         // Months that are simulated apart overlap in time.
         let watcher = watcher.filter(|_| parts.len() == 1);
         measured.map(|measured| Watched { measured, watcher }).map_err(|e| Failure::simulation(spec.text(), &e))
     };
     parallel::map(specs.iter().collect(), threads(args), one).into_iter().collect()
+}
+
+/// The policies that are simulated now, said behind the progress bar: one may take a hundred times as long as another.
+struct AtWork<'a> {
+    names: Mutex<Vec<String>>,
+    progress: &'a Progress,
+}
+
+impl AtWork<'_> {
+    fn change(&self, change: impl FnOnce(&mut Vec<String>)) {
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut names);
+        let told = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
+        self.progress.say(told);
+    }
 }
 
 /// As many threads as were asked for, else as there are processors.
@@ -443,11 +462,10 @@ impl CompareResult {
                 let names = self.results.iter().map(|r| r.policy.text.as_str());
                 let mut table = Table::new(["category", "jobs"].into_iter().chain(names));
                 for &(key, name) in &categories {
-                    let found = |c: &&Categorised| c.categories.iter().find(|c| c.key == key).cloned();
-                    let jobs = all.iter().find_map(found).map_or(0, |c| c.measures.get(measure).count);
+                    let jobs = all.iter().find_map(|c| c.get(key)).map_or(0, |c| c.measures.get(measure).count);
                     let mut row: Vec<Value> = vec![name.into(), count(jobs).into()];
                     row.extend(all.iter().map(|c| {
-                        let mean = found(c).and_then(|c| c.measures.get(measure).mean);
+                        let mean = c.get(key).and_then(|c| c.measures.get(measure).mean);
                         Value::from(fixed_or(mean.map(|m| m / scale), if scale > 1.0 { 1 } else { 2 }))
                     }));
                     table.row(row);

@@ -120,7 +120,7 @@ fn results_name_the_platform_they_were_made_with() {
     let first = run(&["--platform", "machine.toml"]);
     assert_eq!(first["file"], "machine.toml");
     assert_eq!(first["text"], "[suspension]\nrate = 4\n", "who has the result can make the file again");
-    folder.write("long.toml", &format!("# {}\n[suspension]\nrate = 4\n", "long ".repeat(4000)));
+    folder.write("long.toml", format!("# {}\n[suspension]\nrate = 4\n", "long ".repeat(4000)));
     let long = run(&["--platform", "long.toml"]);
     assert!(long["text"].is_null() && long["hash"].is_string());
     folder.write("machine.toml", "[suspension]\nrate = 5\n");

@@ -43,4 +43,4 @@ pub use report::{Categorised, Category, JobRow, Measures, Report, Suspensions, W
 pub use selection::{Selection, Trimmed};
 pub use stall::{HeelAndToe, Stalls};
 pub use summary::{Distribution, EXACT_LIMIT, Precision, Summary};
-pub use weekly::{ClassWeek, weekly};
+pub use weekly::{ClassWeek, MANY_WEEKS, weekly};

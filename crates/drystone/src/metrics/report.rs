@@ -118,6 +118,15 @@ pub struct Categorised {
     pub categories: Vec<Category>,
 }
 
+impl Categorised {
+    /// The category with this key, if it has a job. O(log categories).
+    #[must_use]
+    pub fn get(&self, key: i64) -> Option<&Category> {
+        let at = self.categories.binary_search_by_key(&key, |category| category.key).ok()?;
+        self.categories.get(at)
+    }
+}
+
 /// One category.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Category {

@@ -5,6 +5,7 @@ use super::measures::slowdown;
 use super::report::JobRow;
 use crate::model::{Span, Time};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// One class of run times (up to 100, 1,000, 10,000 s, more) in one week of submits.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
@@ -21,16 +22,29 @@ pub struct ClassWeek {
     pub slowdown: Option<f64>,
 }
 
-/// Every class in every week of all submits, from rows in order of arrival, of which those count that the selection counts: four entries per week, by class, weeks without jobs included.
+/// More weeks than this, almost two centuries, are not told one by one: what matters in a log with such a gap are the weeks with jobs.
+pub const MANY_WEEKS: i64 = 10_000;
+
+/// Every class in every week of all submits, from rows in order of arrival, of which those count that the selection counts: four
+/// entries per week, by class. Weeks without submits are included, unless there are more than [`MANY_WEEKS`] in all.
+///
+/// Memory follows the jobs, not the time between them.
 #[must_use]
 pub fn weekly(rows: &[JobRow]) -> Vec<ClassWeek> {
     let Some(first) = rows.iter().map(|r| r.submit).min() else { return Vec::new() };
-    let week = |submit: Time| ((submit - first).0 / Span::WEEK.0) as usize;
+    let week = |submit: Time| (submit - first).0 / Span::WEEK.0;
     let weeks = rows.iter().map(|r| week(r.submit)).max().unwrap_or(0) + 1;
     // Jobs, sum of waits, jobs with a slowdown, sum of slowdowns.
-    let mut sums = vec![(0_u64, 0.0, 0_u64, 0.0); weeks * 4];
-    for row in rows.iter().filter(|row| row.counted) {
-        let sum = &mut sums[week(row.submit) * 4 + lawson_class(row.ran)];
+    let mut sums = BTreeMap::<i64, [(u64, f64, u64, f64); 4]>::new();
+    if weeks <= MANY_WEEKS {
+        sums.extend((0..weeks).map(|week| (week, Default::default())));
+    }
+    for row in rows {
+        let classes = sums.entry(week(row.submit)).or_default();
+        if !row.counted {
+            continue;
+        }
+        let sum = &mut classes[lawson_class(row.ran)];
         sum.0 += 1;
         sum.1 += row.wait().as_f64();
         if let Some(s) = slowdown(row.wait(), row.ran) {
@@ -39,12 +53,15 @@ pub fn weekly(rows: &[JobRow]) -> Vec<ClassWeek> {
         }
     }
     let mean = |sum: f64, n: u64| (n > 0).then(|| sum / n as f64);
-    let entry = |(i, &(jobs, waits, with, slowdowns)): (usize, &(u64, f64, u64, f64))| ClassWeek {
-        week: (i / 4) as i64,
-        class: i % 4,
+    let entry = |week: i64, class: usize, &(jobs, waits, with, slowdowns): &(u64, f64, u64, f64)| ClassWeek {
+        week,
+        class,
         jobs,
         wait: mean(waits, jobs),
         slowdown: mean(slowdowns, with),
     };
-    sums.iter().enumerate().map(entry).collect()
+    let of_week = |(week, classes): (&i64, &[_; 4])| -> [ClassWeek; 4] {
+        std::array::from_fn(|class| entry(*week, class, &classes[class]))
+    };
+    sums.iter().flat_map(of_week).collect()
 }
