@@ -122,7 +122,7 @@ fn what_an_end_makes_due_comes_before_the_pass() {
 #[test]
 fn what_is_planned_for_now_is_taken() {
     let w = workload(4, &[(0, 3, 10, 100), (20, 4, 50, 50), (21, 1, 5, 5)]);
-    for policy in ["easy(reserve=2)", "easy(reserve=2,backfill=sjf)", "easy(reserve=3,order=lxf,backfill=lxf)"] {
+    for policy in ["easy(reserve=2)", "easy(reserve=2,backfill=sjf)", "easy(reserve=3,backfill=lxf)"] {
         assert_eq!(starts(&w, policy), [0, 100, 150], "{policy}");
     }
 }

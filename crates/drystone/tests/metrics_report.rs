@@ -425,3 +425,18 @@ proptest! {
         prop_assert_eq!(overtaken(&rows), Some(late as f64 / rows.len() as f64));
     }
 }
+
+/// A log that leaps by 30,000 years: only the weeks with jobs are told, and nothing is kept for the others.
+#[test]
+fn weeks_without_number_are_not_told_one_by_one() {
+    let far = 1_000_000_000_000;
+    let jobs = [Done::new(0, 0, 0, 10, 1), Done::new(1, far, far + 40, 10, 1)];
+    let config = Config { keep_jobs: true, ..Config::light() };
+    let rows = report(4, &jobs, config).jobs.expect("asked for");
+    let weeks = weekly(&rows);
+    let told: Vec<(i64, u64)> =
+        weeks.iter().filter(|week| week.class == 0).map(|week| (week.week, week.jobs)).collect();
+    assert_eq!(told, [(0, 1), (far / (7 * 86_400), 1)]);
+    assert_eq!(weeks.len(), 8);
+    assert_eq!(weeks[4].wait, Some(40.0));
+}
