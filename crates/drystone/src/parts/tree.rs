@@ -14,10 +14,10 @@ use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
 /// Items in one leaf.
-pub(crate) const LEAF: usize = 64;
+pub(crate) const LEAF: usize = 96;
 /// Children of one inner node.
 const FANOUT: usize = 16;
-/// Levels of inner nodes at most: full nodes hold some 17 thousand million items, more than there are job ids.
+/// Levels of inner nodes at most: full nodes hold more items than there are job ids.
 const WAY: usize = 7;
 
 /// Something kept in a [`Tree`], in the order of its key.

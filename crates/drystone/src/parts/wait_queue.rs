@@ -326,7 +326,7 @@ impl Probe<Waiting> for FitProbe {
 
 /// The waiting jobs of a policy, in the order of their keys.
 ///
-/// Cost for n jobs: insert and remove O(log n); [`WaitQueue::next_fit`] visits only groups of up to 64 jobs in which some
+/// Cost for n jobs: insert and remove O(log n); [`WaitQueue::next_fit`] visits only groups of up to 96 jobs in which some
 /// job of a fitting size class is short enough, so it is far below O(n) unless many jobs just miss.
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(transparent)]

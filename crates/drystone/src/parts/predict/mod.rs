@@ -3,6 +3,7 @@
 mod build;
 mod correction;
 mod estimate;
+mod history;
 mod learner;
 mod quantile;
 mod recent;

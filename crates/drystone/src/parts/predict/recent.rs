@@ -1,5 +1,6 @@
 //! Predictions from a user's recent jobs (Tsafrir, Etsion & Feitelson 2007, sections 3.1 and 7).
 
+use super::history::{Foretold, History, Past};
 use super::{Prediction, Predictor, Propagation};
 use crate::model::{Job, JobId, Span, Time};
 use crate::parts::by_user::ByUser;
@@ -130,20 +131,17 @@ impl RecentOptions {
 
 /// Predicts from the run times of a user's recent jobs.
 ///
-/// Memory: `size` jobs per user; with an extended window `size` jobs for each of the user's 256 most recently used
+/// Memory: at most twice `size` jobs per user; with an extended window as many for each of the user's 256 most recently used
 /// estimates. Jobs whose user the log does not know share one history, as if they were one user's.
 ///
-/// Cost: learning O(size); the first prediction from a history that has changed O(size), for a median O(size log size), and
-/// O(1) for others from the same history.
+/// Cost: amortised O(1) to learn and to predict, if jobs end nearly in the order in which they are recent; for a median learning is
+/// O(size), and after an end out of that order or of an extreme the next prediction may be O(size log size).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Recent {
     options: RecentOptions,
     users: ByUser<User>,
     /// Terminations so far.
     clock: u64,
-    /// Room for sorting.
-    #[serde(skip)]
-    sorted: Vec<i64>,
 }
 
 /// Different estimates of one user that an extended window remembers.
@@ -169,36 +167,11 @@ struct Similar {
     history: History,
 }
 
-/// A window of terminated jobs, the newest last.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct History {
-    past: Vec<Past>,
-    /// What it foretells to jobs like the newest, once that was asked for.
-    foretells: Option<Foretold>,
-}
-
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-enum Foretold {
-    /// Too few jobs.
-    Nothing,
-    /// The metric of those in the window.
-    Run(Span),
-}
-
-/// A terminated job.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Past {
-    /// Larger is more recent.
-    rank: u64,
-    estimate: Span,
-    run: Span,
-}
-
 impl Recent {
     /// A predictor without history.
     #[must_use]
     pub fn new(options: RecentOptions) -> Recent {
-        Recent { options, users: ByUser::default(), clock: 0, sorted: Vec::new() }
+        Recent { options, users: ByUser::default(), clock: 0 }
     }
 }
 
@@ -214,16 +187,16 @@ impl User {
 
     /// What the user's history foretells to a job of this estimate.
     #[inline]
-    fn foretell(&mut self, o: &RecentOptions, estimate: Span, sorted: &mut Vec<i64>) -> Foretold {
+    fn foretell(&mut self, o: &RecentOptions, estimate: Span) -> Foretold {
         match o.window {
-            Window::All => self.recent.foretell(o, sorted),
+            Window::All => self.recent.foretell(o),
             // The leading run of similar jobs is empty unless the newest is similar.
-            Window::Immediate if self.recent.past.last().is_some_and(|p| p.estimate == estimate) => {
-                self.recent.foretell(o, sorted)
+            Window::Immediate if self.recent.newest().is_some_and(|p| p.estimate == estimate) => {
+                self.recent.foretell(o)
             }
             Window::Immediate => Foretold::Nothing,
             Window::Extended => match self.place_of(estimate) {
-                Ok(at) => self.similar[at].history.foretell(o, sorted),
+                Ok(at) => self.similar[at].history.foretell(o),
                 Err(_) => Foretold::Nothing,
             },
         }
@@ -256,69 +229,11 @@ impl User {
     }
 }
 
-impl History {
-    #[inline]
-    fn foretell(&mut self, o: &RecentOptions, sorted: &mut Vec<i64>) -> Foretold {
-        match self.foretells {
-            Some(known) => known,
-            None => self.consider(o, sorted),
-        }
-    }
-
-    fn consider(&mut self, o: &RecentOptions, sorted: &mut Vec<i64>) -> Foretold {
-        let window = match (o.window, self.past.last()) {
-            (Window::Immediate, Some(newest)) => {
-                let similar = self.past.iter().rev().take_while(|p| p.estimate == newest.estimate).count();
-                &self.past[self.past.len() - similar..]
-            }
-            _ => &self.past,
-        };
-        let foretold = if window.is_empty() || (o.full && window.len() < o.size) {
-            Foretold::Nothing
-        } else {
-            Foretold::Run(summary(window, o.metric, sorted))
-        };
-        self.foretells = Some(foretold);
-        foretold
-    }
-
-    /// Adds a job in order of rank and forgets the oldest beyond `size`.
-    #[inline]
-    fn remember(&mut self, past: Past, size: usize) {
-        self.foretells = None;
-        let window = &mut self.past;
-        // From the newest back: most jobs end nearly in the order in which they are recent.
-        let at = window.iter().rposition(|p| p.rank < past.rank).map_or(0, |before| before + 1);
-        if window.len() < size {
-            window.insert(at, past);
-        } else if at > 0 {
-            window.copy_within(1..at, 0);
-            window[at - 1] = past;
-        }
-    }
-}
-
-fn summary(window: &[Past], metric: Metric, sorted: &mut Vec<i64>) -> Span {
-    let runs = window.iter().map(|p| p.run.0);
-    Span(match metric {
-        Metric::Average => runs.sum::<i64>().div_euclid(window.len() as i64),
-        Metric::Min => runs.min().unwrap_or(0),
-        Metric::Max => runs.max().unwrap_or(0),
-        Metric::Median => {
-            sorted.clear();
-            sorted.extend(runs);
-            sorted.sort_unstable();
-            let middle = sorted.len() / 2;
-            if sorted.len() % 2 == 1 { sorted[middle] } else { (sorted[middle - 1] + sorted[middle]).div_euclid(2) }
-        }
-    })
-}
-
 impl Predictor for Recent {
     fn predict(&mut self, _: JobId, job: &Job, _: Option<Span>) -> Prediction {
         let o = &self.options;
         let Some(user) = self.users.get_mut(job.user) else { return Prediction::given(job.estimate) };
-        match (user.foretell(o, job.estimate, &mut self.sorted), o.above) {
+        match (user.foretell(o, job.estimate), o.above) {
             (Foretold::Nothing, _) => Prediction::given(user.fallback(o.fallback, job.estimate)),
             (Foretold::Run(run), Above::Discard) if run > job.estimate => Prediction::given(job.estimate),
             (Foretold::Run(run), Above::Clip) => Prediction::learned(run.min(job.estimate)),
@@ -338,9 +253,9 @@ impl Predictor for Recent {
         if o.window == Window::Extended {
             let similar = user.similar_to(job.estimate);
             similar.used = self.clock;
-            similar.history.remember(past, o.size);
+            similar.history.remember(past, o);
         } else {
-            user.recent.remember(past, o.size);
+            user.recent.remember(past, o);
         }
         if o.fallback == Fallback::Relative {
             user.accuracy += if ran < job.estimate { ran.as_f64() / job.estimate.as_f64() } else { 1.0 };
@@ -494,6 +409,6 @@ mod tests {
         assert_eq!(p.users.of(1).similar.len(), KINDS);
         let mut p = Recent::new(RecentOptions { size: 30, ..D() });
         (0..10_000).for_each(|i| p.learn(JobId(i), &job(1, 5), Span(1), Time::ZERO));
-        assert_eq!(p.users.of(1).recent.past.len(), 30);
+        assert_eq!(p.users.of(1).recent.len(), 30);
     }
 }

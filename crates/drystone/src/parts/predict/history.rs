@@ -1,0 +1,286 @@
+//! A window of terminated jobs whose summary is kept up to date as jobs come and go.
+
+use super::recent::{Metric, RecentOptions, Window};
+use crate::model::Span;
+use serde::{Deserialize, Serialize};
+
+/// A terminated job.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Past {
+    /// Larger is more recent.
+    pub(super) rank: u64,
+    pub(super) estimate: Span,
+    pub(super) run: Span,
+}
+
+/// What a window foretells to jobs like the newest in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Foretold {
+    /// Too few jobs.
+    Nothing,
+    /// The metric of those that count.
+    Run(Span),
+}
+
+/// A window of the most recent jobs. All of them count, or, where it is [`Window::Immediate`], as many of the last as have the
+/// estimate of the newest.
+///
+/// Cost for a window of n jobs: [`History::remember`] amortised O(1) if jobs come in order of rank, for a median O(n), which moves
+/// numbers in a sorted array; [`History::foretell`] O(1), but O(n) where the job that was the minimum or maximum has been forgotten,
+/// and O(n log n) where a late comer has cut a run of similar jobs short.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct History {
+    /// The newest last. The first ones are forgotten already: see [`History::window`].
+    past: Vec<Past>,
+    forgotten: usize,
+    // What follows from the jobs is not saved with them.
+    /// What it foretells, once that was asked for.
+    #[serde(skip)]
+    foretells: Option<Foretold>,
+    #[serde(skip)]
+    tally: Tally,
+}
+
+/// The run times that count, summarised as a metric needs them.
+#[derive(Clone, Debug, Default)]
+struct Tally {
+    /// Whether the rest is so. If not, it is made anew when it is asked for.
+    known: bool,
+    /// How many jobs count.
+    jobs: usize,
+    /// The sum of their run times, the least or the greatest.
+    value: i64,
+    /// For a median: in order.
+    sorted: Vec<i64>,
+}
+
+impl History {
+    #[inline]
+    pub(super) fn newest(&self) -> Option<&Past> {
+        self.past.last()
+    }
+
+    /// The jobs in the window.
+    #[inline]
+    fn window(&self) -> &[Past] {
+        &self.past[self.forgotten.min(self.past.len())..]
+    }
+
+    /// Forgets the oldest job in the window. Room is made once for as many as a window holds.
+    #[inline]
+    fn forget_oldest(&mut self, size: usize) {
+        self.forgotten += 1;
+        if self.forgotten >= size {
+            self.past.drain(..self.forgotten.min(self.past.len()));
+            self.forgotten = 0;
+        }
+    }
+
+    /// What it foretells.
+    #[inline]
+    pub(super) fn foretell(&mut self, o: &RecentOptions) -> Foretold {
+        match self.foretells {
+            Some(known) => known,
+            None => self.consider(o),
+        }
+    }
+
+    fn consider(&mut self, o: &RecentOptions) -> Foretold {
+        if !self.tally.known {
+            let from = self.forgotten.min(self.past.len());
+            self.tally.count(&self.past[from..], o);
+        }
+        let jobs = self.tally.jobs;
+        let foretold = if jobs == 0 || (o.full && jobs < o.size) {
+            Foretold::Nothing
+        } else {
+            Foretold::Run(self.tally.metric(o.metric))
+        };
+        self.foretells = Some(foretold);
+        foretold
+    }
+
+    /// Adds a job in order of rank and forgets the oldest beyond the size of the window.
+    #[inline]
+    pub(super) fn remember(&mut self, job: Past, o: &RecentOptions) {
+        // Most jobs end nearly in the order in which they are recent.
+        let window = self.window();
+        let later = window.iter().rposition(|p| p.rank < job.rank).map_or(window.len(), |at| window.len() - 1 - at);
+        if window.len() >= o.size {
+            if later == window.len() {
+                return;
+            }
+            if self.tally.jobs == window.len() {
+                self.tally.forget(window[0].run, o.metric);
+            }
+            self.forget_oldest(o.size);
+        }
+        let similar = match (o.window, self.newest()) {
+            (Window::Immediate, Some(newest)) => newest.estimate == job.estimate,
+            _ => true,
+        };
+        if later == 0 {
+            if !similar {
+                self.tally.clear();
+            }
+            self.tally.add(job.run, o.metric);
+            self.past.push(job);
+        } else {
+            if similar && later <= self.tally.jobs {
+                self.tally.add(job.run, o.metric);
+            } else if later < self.tally.jobs {
+                self.tally.known = false;
+            }
+            self.past.insert(self.past.len() - later, job);
+        }
+        self.foretells = None;
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.window().len()
+    }
+}
+
+impl Tally {
+    /// Nothing counts.
+    #[inline]
+    fn clear(&mut self) {
+        (self.known, self.jobs) = (true, 0);
+        self.sorted.clear();
+    }
+
+    /// Everything anew.
+    fn count(&mut self, past: &[Past], o: &RecentOptions) {
+        self.clear();
+        let newest = past.last().map(|p| p.estimate);
+        let counts = |p: &&Past| o.window != Window::Immediate || Some(p.estimate) == newest;
+        for job in past.iter().rev().take_while(counts) {
+            self.jobs += 1;
+            match o.metric {
+                Metric::Median => self.sorted.push(job.run.0),
+                metric => self.value = together(metric, self.jobs, self.value, job.run.0),
+            }
+        }
+        self.sorted.sort_unstable();
+    }
+
+    /// One more counts.
+    #[inline]
+    fn add(&mut self, run: Span, metric: Metric) {
+        self.jobs += 1;
+        if !self.known {
+            return;
+        }
+        if metric == Metric::Median {
+            let at = self.sorted.partition_point(|&other| other < run.0);
+            self.sorted.insert(at, run.0);
+        } else {
+            self.value = together(metric, self.jobs, self.value, run.0);
+        }
+    }
+
+    /// One of those that counted does no more.
+    #[inline]
+    fn forget(&mut self, run: Span, metric: Metric) {
+        self.jobs -= 1;
+        if !self.known {
+            return;
+        }
+        match metric {
+            Metric::Average => self.value -= run.0,
+            Metric::Min | Metric::Max => self.known = run.0 != self.value,
+            Metric::Median => {
+                let at = self.sorted.partition_point(|&other| other < run.0);
+                self.sorted.remove(at);
+            }
+        }
+    }
+
+    /// The metric of those that count, at least one.
+    fn metric(&self, metric: Metric) -> Span {
+        Span(match metric {
+            Metric::Average => self.value.div_euclid(self.jobs as i64),
+            Metric::Min | Metric::Max => self.value,
+            Metric::Median => {
+                let middle = self.sorted.len() / 2;
+                if self.sorted.len() % 2 == 1 {
+                    self.sorted[middle]
+                } else {
+                    (self.sorted[middle - 1] + self.sorted[middle]).div_euclid(2)
+                }
+            }
+        })
+    }
+}
+
+/// The value of so many jobs, from that of all but one and the run time of this one.
+#[inline]
+fn together(metric: Metric, jobs: usize, value: i64, run: i64) -> i64 {
+    match metric {
+        _ if jobs == 1 => run,
+        Metric::Min => value.min(run),
+        Metric::Max => value.max(run),
+        Metric::Average | Metric::Median => value + run,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// From all jobs there ever were: the last ones by rank, those of them that count, and their metric.
+    fn obvious(all: &[Past], o: &RecentOptions) -> Foretold {
+        let mut window = all.to_vec();
+        window.sort_by_key(|p| p.rank);
+        let window = &window[window.len().saturating_sub(o.size)..];
+        let counts = |p: &&Past| o.window != Window::Immediate || Some(p.estimate) == window.last().map(|p| p.estimate);
+        let mut runs: Vec<i64> = window.iter().rev().take_while(counts).map(|p| p.run.0).collect();
+        if runs.is_empty() || (o.full && runs.len() < o.size) {
+            return Foretold::Nothing;
+        }
+        runs.sort_unstable();
+        let (n, middle) = (runs.len(), runs.len() / 2);
+        Foretold::Run(Span(match o.metric {
+            Metric::Average => runs.iter().sum::<i64>() / n as i64,
+            Metric::Min => runs[0],
+            Metric::Max => runs[n - 1],
+            Metric::Median if n % 2 == 1 => runs[middle],
+            Metric::Median => (runs[middle - 1] + runs[middle]) / 2,
+        }))
+    }
+
+    proptest! {
+        /// Jobs end in any order of their ranks, and the window is asked after some of them, or saved and restored.
+        #[test]
+        fn a_window_foretells_what_its_jobs_say(
+            size in 1usize..7,
+            jobs in prop::collection::vec((0u64..12, 1i64..3, 0i64..9, 0u8..8), 0..80),
+        ) {
+            for window in [Window::All, Window::Immediate] {
+                for metric in [Metric::Average, Metric::Median, Metric::Min, Metric::Max] {
+                    for full in [false, true] {
+                        let o = RecentOptions { size, window, metric, full, ..RecentOptions::default() };
+                        let (mut history, mut all) = (History::default(), Vec::new());
+                        for (i, &(late, estimate, run, then)) in jobs.iter().enumerate() {
+                            // Half of them in order, the others later than up to six that came after them; never two of one rank.
+                            let rank = 100 * (i as u64 + 6 - late.saturating_sub(5)) + i as u64;
+                            let job = Past { rank, estimate: Span(estimate), run: Span(run) };
+                            history.remember(job, &o);
+                            all.push(job);
+                            if then > 1 {
+                                prop_assert_eq!(history.foretell(&o), obvious(&all, &o), "{:?} {}", &o, i);
+                            }
+                            if then == 7 {
+                                let saved = postcard::to_stdvec(&history).expect("saves");
+                                history = postcard::from_bytes(&saved).expect("loads");
+                            }
+                            prop_assert!(history.len() <= size && history.past.len() < 2 * size.max(1));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
