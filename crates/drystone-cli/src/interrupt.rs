@@ -21,6 +21,12 @@ pub(crate) fn stop_in_order() -> &'static AtomicBool {
     &ASKED
 }
 
+/// From now on such a signal ends the program again, whatever is in hand. Answers whether one came meanwhile.
+pub(crate) fn stop_at_once() -> bool {
+    ORDERLY.store(false, Ordering::SeqCst);
+    ASKED.load(Ordering::SeqCst)
+}
+
 /// The exit code of work that was stopped in order.
 pub(crate) fn code() -> u8 {
     CODE.load(Ordering::SeqCst)

@@ -6,6 +6,7 @@ use drystone::metrics::{Collector, Config, JobRow, PromiseAudit, PromisesKept, R
 use drystone::model::{Ended, JobId, Time, Workload};
 use drystone::policy::{PolicySpec, Priorities};
 use drystone_report::{Details, Material, Watcher};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// What came out of a simulation.
@@ -24,9 +25,12 @@ const STRIDE: u64 = 256;
 pub(crate) struct Given<'a> {
     pub(crate) priorities: Option<&'a Priorities>,
     pub(crate) platform: Platform,
+    /// Set when it is to stop before its end.
+    pub(crate) stop: Option<&'a AtomicBool>,
 }
 
-/// Simulates `parts`, one after the other and each from an empty machine, and measures them as one workload.
+/// Simulates `parts`, one after the other and each from an empty machine, and measures them as one workload. `None` where it was
+/// told to stop.
 ///
 /// `whole` holds all jobs of the parts in the same order. `also` watches, too; the ids it sees are those of the parts.
 #[expect(clippy::disallowed_methods, reason = "how fast it was, which is shown only where asked for")]
@@ -38,7 +42,8 @@ pub(crate) fn simulate(
     config: Config,
     progress: &Progress,
     also: &mut impl Observer,
-) -> Result<Measured, SimulationError> {
+) -> Result<Option<Measured>, SimulationError> {
+    let stop = || given.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
     let since = Instant::now();
     let mut collector = Collector::new(Scope::of(whole), config);
     let mut promises = PromisesKept::default();
@@ -49,20 +54,23 @@ pub(crate) fn simulate(
         if !queue {
             collector.begin_part(part.len() as u64, part.submits().unwrap_or_default());
         }
-        let watch = Watch { collector, offset, queue, ended: 0, progress };
+        let watch = Watch { collector, offset, queue, counted: Counted::on(progress) };
         let mut observer = ((watch, PromiseAudit::default()), &mut *also);
         let scheduler = scheduler(spec, given.priorities, part);
-        let simulation = Simulation::new(part.machine(), scheduler, Replay::new(part));
-        simulation.on(&given.platform).run(&mut observer)?;
+        let mut simulation = Simulation::new(part.machine(), scheduler, Replay::new(part)).on(&given.platform);
+        while simulation.step(&mut observer)? {
+            if stop() {
+                return Ok(None);
+            }
+        }
         let (watch, audit) = observer.0;
         promises = promises.and(audit.kept().of(part), offset);
-        progress.add(watch.ended % STRIDE);
         collector = watch.collector;
         offset += part.len() as u32;
     }
     // The simulation with all that is counted while it runs, but not the sorting for percentiles behind it.
     let took = since.elapsed();
-    Ok(Measured { report: collector.finish(), promises, took })
+    Ok(Some(Measured { report: collector.finish(), promises, took }))
 }
 
 /// A fresh scheduler for a part of a workload, with priorities that the policy was found to take.
@@ -80,8 +88,37 @@ struct Watch<'a> {
     collector: Collector,
     offset: u32,
     queue: bool,
-    ended: u64,
+    counted: Counted<'a>,
+}
+
+/// Counts jobs that end on a bar.
+pub(crate) struct Counted<'a> {
     progress: &'a Progress,
+    /// Not told to the bar yet.
+    ended: u64,
+}
+
+impl Counted<'_> {
+    pub(crate) fn on(progress: &Progress) -> Counted<'_> {
+        Counted { progress, ended: 0 }
+    }
+}
+
+impl Observer for Counted<'_> {
+    #[inline]
+    fn ended(&mut self, _: &Ended<'_>) {
+        self.ended += 1;
+        if self.ended == STRIDE {
+            self.progress.add(STRIDE);
+            self.ended = 0;
+        }
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.progress.add(self.ended);
+    }
 }
 
 impl Observer for Watch<'_> {
@@ -89,10 +126,7 @@ impl Observer for Watch<'_> {
     fn ended(&mut self, ended: &Ended<'_>) {
         let id = JobId(ended.id.0 + self.offset);
         self.collector.ended(&Ended { id, ..*ended });
-        self.ended += 1;
-        if self.ended.is_multiple_of(STRIDE) {
-            self.progress.add(STRIDE);
-        }
+        self.counted.ended(ended);
     }
 
     fn suspended(&mut self, now: Time, id: JobId) {

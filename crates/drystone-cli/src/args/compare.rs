@@ -17,7 +17,8 @@ Examples:
   drystone compare --workload LOG.swf.gz --as tsafrir2007 --format markdown
   drystone compare --format json | jq '.results[] | [.policy.text, .report.measures.wait.mean]'
 
-The same input gives the same bytes on any number of threads.";
+The same input gives the same bytes on any number of threads. Ctrl-C once ends the simulations that are still at work and tells what
+the others gave; twice, everything.";
 
 /// Arguments of `drystone compare`.
 #[derive(Args, Clone, Debug)]

@@ -7,6 +7,7 @@ use super::verdict;
 use crate::args::CompareArgs;
 use crate::exit::{DONE, FINDING, Failure, Outcome};
 use crate::input::{self, Input};
+use crate::interrupt;
 use crate::meta::{ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
 use crate::output::document::{Document, Table, Tone, Value};
 use crate::output::flat::{Row, Rows};
@@ -92,7 +93,6 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
     let input = Input::simulated(common, false)?;
     input::fits(&specs, &input.workload)?;
     let mut experiment = input::experiment(common, &input.header);
-    let baseline = baseline(args, &specs)?;
     let parts = parts(&input.workload, common.each_month)?;
     let mut priorities = None;
     if let Some(file) = &common.priorities {
@@ -100,14 +100,21 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
         say_who_takes(&specs, &read, &input.workload)?;
         (priorities, experiment.priorities) = (Some(read), Some(meta));
     }
-    let mut given = Given { priorities: priorities.as_ref(), ..Given::default() };
+    let stop = Some(interrupt::stop_in_order());
+    let mut given = Given { priorities: priorities.as_ref(), stop, ..Given::default() };
     if let Some(file) = &common.platform {
         let (platform, meta) = input::platform(file)?;
         (given.platform, experiment.platform) = (platform, Some(meta));
     }
     let detailed =
         common.details || args.brief || common.plots.is_some() || report_file.as_ref().is_some_and(ReportFile::is_page);
-    let mut watched = simulate_all(args, &input.workload, parts.as_slice(), &specs, given, detailed)?;
+    let watched = simulate_all(args, &input.workload, parts.as_slice(), &specs, given, detailed)?;
+    let (specs, mut watched, left_out) = those_done(specs, watched);
+    if specs.is_empty() {
+        message::note("interrupted before any policy was done");
+        return Ok(interrupt::code());
+    }
+    let baseline = baseline(args, &specs)?;
     let timings: Vec<Timing> = watched.iter().map(|w| Timing::of(&w.measured)).collect();
     let details = if detailed { all_details(args, &specs, &baseline, &mut watched) } else { Vec::new() };
     let mut details = details.into_iter();
@@ -129,16 +136,24 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
     let comparison = compare_reports(&reports, &baseline, &Metric::all(), options)?;
     let reports: Vec<&Report> = reports.iter().map(|r| r.1).collect();
     let loads = load_points(args, &input.workload, &specs, given, &reports)?;
+    // What is left to do is soon done, and whoever does not want it need not wait.
+    let interrupted = interrupt::stop_at_once();
+    let mut verdict = verdict::verdict(&comparison, &results);
+    if interrupted {
+        let told = verdict::left_out(&left_out, &loads.left_out);
+        message::note(&told);
+        verdict.push(told);
+    }
     let mut result = CompareResult {
         schema: "drystone/compare/1",
         drystone: VERSION,
         workload: WorkloadMeta::of(&input),
         experiment,
-        verdict: verdict::verdict(&comparison, &results),
+        verdict,
         baseline,
         comparison,
         results,
-        loads,
+        loads: loads.points,
     };
     let mut files = Vec::new();
     if let Some(file) = report_file {
@@ -171,9 +186,27 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
         .collect();
     if common.require_promises && !broken.is_empty() {
         message::error(&format!("broken promises: {}", broken.join(", ")));
-        return Ok(FINDING);
     }
-    Ok(DONE)
+    Ok(match interrupted {
+        true => interrupt::code(),
+        false if common.require_promises && !broken.is_empty() => FINDING,
+        false => DONE,
+    })
+}
+
+/// The policies that were simulated to the end with what came out, and the names of the others.
+fn those_done(specs: Vec<PolicySpec>, watched: Vec<Option<Watched>>) -> (Vec<PolicySpec>, Vec<Watched>, Vec<String>) {
+    let (mut done, mut all, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+    for (spec, watched) in specs.into_iter().zip(watched) {
+        match watched {
+            Some(watched) => {
+                done.push(spec);
+                all.push(watched);
+            }
+            None => left_out.push(spec.text().to_string()),
+        }
+    }
+    (done, all, left_out)
 }
 
 /// The policies to compare: those asked for, else all families and short names, each meaning once.
@@ -227,7 +260,8 @@ fn say_who_takes(specs: &[PolicySpec], priorities: &Priorities, workload: &Workl
     Ok(())
 }
 
-/// Simulates every policy, several at a time. Which thread does what does not show in the results.
+/// Simulates every policy, several at a time. Which thread does what does not show in the results. `None` for those that are not done
+/// when it is told to stop.
 pub(super) fn simulate_all(
     args: &CompareArgs,
     whole: &Workload,
@@ -235,7 +269,7 @@ pub(super) fn simulate_all(
     specs: &[PolicySpec],
     given: Given<'_>,
     detailed: bool,
-) -> Result<Vec<Watched>, Failure> {
+) -> Result<Vec<Option<Watched>>, Failure> {
     let progress = Progress::new("simulating", "jobs", Some((specs.len() * whole.len()) as u64));
     let at_work = AtWork { names: Mutex::default(), progress: &progress };
     let one = |_: usize, spec: &PolicySpec| {
@@ -251,7 +285,8 @@ pub(super) fn simulate_all(
         at_work.change(|names| names.retain(|name| name != spec.text()));
         // Months that are simulated apart overlap in time.
         let watcher = watcher.filter(|_| parts.len() == 1);
-        measured.map(|measured| Watched { measured, watcher }).map_err(|e| Failure::simulation(spec.text(), &e))
+        let measured = measured.map_err(|e| Failure::simulation(spec.text(), &e))?;
+        Ok(measured.map(|measured| Watched { measured, watcher }))
     };
     parallel::map(specs.iter().collect(), threads(args), one).into_iter().collect()
 }

@@ -1,6 +1,6 @@
 //! How policies fare as the load rises: the same jobs, arriving faster.
 
-use super::compare::simulate_all;
+use super::compare::{Watched, simulate_all};
 use crate::args::CompareArgs;
 use crate::exit::Failure;
 use crate::simulate::Given;
@@ -11,6 +11,13 @@ use drystone::policy::PolicySpec;
 use drystone_report::LoadPoint;
 use std::slice;
 
+/// What came of the load factors asked for.
+pub(super) struct Loads {
+    pub(super) points: Vec<LoadPoint>,
+    /// Those at which some policy was not done when the work was interrupted.
+    pub(super) left_out: Vec<Factor>,
+}
+
 /// Simulates every policy at every load factor; `known` are the reports at factor 1.
 pub(super) fn load_points(
     args: &CompareArgs,
@@ -18,11 +25,11 @@ pub(super) fn load_points(
     specs: &[PolicySpec],
     given: Given<'_>,
     known: &[&Report],
-) -> Result<Vec<LoadPoint>, Failure> {
+) -> Result<Loads, Failure> {
     let mut factors: Vec<Factor> = args.loads.clone();
     factors.sort_by(|a, b| a.as_f64().total_cmp(&b.as_f64()));
     factors.dedup();
-    let mut points = Vec::new();
+    let (mut points, mut left_out) = (Vec::new(), Vec::new());
     for factor in factors {
         let mut add = |spec: &PolicySpec, load: Option<f64>, report: &Report| {
             points.push(LoadPoint {
@@ -40,7 +47,11 @@ pub(super) fn load_points(
         }
         let scaled = scale_load(workload.clone(), factor).map_err(Failure::usage)?;
         let simulated = simulate_all(args, &scaled, slice::from_ref(&scaled), specs, given, false)?;
-        specs.iter().zip(&simulated).for_each(|(spec, s)| add(spec, scaled.load(), &s.measured.report));
+        let simulated: Option<Vec<Watched>> = simulated.into_iter().collect();
+        match simulated {
+            Some(all) => specs.iter().zip(&all).for_each(|(spec, s)| add(spec, scaled.load(), &s.measured.report)),
+            None => left_out.push(factor),
+        }
     }
-    Ok(points)
+    Ok(Loads { points, left_out })
 }

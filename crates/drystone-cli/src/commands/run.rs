@@ -3,6 +3,7 @@
 use crate::args::RunArgs;
 use crate::exit::{DONE, FINDING, Failure, Outcome};
 use crate::input::{self, Files, Input};
+use crate::interrupt;
 use crate::meta::{Determined, ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
 use crate::output::beside::{self, Csv};
 use crate::output::document::Document;
@@ -75,7 +76,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     input::fits([&spec], &input.workload)?;
     let (priorities, platform) = (common.priorities.as_deref(), common.platform.as_deref());
     let Files { priorities, platform } = Files::read(priorities, platform, &spec, &input.workload, &mut experiment)?;
-    let given = Given { priorities: priorities.as_ref(), platform };
+    let given = Given { priorities: priorities.as_ref(), platform, stop: None };
     let parts = parts(&input.workload, common.each_month)?;
     let progress = Progress::new("simulating", "jobs", Some(input.workload.len() as u64));
     let detailed = common.details || common.plots.is_some() || report_file.as_ref().is_some_and(ReportFile::is_page);
@@ -98,7 +99,9 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
             simulate(&input.workload, parts.as_slice(), &spec, given, config, &progress, watching)
         }
     };
-    let measured = measured.map_err(|e| Failure::simulation(spec.text(), &e))?;
+    let Some(measured) = measured.map_err(|e| Failure::simulation(spec.text(), &e))? else {
+        return Ok(interrupt::code());
+    };
     drop(progress);
     let timing = Timing::of(&measured);
     let mut report = measured.report;

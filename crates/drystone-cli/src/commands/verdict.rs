@@ -4,6 +4,7 @@
 
 use super::compare::PolicyResult;
 use crate::output::number::{bound, change, count, duration};
+use drystone::log::transform::Factor;
 use drystone::metrics::{Change, Compared, Comparison, Measure, Metric, Verdict};
 
 /// How much longer a longest wait must be to be worth a warning.
@@ -34,6 +35,16 @@ pub(crate) fn verdict(comparison: &Comparison, results: &[PolicyResult]) -> Vec<
     sentences.extend(longest_waits(&comparison.baseline, &choices));
     sentences.extend(broken_promises(results));
     sentences
+}
+
+/// What is missing where the work was interrupted: policies, and load factors.
+pub(crate) fn left_out(policies: &[String], loads: &[Factor]) -> String {
+    let loads: Vec<String> = loads.iter().map(|factor| format!("load factor {factor}")).collect();
+    let missing: Vec<&str> = policies.iter().chain(&loads).map(String::as_str).collect();
+    match missing[..] {
+        [] => "interrupted when all was simulated".to_string(),
+        _ => format!("interrupted: left out {}", missing.join(", ")),
+    }
 }
 
 fn find(changes: &[Change], metric: Metric) -> Option<&Change> {

@@ -1,6 +1,9 @@
 //! `drystone compare`.
 
 use crate::common::{Folder, four, line};
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
 #[test]
 fn without_a_file_every_policy_is_compared_on_a_synthetic_workload() {
@@ -34,6 +37,44 @@ fn months_that_are_simulated_apart_use_no_more_than_the_machine() {
         assert_eq!(machine["utilisation"], expected, "{more:?}");
         assert_eq!(machine["period_utilisation"], 1.0, "{more:?}");
     }
+}
+
+/// Whoever has waited long enough for one policy keeps what the others gave.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_comparison_tells_what_is_done() {
+    let folder = Folder::new();
+    let deep = ["workload", "generate", "--procs", "128", "--load", "1.05", "--jobs", "20000", "--out", "deep.swf"];
+    folder.run(&deep).ok();
+    // The search takes hours.
+    let interrupted = |policies: &[&str], after: u64| {
+        let args =
+            [&["compare", "-w", "deep.swf", "--threads", "1", "--format", "json", "--report", "r.html"], policies];
+        let mut command = folder.command(&args.concat());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("runs");
+        sleep(Duration::from_secs(after));
+        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+        assert!(sent.success());
+        let output = child.wait_with_output().expect("ends");
+        assert_eq!(output.status.code(), Some(130));
+        output
+    };
+    let search = "goal(nodes=1000000)";
+    assert!(interrupted(&["-p", search], 1).stdout.is_empty());
+    assert_eq!(folder.names(), ["deep.swf"]);
+    let policies = ["-p", "fcfs", "-p", "easy", "-p", search];
+    // Long enough on a slow machine, too.
+    let output = [2, 8, 32, 128].iter().map(|&after| interrupted(&policies, after)).find(|o| !o.stdout.is_empty());
+    let output = output.expect("two of three are soon done");
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let results = json["results"].as_array().expect("results");
+    let texts: Vec<&str> = results.iter().filter_map(|r| r["policy"]["text"].as_str()).collect();
+    assert!(texts == ["fcfs", "easy"] || texts == ["fcfs"], "{texts:?}");
+    let told = format!("interrupted: left out {}", [&["fcfs", "easy", search][texts.len()..]].concat().join(", "));
+    let verdict = json["verdict"].as_array().expect("sentences");
+    assert_eq!(verdict.last().and_then(|v| v.as_str()), Some(told.as_str()));
+    assert!(String::from_utf8_lossy(&output.stderr).contains(&format!("note: {told}")));
+    assert!(folder.read("r.html").contains(&told));
 }
 
 /// Who is best by one mean and worse by the other is not praised without a word of that.
