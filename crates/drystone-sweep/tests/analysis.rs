@@ -60,6 +60,16 @@ fn nothing_is_a_multiple_of_zero() {
 }
 
 #[test]
+fn where_all_have_zero_nobody_is_worse() {
+    // (0 + 100) / 2 for the second.
+    let table = table(&["wait_mean"], &["idle", "busy"], &[&[0.0, 10.0], &[0.0, 20.0]]);
+    let ranking = Ranking::of(&table).expect("a ranking");
+    let averages: Vec<f64> = ranking.ranked.iter().map(|r| r.average).collect();
+    assert_eq!(averages, [0.0, 50.0]);
+    assert_eq!(Front::of(&table).expect("a front").members.len(), 1);
+}
+
+#[test]
 fn shares_of_ranks() {
     // Forty candidates in the order of their size: ranks are sizes, each bin holds two.
     let values: Vec<Vec<f64>> = (0..40).map(|i| vec![10.0 + f64::from(i)]).collect();

@@ -150,10 +150,11 @@ impl Table {
     }
 
     /// The place of the best candidate of each test case, and how much worse each candidate is, in percent: 100·P/B − 100
-    /// for its value P and the best value B, or 100·B/P − 100 where more is better (Tsafrir et al. 2007, section 7).
+    /// for its value P and the best value B, or 100·B/P − 100 where more is better (Tsafrir et al. 2007, section 7). Where all have
+    /// the same value, 0 among them, nobody is worse.
     ///
     /// # Errors
-    /// A best value of 0, of which nothing is a multiple.
+    /// A best value of 0, of which no other value is a multiple.
     pub fn degradations(&self) -> Result<(Vec<usize>, Vec<Vec<f64>>), SweepError> {
         let mut bests = Vec::new();
         let mut degradations = vec![Vec::with_capacity(self.tests()); self.candidates.len()];
@@ -164,9 +165,9 @@ impl Table {
             let best = (1..self.candidates.len()).fold(0, |best, at| if better(at, best) { at } else { best });
             let divisor =
                 if more { (0..self.candidates.len()).map(value).fold(f64::INFINITY, f64::min) } else { value(best) };
-            if divisor <= 0.0 {
+            if divisor <= 0.0 && (0..self.candidates.len()).any(|at| value(at) != value(best)) {
                 return Err(SweepError::analysis(format!(
-                    "{} of {} is 0 for some configuration: nothing is a multiple of it; leave it out with --metric or \
+                    "{} of {} is 0 for some configuration, and other values are no multiple of it; leave it out with --metric or \
                      --workload",
                     self.metric_of(test),
                     self.case_of(test)

@@ -232,7 +232,7 @@ impl FromStr for Measure {
     }
 }
 
-/// A length of time as people write it: `90`, `90s`, `30m`, `50h`, `2d`; less than 2⁴⁰ s.
+/// A length of time as people write it: `90`, `90s`, `30m`, `50h`, `1.5h`, `2d`; whole seconds, less than 2⁴⁰ s.
 fn length(text: &str) -> Result<Span, String> {
     let text = text.trim();
     let (number, unit) = match text.strip_suffix(['s', 'm', 'h', 'd']) {
@@ -245,11 +245,24 @@ fn length(text: &str) -> Result<Span, String> {
         "d" => Span::DAY,
         _ => Span(1),
     };
-    let seconds = number.parse::<i64>().ok().filter(|&n| n >= 0).and_then(|n| n.checked_mul(unit.0));
-    seconds
+    seconds(number, unit)
         .filter(|&s| s < 1 << 40)
         .map(Span)
-        .ok_or_else(|| format!("`{text}` is no length of time; write e.g. 50h, 30m or 90s"))
+        .ok_or_else(|| format!("`{text}` is no length of time in whole seconds; write e.g. 50h, 1.5h, 30m or 90s"))
+}
+
+/// The seconds of so many units, where they are whole.
+fn seconds(number: &str, unit: Span) -> Option<i64> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    if !digits(whole) || !digits(fraction) || fraction.len() > 6 {
+        return None;
+    }
+    let parts = 10_i64.pow(fraction.len() as u32);
+    let fraction = fraction.parse::<i64>().ok()?.checked_mul(unit.0)?;
+    let whole = whole.parse::<i64>().ok()?.checked_mul(unit.0)?;
+    (fraction % parts == 0).then_some(())?;
+    whole.checked_add(fraction / parts)
 }
 
 #[cfg(test)]
@@ -263,6 +276,8 @@ mod tests {
             ("TW", "Tw"),
             ("Tw(50h)", "Tw(180000s)"),
             ("tw(0)", "Tw(0s)"),
+            ("Tw(1.5h)", "Tw(5400s)"),
+            ("Tw(0.25m)", "Tw(15s)"),
             ("avgX", "avgX"),
             ("late( 30m )", "late(1800s)"),
             ("fair(7d)", "fair(604800s)"),
@@ -278,6 +293,9 @@ mod tests {
             ("late", "no measure"),
             ("Tw(1h,2h)", "no measure"),
             ("Tw(-1)", "no length"),
+            ("Tw(1.5s)", "no length"),
+            ("Tw(.5h)", "no length"),
+            ("Tw(1.h)", "no length"),
             ("Tw(9999999999999d)", "no length"),
             ("avgX(3)", "no measure"),
             ("fair", "no measure"),
