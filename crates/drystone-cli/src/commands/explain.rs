@@ -6,7 +6,8 @@ use crate::exit::{DONE, Failure, Outcome};
 use crate::input::{self, Files, Input};
 use crate::meta::{Determined, PolicyMeta, VERSION, WorkloadMeta};
 use crate::output::{self, file, message, stdout};
-use crate::simulate::scheduler;
+use crate::progress::Progress;
+use crate::simulate::{Counted, scheduler};
 use drystone::engine::explain::{ExplainError, Explanation, WhatIf, explain as tell};
 use drystone::model::{JobId, Workload};
 use serde::Serialize;
@@ -35,10 +36,14 @@ pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
     let what_if =
         if args.no_what_if { Vec::new() } else { WhatIf::about(workload.job(id), workload.truth()[id.index()].run) };
     let new = || scheduler(&spec, priorities.as_ref(), workload);
-    let story = tell(workload, id, new, &platform, &what_if).map_err(|error| match error {
+    let progress = Progress::new("simulating", "jobs", None);
+    let mut counted = Counted::on(&progress);
+    let story = tell(workload, id, new, &platform, &what_if, &mut counted).map_err(|error| match error {
         ExplainError::Simulation(error) => Failure::simulation(spec.text(), &error),
         ExplainError::WhatIf(error) => Failure::usage(error),
     })?;
+    drop(counted);
+    drop(progress);
     match args.format {
         StoryFormat::Text => stdout::write(story.to_string().as_bytes())?,
         StoryFormat::Json => {

@@ -7,13 +7,18 @@ use crate::exit::{DONE, Failure, Outcome};
 use crate::input::{self, Files, Input};
 use crate::meta::{Determined, PolicyMeta, VERSION, WorkloadMeta};
 use crate::output::file::{self, Output};
+use crate::output::number::{count, plural};
 use crate::output::{self, message};
-use crate::simulate::scheduler;
+use crate::progress::Progress;
+use crate::simulate::{Counted, scheduler};
 use drystone::engine::explain::Biography;
 use drystone::engine::{Replay, Segments, Simulation};
 use drystone::model::JobId;
 use drystone_report::{Gantt, Mark};
 use std::path::Path;
+
+/// So many jobs make a chart that is slow to draw and to look at: some kilobytes of memory for each.
+const MANY: usize = 100_000;
 
 /// How a chart is written.
 #[derive(Clone, Copy)]
@@ -59,10 +64,12 @@ pub(crate) fn gantt(args: &GanttArgs) -> Outcome {
     let mut segments = Segments::default();
     let mut story = Biography::new(id.unwrap_or(JobId(u32::MAX)), workload.machine().procs);
     let scheduler = scheduler(&spec, priorities.as_ref(), workload);
+    let progress = Progress::new("simulating", "jobs", Some(workload.len() as u64));
     Simulation::new(workload.machine(), scheduler, Replay::new(workload))
         .on(&platform)
-        .run(&mut (&mut segments, &mut story))
+        .run(&mut ((&mut segments, &mut story), Counted::on(&progress)))
         .map_err(|e| Failure::simulation(spec.text(), &e))?;
+    drop(progress);
     let mark = id.map(|id| Mark::of(workload, id, &story));
     let determined = Determined {
         schema: "drystone/schedule/1",
@@ -79,8 +86,13 @@ pub(crate) fn gantt(args: &GanttArgs) -> Outcome {
         "pixels": [args.pixels.0, args.pixels.1],
     });
     let gantt = Gantt::new(workload, spec.text(), &segments.list, window, mark).determined_by(determined);
-    if gantt.jobs() == 0 {
-        message::note("nothing ran in this window");
+    match gantt.jobs() {
+        0 => message::note("nothing ran in this window"),
+        jobs if jobs > MANY => message::warning(&format!(
+            "{} jobs are drawn one by one, which takes time, memory and a long file; --window draws a part",
+            count(jobs as u64)
+        )),
+        _ => {}
     }
     if let Some(number) = args.job.filter(|_| !gantt.shows_mark()) {
         message::note(&format!("job {number} has no part in this window: nothing of it is drawn"));
@@ -96,10 +108,6 @@ pub(crate) fn gantt(args: &GanttArgs) -> Outcome {
         }
     };
     out.write_whole(&bytes)?.publish()?;
-    message::note(&format!(
-        "{} drawn in {}",
-        output::number::plural(gantt.jobs() as u64, "job"),
-        args.output.display()
-    ));
+    message::note(&format!("{} drawn in {}", plural(gantt.jobs() as u64, "job"), args.output.display()));
     Ok(DONE)
 }

@@ -100,6 +100,12 @@ impl Biography {
         self.start
     }
 
+    /// Whether the job has ended or was withdrawn: nothing else will happen to it.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        matches!(self.chapters.last(), Some((_, Chapter::Ended(_) | Chapter::Cancelled)))
+    }
+
     fn write(&mut self, now: Time, id: JobId, chapter: Chapter) {
         if id == self.id {
             self.chapters.push((now, chapter));
@@ -273,7 +279,8 @@ pub enum ExplainError {
 }
 
 /// Simulates the workload on this platform and, once more each, with every change, under a fresh scheduler each time, and tells
-/// the story of one job.
+/// the story of one job. `also` watches every simulation. They go no further than the job: until it has ended, and with a change until
+/// it starts.
 ///
 /// # Errors
 /// A policy that breaks its contract, or an impossible change.
@@ -283,17 +290,20 @@ pub fn explain<'a>(
     scheduler: impl Fn() -> Scheduler,
     platform: &Platform,
     what_if: &[WhatIf],
+    also: &mut impl Observer,
 ) -> Result<Explanation<'a>, ExplainError> {
-    let simulate = |workload: &Workload| -> Result<Biography, SimulationError> {
-        let mut story = Biography::new(id, workload.machine().procs);
+    let mut simulate = |workload: &Workload, told: fn(&Biography) -> bool| -> Result<Biography, SimulationError> {
+        let mut observer = (Biography::new(id, workload.machine().procs), &mut *also);
         let simulation = Simulation::new(workload.machine(), scheduler(), Replay::new(workload));
-        simulation.on(platform).run(&mut story)?;
-        Ok(story)
+        let mut simulation = simulation.on(platform);
+        while !told(&observer.0) && simulation.step(&mut observer)? {}
+        Ok(observer.0)
     };
-    let story = simulate(workload)?;
+    let story = simulate(workload, Biography::is_over)?;
     let mut answers = Vec::new();
     for &change in what_if {
-        answers.push((change, simulate(&change.apply(workload, id)?)?.start));
+        let changed = change.apply(workload, id)?;
+        answers.push((change, simulate(&changed, |story| story.start.is_some())?.start));
     }
     Ok(Explanation { workload, id, story, what_if: answers })
 }
