@@ -13,5 +13,5 @@ mod study;
 pub use cell::{Cell, Published, Verdict};
 pub use logs::{Library, LogState};
 pub use measure::Measured;
-pub use run::{ReproduceError, Row, TableResult, reproduce};
+pub use run::{ReproduceError, Reproduced, Row, TableResult, reproduce};
 pub use study::{Column, LogRef, RowSpec, Study, StudyError, Table, builtin};

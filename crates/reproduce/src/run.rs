@@ -16,7 +16,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// A table with our values.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -63,6 +63,15 @@ impl TableResult {
     }
 }
 
+/// What came of a study.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Reproduced {
+    /// The tables, with the rows that are done.
+    pub tables: Vec<TableResult>,
+    /// Where the work was stopped: the tables that lack rows, and how many.
+    pub left_out: Vec<(String, usize)>,
+}
+
 /// Why a study could not be run.
 #[derive(Debug, thiserror::Error)]
 pub enum ReproduceError {
@@ -101,6 +110,9 @@ pub enum ReproduceError {
     /// The policy and its baseline did not schedule the same jobs.
     #[error(transparent)]
     Ratio(#[from] drystone::metrics::RatioError),
+    /// It was told to stop. [`reproduce`] leaves out what was not done then, and does not fail.
+    #[error("stopped")]
+    Stopped,
 }
 
 /// A workload that rows ask for: rows that agree in this share it.
@@ -127,7 +139,8 @@ struct Schedule {
 type Values = BTreeMap<String, Option<f64>>;
 
 /// Runs the tables of a study that `wanted` names (all, if empty), on so many threads. `done` is called after each schedule
-/// with the number of jobs it held. The results do not depend on the number of threads.
+/// with the number of jobs it held. The results do not depend on the number of threads. Once `stop` is set, rows that are not done
+/// are left out.
 ///
 /// # Errors
 /// A log that is found does not read, or a policy breaks its contract. A log that is not found leaves its cells
@@ -139,7 +152,8 @@ pub fn reproduce(
     threads: usize,
     states: &mut BTreeMap<String, LogState>,
     done: &(dyn Fn(u64) + Sync),
-) -> Result<Vec<TableResult>, ReproduceError> {
+    stop: &AtomicBool,
+) -> Result<Reproduced, ReproduceError> {
     let tables: Vec<&Table> = study.tables.iter().filter(|t| wanted.is_empty() || wanted.contains(&t.id)).collect();
     // Which schedules are needed, and what is measured of each.
     let mut needs: BTreeMap<Schedule, Vec<Measured>> = BTreeMap::new();
@@ -158,13 +172,19 @@ pub fn reproduce(
     let mut values: BTreeMap<Schedule, Values> = BTreeMap::new();
     let mut sources: Vec<Source> = needs.keys().map(|s| s.source.clone()).collect();
     sources.dedup();
+    let told = Told { done, stop };
     for source in sources {
+        if told.to_stop() {
+            break;
+        }
         let parts = load(&source)?;
         let work: Vec<(&Schedule, &Vec<Measured>)> = needs.iter().filter(|(s, _)| s.source == source).collect();
         let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         let take = || {
-            while let Some(&(schedule, measures)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let found = measure(schedule, measures, &parts, done);
+            while !told.to_stop()
+                && let Some(&(schedule, measures)) = work.get(next.fetch_add(1, Ordering::Relaxed))
+            {
+                let found = measure(schedule, measures, &parts, told);
                 if let Ok(mut results) = results.lock() {
                     results.push((schedule.clone(), found));
                 }
@@ -180,19 +200,46 @@ pub fn reproduce(
         let mut results = results.into_inner().unwrap_or_default();
         results.sort_by(|a, b| a.0.cmp(&b.0));
         for (schedule, found) in results {
-            values.insert(schedule, found?);
+            match found {
+                Err(ReproduceError::Stopped) => {}
+                found => _ = values.insert(schedule, found?),
+            }
         }
     }
-    let result = |table: &&Table| TableResult {
+    let mut is_done = |table: &Table, row: &&RowSpec| {
+        schedule(study, table, row, library, states).is_none_or(|schedule| values.contains_key(&schedule))
+    };
+    let rows: Vec<Vec<&RowSpec>> =
+        tables.iter().map(|table| table.rows.iter().filter(|row| is_done(table, row)).collect()).collect();
+    let result = |(table, rows): (&&Table, &Vec<&RowSpec>)| TableResult {
         study: study.name.clone(),
         id: table.id.clone(),
         title: table.title.clone(),
         reason: table.reason.clone(),
         columns: table.columns.iter().map(|c| c.name.clone()).collect(),
         measures: table.columns.iter().map(|c| c.measure.to_string()).collect(),
-        rows: table.rows.iter().map(|row| judge(study, table, row, library, states, &values)).collect(),
+        rows: rows.iter().map(|row| judge(study, table, row, library, states, &values)).collect(),
     };
-    Ok(tables.iter().map(result).collect())
+    let lacks = |(table, rows): (&&Table, &Vec<&RowSpec>)| (table.id.clone(), table.rows.len() - rows.len());
+    Ok(Reproduced {
+        tables: tables.iter().zip(&rows).filter(|(_, rows)| !rows.is_empty()).map(result).collect(),
+        left_out: tables.iter().zip(&rows).map(lacks).filter(|(_, rows)| *rows > 0).collect(),
+    })
+}
+
+/// What goes between the work and whoever waits for it.
+#[derive(Clone, Copy)]
+struct Told<'a> {
+    /// Called with the number of jobs that are done.
+    done: &'a (dyn Fn(u64) + Sync),
+    /// Set when the work is to stop.
+    stop: &'a AtomicBool,
+}
+
+impl Told<'_> {
+    fn to_stop(self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
 }
 
 /// The schedule behind a row; `None` where its log is not there.
@@ -292,10 +339,10 @@ fn measure(
     schedule: &Schedule,
     measures: &[Measured],
     parts: &[(String, Workload)],
-    done: &(dyn Fn(u64) + Sync),
+    told: Told<'_>,
 ) -> Result<Values, ReproduceError> {
     if schedule.source.months {
-        return measure_months(schedule, measures, parts, done);
+        return measure_months(schedule, measures, parts, told);
     }
     let workload = &parts[0].1;
     let mut schemes: Vec<Scheme> = measures.iter().filter_map(Measured::scheme).collect();
@@ -305,16 +352,16 @@ fn measure(
     let needs_report = !schemes.is_empty() || schedule.policy.is_some();
     let policy = schedule.policy.as_deref().unwrap_or("fcfs");
     let config = Config { selection, categories: schemes, keep_jobs: true, ..Config::default() };
-    let report = if needs_report { Some(run(workload, policy, config.clone())?) } else { None };
+    let report = if needs_report { Some(run(workload, policy, config.clone(), told)?) } else { None };
     let stalls = if measures.iter().any(Measured::of_stalls) {
         let mut watcher = HeelAndToe::new(workload, selection);
-        simulate(workload, policy, &mut watcher)?;
+        simulate(workload, policy, &mut watcher, told)?;
         Some(watcher.finish())
     } else {
         None
     };
     let baseline = match &schedule.baseline {
-        Some(baseline) => Some(run(workload, baseline, config)?),
+        Some(baseline) => Some(run(workload, baseline, config, told)?),
         None => None,
     };
     let ratios = match (&baseline, &report) {
@@ -324,7 +371,7 @@ fn measure(
         }
         _ => None,
     };
-    done(workload.len() as u64);
+    (told.done)(workload.len() as u64);
     let seen = Seen {
         workload,
         report: report.as_ref(),
@@ -339,14 +386,14 @@ fn measure_months(
     schedule: &Schedule,
     measures: &[Measured],
     parts: &[(String, Workload)],
-    done: &(dyn Fn(u64) + Sync),
+    told: Told<'_>,
 ) -> Result<Values, ReproduceError> {
     let policy = schedule.policy.as_deref().unwrap_or("fcfs");
     let wanted = |name: &str| schedule.month.as_deref().is_none_or(|month| month == name);
     let mut reports = Vec::new();
     for (_, workload) in parts.iter().filter(|(name, _)| wanted(name)) {
-        reports.push(run(workload, policy, Config { keep_jobs: true, ..Config::light() })?);
-        done(workload.len() as u64);
+        reports.push(run(workload, policy, Config { keep_jobs: true, ..Config::light() }, told)?);
+        (told.done)(workload.len() as u64);
     }
     if let (Some(month), true) = (&schedule.month, reports.is_empty()) {
         let known = parts.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
@@ -357,9 +404,9 @@ fn measure_months(
     Ok(measures.iter().map(|m| (m.to_string(), m.of_parts(&reports))).collect())
 }
 
-fn run(workload: &Workload, policy: &str, config: Config) -> Result<Report, ReproduceError> {
+fn run(workload: &Workload, policy: &str, config: Config, told: Told<'_>) -> Result<Report, ReproduceError> {
     let mut collector = Collector::new(Scope::of(workload), config);
-    simulate(workload, policy, &mut collector)?;
+    simulate(workload, policy, &mut collector, told)?;
     Ok(collector.finish())
 }
 
@@ -367,10 +414,17 @@ fn simulate(
     workload: &Workload,
     policy: &str,
     observer: &mut impl drystone::engine::Observer,
+    told: Told<'_>,
 ) -> Result<(), ReproduceError> {
     let spec: PolicySpec = policy.parse()?;
     let scheduler = spec.scheduler();
     scheduler.fits(workload).map_err(|source| ReproduceError::Unfit { policy: policy.to_string(), source })?;
     let mut simulation = Simulation::new(workload.machine(), scheduler, Replay::new(workload));
-    simulation.run(observer).map_err(|source| ReproduceError::Policy { policy: policy.to_string(), source })
+    let failed = |source| ReproduceError::Policy { policy: policy.to_string(), source };
+    while simulation.step(observer).map_err(failed)? {
+        if told.to_stop() {
+            return Err(ReproduceError::Stopped);
+        }
+    }
+    Ok(())
 }

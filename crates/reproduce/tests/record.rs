@@ -3,6 +3,7 @@
 use drystone_reproduce::{Library, LogState, Study, TableResult, Verdict, builtin, reproduce};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
 fn library() -> Option<Library> {
     let root = std::env::var_os("DRYSTONE_SHARED")
@@ -17,11 +18,13 @@ fn library() -> Option<Library> {
 
 fn run(study: &Study, tables: &[String], library: &Library) -> Vec<TableResult> {
     let mut states = BTreeMap::new();
-    let results = reproduce(study, tables, library, 2, &mut states, &|_| ()).expect("simulates");
+    let results =
+        reproduce(study, tables, library, 2, &mut states, &|_| (), &AtomicBool::new(false)).expect("simulates");
+    assert_eq!(results.left_out, []);
     for (file, state) in states {
         assert!(matches!(state, LogState::Found { .. }), "{file}: {state:?}");
     }
-    results
+    results.tables
 }
 
 fn count(results: &[TableResult], verdict: Verdict) -> usize {

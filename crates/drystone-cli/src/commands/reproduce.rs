@@ -2,12 +2,16 @@
 
 use crate::args::ReproduceArgs;
 use crate::exit::{DONE, FINDING, Failure, Outcome};
+use crate::interrupt;
 use crate::meta::VERSION;
 use crate::output::document::{Document, Table, Tone, Value};
 use crate::output::flat::{Row, Rows};
+use crate::output::number::plural;
 use crate::output::{self, Printable, ReportFile, file, message};
 use crate::progress::Progress;
-use drystone_reproduce::{Cell, Library, LogState, Published, Study, TableResult, Verdict, builtin, reproduce};
+use drystone_reproduce::{
+    Cell, Library, LogState, Published, Reproduced, Study, TableResult, Verdict, builtin, reproduce,
+};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,6 +21,9 @@ struct Reproduction {
     schema: &'static str,
     drystone: &'static str,
     counts: Counts,
+    /// Where it was interrupted: what is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    interrupted: Option<String>,
     studies: Vec<StudyResult>,
 }
 
@@ -109,11 +116,18 @@ pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> Outcome {
     let library = Library { directories: args.logs.clone() };
     let threads = args.threads.map_or_else(cores, usize::from);
     let progress = Progress::new("simulating", "jobs", None);
-    let mut states = BTreeMap::new();
-    let mut results = Vec::new();
+    let (mut states, mut results, mut left_out) = (BTreeMap::new(), Vec::new(), Vec::new());
+    let stop = interrupt::stop_in_order();
     for study in &studies {
-        let tables = reproduce(study, &args.table, &library, threads, &mut states, &|jobs| progress.add(jobs))
-            .map_err(Failure::usage)?;
+        let told = |jobs| progress.add(jobs);
+        let Reproduced { tables, left_out: lacks } =
+            reproduce(study, &args.table, &library, threads, &mut states, &told, stop).map_err(Failure::usage)?;
+        left_out.extend(
+            lacks.iter().map(|(table, rows)| format!("{} of {} {table}", plural(*rows as u64, "row"), study.name)),
+        );
+        if tables.is_empty() && !lacks.is_empty() {
+            continue;
+        }
         let found = |file: &str| match states.get(file) {
             Some(LogState::Found { blake3, .. }) => Some(blake3.clone()),
             _ => None,
@@ -130,18 +144,31 @@ pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> Outcome {
         results.push(StudyResult { name, source, note, logs: logs.collect(), counts, tables });
     }
     drop(progress);
+    let interrupted = interrupt::stop_at_once().then(|| match left_out.join(", ") {
+        nothing if nothing.is_empty() => "interrupted when all was simulated".to_string(),
+        left_out => format!("interrupted: left out {left_out}"),
+    });
+    interrupted.iter().for_each(|told| message::note(told));
     tell_missing(&studies, &states);
     if states.is_empty() || !states.values().any(|s| matches!(s, LogState::Found { .. })) {
         let wrong = states.values().any(|s| matches!(s, LogState::Wrong { .. }));
         let none = if wrong { "none of the logs is the one expected" } else { "none of the logs was found" };
         return Err(Failure::usage(format_args!("{none}, nothing was simulated; --list names them")));
     }
+    if interrupted.is_some() && results.is_empty() {
+        return Ok(interrupt::code());
+    }
     let counts = Counts::of(results.iter().flat_map(|s| &s.tables));
-    let all = Reproduction { schema: "drystone/reproduce/1", drystone: VERSION, counts, studies: results };
+    let stopped = interrupted.is_some();
+    let all = Reproduction { schema: "drystone/reproduce/1", drystone: VERSION, counts, interrupted, studies: results };
     let reports = reports.into_iter().map(|report| report.write(&all)).collect::<Result<Vec<_>, _>>()?;
     file::publish(reports)?;
     output::print(&all, args.format.into())?;
-    Ok(if counts.out > 0 { FINDING } else { DONE })
+    Ok(match stopped {
+        true => interrupt::code(),
+        false if counts.out > 0 => FINDING,
+        false => DONE,
+    })
 }
 
 fn cores() -> usize {
@@ -236,6 +263,9 @@ impl Printable for Reproduction {
         let mut document = Document::default();
         document.heading(format!("Published / ours, by drystone {VERSION}"));
         document.text(self.counts.line());
+        if let Some(told) = &self.interrupted {
+            document.text(format!("This is not all, {told}."));
+        }
         document.text(
             "~ within the tolerance, ! out of it, in brackets shown and not judged; without a mark ours rounds to the \
              printed digits. `drystone reproduce` made this page.",

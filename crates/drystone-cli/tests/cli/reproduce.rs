@@ -1,6 +1,9 @@
 //! `drystone reproduce`: published values against ours, on a study and a log made for the test.
 
 use crate::common::{Folder, four};
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
 /// One table with one row: the mean wait of four jobs. Under EASY jobs 2 and 4 wait 90 s and 120 s, so 52.5 s on average;
 /// under FCFS job 3 waits 130 s, too, which makes 85 s.
@@ -182,4 +185,41 @@ fn shares_of_classes_add_up() {
     let sum: f64 = cells.iter().map(|cell| cell["ours"].as_f64().expect("a number")).sum();
     assert!((sum - 100.0).abs() < 1e-9, "{sum}");
     assert!(json["studies"][0]["tables"][0]["rows"][0]["settings"]["trim"] == "tsafrir");
+}
+
+/// Whoever has waited long enough keeps the rows that are done.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_record_tells_what_is_done() {
+    let folder = Folder::new();
+    let deep = ["workload", "generate", "--procs", "128", "--load", "1.05", "--jobs", "20000", "--out", "four.swf"];
+    folder.run(&deep).ok();
+    // The search takes hours.
+    let row = |label: &str, policy: &str| {
+        let row = format!("\n[[table.row]]\nlabel = \"{label}\"\nlog = \"four\"\npolicy = \"{policy}\"\n");
+        row + "published = [\"1\"]\ntolerance = [1]\n"
+    };
+    folder.write("mine.toml", study("easy", "1", "1") + &row("long", "goal(nodes=1000000)"));
+    folder.write("long.toml", study("goal(nodes=1000000)", "1", "1"));
+    let interrupted = |study: &str, after: u64| {
+        let args = ["reproduce", study, "--logs", ".", "--threads", "1", "--format", "json", "--report", "r.json"];
+        let child = folder.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("runs");
+        sleep(Duration::from_secs(after));
+        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+        assert!(sent.success());
+        let output = child.wait_with_output().expect("ends");
+        assert_eq!(output.status.code(), Some(130));
+        output
+    };
+    assert!(interrupted("long.toml", 1).stdout.is_empty());
+    assert_eq!(folder.names(), ["four.swf", "long.toml", "mine.toml"]);
+    // Long enough on a slow machine, too.
+    let output = [2, 8, 32, 128].iter().map(|&after| interrupted("mine.toml", after)).find(|o| !o.stdout.is_empty());
+    let output = output.expect("one of two is soon done");
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let rows = json.pointer("/studies/0/tables/0/rows").and_then(|rows| rows.as_array()).expect("rows");
+    assert_eq!(rows.iter().map(|row| &row["label"]).collect::<Vec<_>>(), ["by hand"]);
+    assert_eq!(json["interrupted"], "interrupted: left out 1 row of mine 1");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("note: interrupted: left out 1 row of mine 1"));
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&folder.read("r.json")).expect("JSON"), json);
 }
