@@ -2,7 +2,7 @@
 //! checker; each policy's own guarantees; saving, restoring and going on; no look into the future. A new policy is covered by
 //! being registered; it fails here until `subject.rs` says what it guarantees and `metamorphic.rs` what it must follow.
 //!
-//! Numbers drawn differ from run to run, unless PROPTEST_RNG_SEED fixes them; DRYSTONE_CASES sets how many cases are drawn
+//! Numbers drawn are the same in every run (`.cargo/config.toml`), others with PROPTEST_RNG_SEED; DRYSTONE_CASES sets how many cases are drawn
 //! per policy (default 4), DRYSTONE_POLICY tries one policy alone, DRYSTONE_SHOW prints each case
 //! before it is tried, for what hangs. What fails is shrunk, and printed as a log with the command that shows it.
 

@@ -94,8 +94,10 @@ pub(crate) fn guarantees(spec: &PolicySpec) -> Vec<Guarantee> {
         }
         "multiqueue" => {
             all.push(Uninterrupted);
-            // Where pivots are placed anew at each pass, they may lose what they were promised (docs/multiqueue.md).
-            if is("own", "shared") && !is("promise", "arrival") && is("pass", "instant") {
+            // Where pivots are placed anew at each pass, they may lose what they were promised, and where the end of a delay is
+            // no event, so do those that were promised it (docs/multiqueue.md).
+            let seen = is("delay", "none") || is("wake", "yes");
+            if is("own", "shared") && !is("promise", "arrival") && plans_whole_seconds && seen {
                 all.push(KeepsPromises);
             }
         }
@@ -141,10 +143,10 @@ fn limits(spec: &PolicySpec) -> Limits {
     match spec.kind().name {
         "ss" | "tss" | "is" => Limits { jobs: 150, run: 300 },
         "goal" => Limits { jobs: 60, run: YEAR },
+        // A second more of a job that was to run for one is priced every second.
+        "slack" if value(spec, "tick") == "extend" => Limits { jobs: 250, run: 3_600 },
         "slack" => Limits { jobs: 250, run: YEAR },
         "conservative" => Limits { jobs: 600, run: YEAR },
-        // As long as a job is overdue, it looks every second whether a delay that follows the present is over.
-        "multiqueue" if value(spec, "read") == "now" => Limits { jobs: 600, run: 300 },
         _ => Limits { jobs: 2_500, run: YEAR },
     }
 }
