@@ -366,3 +366,40 @@ fn a_promised_time_at_which_nothing_ends() {
         assert_eq!(told(&w, &[], &policy).promises, expected, "{choice}");
     }
 }
+
+/// The borders may move in the very second of the first arrivals, from four queues to two: no queue is without a partition. Nobody
+/// runs for longer than that second, so everybody starts in it.
+#[test]
+fn borders_may_move_before_the_first_pass() {
+    let jobs: Vec<_> = (0..10).map(|i| (0, if i == 8 { 2 } else { 1 }, if i < 8 { 1 } else { 2 }, 0)).collect();
+    for own in ["shared", "fig4", "split"] {
+        let policy = format!("multiqueue(bounds=auto,queues=2,history=10,own={own},record=yes)");
+        assert_eq!(starts(&workload(2, &jobs), &policy), [0; 10], "{own}");
+    }
+}
+
+/// Where the end of a delay is no event, it is none either for whoever looks at the present delay: job 1 starts when job 0 ends.
+#[test]
+fn without_events_of_its_own_a_delay_is_seen_at_the_next_one() {
+    let jobs = [(0, 1, 9_000, 9_000), (0, 1, 20_000, 20_000)];
+    for read in ["arrival", "now"] {
+        let starts = |wake: &str| {
+            let policy = format!("multiqueue(delay=500,adapt=fixed,wake={wake},read={read})");
+            starts(&workload(2, &jobs), &policy)
+        };
+        assert_eq!((starts("no"), starts("yes")), (vec![0, 9_000], vec![0, 500]), "{read}");
+    }
+}
+
+/// A delay that nobody has changes nothing: no job here is of the longest class.
+#[test]
+fn a_delay_for_nobody_changes_nothing() {
+    let jobs = [(0, 1, 1, 1), (0, 5, 1_001, 1_001), (0, 1, 1_001, 1_001), (0, 1, 3_304, 3_304), (0, 5, 1, 1)];
+    for own in ["fig4", "split"] {
+        let plain = starts(&workload(5, &jobs), &format!("multiqueue(own={own})"));
+        for more in ["hold=yes", "read=now"] {
+            let delayed = format!("multiqueue(own={own},delay=500,batch=5,{more})");
+            assert_eq!(starts(&workload(5, &jobs), &delayed), plain, "{own} {more}");
+        }
+    }
+}

@@ -83,6 +83,25 @@ fn who_was_suspended_goes_on_at_the_very_second() {
     }
 }
 
+/// A tick may have several passes. At the first of them job 0 finds somebody in its way who gives way and somebody who does not; when
+/// the second has ended in that very second, it goes on. Found by a program that was written from the rules alone.
+#[test]
+fn who_was_suspended_goes_on_at_the_second_pass_of_a_tick() {
+    let spans = |jobs: &[(i64, u32, i64, i64)], policy: &str, job: usize| -> Vec<(i64, i64)> {
+        parts(&workload(3, jobs), policy)[job].iter().map(|part| (part.0, part.1)).collect()
+    };
+    // Jobs 2 and 3 end at 1,200: at the first pass job 3 is still there, and job 1 has had its slice since 600.
+    let jobs = [(0, 3, 3_000, 3_000), (600, 1, 5_000, 5_000), (660, 1, 540, 540), (660, 1, 540, 540)];
+    for policy in ["is", "is(pass=event)"] {
+        assert_eq!(spans(&jobs, policy, 0)[..2], [(0, 600), (1_200, 2_280)], "{policy}");
+        assert_eq!(spans(&jobs, policy, 1)[..2], [(600, 1_200), (2_280, 4_620)], "{policy}");
+    }
+    // Job 2 comes at a tick, in which job 1 has had its slice, and ends in it.
+    let jobs = [(60, 3, 120, 120), (120, 1, 240, 240), (180, 1, 60, 0)];
+    assert_eq!(spans(&jobs, "is(slice=60)", 0), [(60, 120), (180, 240)]);
+    assert_eq!(spans(&jobs, "is(slice=60)", 1), [(120, 180), (240, 420)]);
+}
+
 /// Lengths whose products need more than 64 bits, and a quotient without remainder: (3.6e9 + 3.6e9) / 3.6e9 is 2 at a
 /// tick.
 #[test]

@@ -20,7 +20,7 @@ pub(crate) static MULTIQUEUE: Kind = Kind {
         param(
             "bounds",
             "100/1000/10000",
-            "ascending seconds separated by `/`|none|auto",
+            "strictly ascending seconds from 1 separated by `/`|none|auto",
             "the longest predicted run time of each queue but the last; auto: from history",
         ),
         param(
@@ -33,7 +33,7 @@ pub(crate) static MULTIQUEUE: Kind = Kind {
         param(
             "widths",
             "none",
-            "ascending processors separated by `/`|none",
+            "strictly ascending processors from 1 separated by `/`|none",
             "the widest job of each queue but the last, \
               within each class of run times",
         ),
@@ -52,7 +52,12 @@ pub(crate) static MULTIQUEUE: Kind = Kind {
             "promises in the order of becoming pivot; or handed over at once \
               when a pivot starts; or in the order of arrival, so that older jobs displace promises",
         ),
-        param("delay", "none", "none|seconds", "D1: jobs of the longest class start no sooner after their arrival"),
+        param(
+            "delay",
+            "none",
+            "none|seconds from 0 to 1e12",
+            "D1: jobs of the longest class start no sooner after their arrival",
+        ),
         param(
             "adapt",
             "paper",

@@ -255,10 +255,11 @@ impl MultiQueue {
         // promised time may be no other event's. (While a job is overdue, promises are put off from second to second.)
         let now = self.scratch.now;
         let overdue = self.running.first().is_some_and(|r| r.end <= now);
-        let lone = delay.current || delay.hold && !overdue || self.running.is_empty();
-        let promised =
-            lone.then(|| self.promises.iter().map(|p| p.at).chain(self.literal.times()).filter(|&at| at > now));
-        let promised = promised.into_iter().flatten().filter(|&at| at < Time::MAX);
+        let lone = (delay.current && delay.wake || delay.hold) && !overdue || self.running.is_empty();
+        let promised = lone.then(|| self.promises.iter().map(|p| p.at)).into_iter().flatten();
+        // Those of figure 4 pass unseen wherever more was promised than there is.
+        let literal = self.running.is_empty().then(|| self.literal.times()).into_iter().flatten();
+        let promised = promised.chain(literal).filter(|&at| now < at && at < Time::MAX);
         known.into_iter().flatten().chain(found).chain(promised).min()
     }
 
@@ -329,7 +330,8 @@ impl Policy for MultiQueue {
         self.scratch.planned = false;
         self.class_of.forget_before(view.oldest());
         if self.partitions.is_none() && (self.settings.record || self.settings.own != Own::Shared) {
-            let (queues, most) = (self.classes.count(), self.classes.most());
+            // As many as there are queues: the borders may have moved already, in the very second of the first arrivals.
+            let (queues, most) = (self.classes.count(), self.queues.len());
             self.partitions = Some(Partitions::new(view.machine().procs, queues, most));
         }
         if self.settings.delay.is_some() {

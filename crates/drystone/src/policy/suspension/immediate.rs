@@ -63,6 +63,11 @@ impl Immediate {
         }
     }
 
+    fn is_tick(&self, now: Time) -> bool {
+        now.0.rem_euclid(self.settings.every.0) == 0
+    }
+
+    /// Behind `now`.
     fn first_tick(&self, now: Time) -> Time {
         Time((now.0.div_euclid(self.settings.every.0) + 1) * self.settings.every.0)
     }
@@ -166,7 +171,7 @@ impl Immediate {
 
     /// (2): lets suspended jobs go on, in descending order of their instantaneous expansion factors.
     fn resume(&mut self, now: Time, actions: &mut Actions) {
-        let tick = now.0.rem_euclid(self.settings.every.0) == 0;
+        let tick = self.is_tick(now);
         // Jobs suspended by those who go on are not looked at again.
         let mut late: Vec<JobId> = Vec::new();
         let mut last: Option<Place> = None;
@@ -238,17 +243,19 @@ impl Immediate {
 
     /// Finds out before when those who were looked at need not be looked at again.
     fn look_ahead(&mut self, now: Time) {
-        let first = self.first_tick(now);
         for at in 0..self.parked.len() {
             if self.asking[at].ready <= now {
-                self.asking[at] = self.asking(&self.parked[at], first);
+                self.asking[at] = self.asking(&self.parked[at], now);
             }
         }
     }
 
-    /// Who is longest in the way of a suspended job, and the tick, `first` or later, before which that one does not give way.
-    fn asking(&self, task: &Task, first: Time) -> Asking {
-        let mut asking = Asking { ready: first, blocker: NOBODY };
+    /// Who is longest in the way of a suspended job, and the tick behind `now` before which that one does not give way. There may be
+    /// more passes at a tick, so whoever gives way already is not the one that matters.
+    fn asking(&self, task: &Task, now: Time) -> Asking {
+        let mut asking = Asking { ready: self.first_tick(now), blocker: NOBODY };
+        let tick = self.is_tick(now);
+        let mut firm = false;
         for other in self.running.iter().filter(|t| t.meets(task)) {
             let Some(factor) = self.settings.resume else { return Asking { ready: Time::MAX, blocker: other.id } };
             // Nobody else matters who gives way by then.
@@ -257,8 +264,10 @@ impl Immediate {
             } else {
                 self.gives_way_at(other, task, factor, asking.ready)
             };
-            if ready > asking.ready || asking.blocker == NOBODY {
+            let stays = !tick || ready > asking.ready || !self.gives_way(other, task, factor, now);
+            if ready > asking.ready || asking.blocker == NOBODY || stays && !firm {
                 asking = Asking { ready, blocker: other.id };
+                firm = stays;
             }
         }
         asking
