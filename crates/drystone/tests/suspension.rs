@@ -254,7 +254,8 @@ fn endless_thrashing_is_found_out() {
     let w = workload(4, &[(0, 4, 6_000, 6_000), (0, 4, 6_000, 6_000)]);
     let platform = Platform::from_toml("[suspension]\nsmallest = 1000").expect("a platform");
     let error = run(&w, "ss(sf=1)", &platform).expect_err("never ends");
-    assert!(error.to_string().contains("a higher sf, or cap="), "{error}");
+    let text = error.to_string();
+    assert!(text.contains("submitted at 0 s") && text.contains("a higher sf, or cap="), "{text}");
     let (found, _) = run(&w, "ss(sf=1,cap=3)", &platform).expect("ends");
     assert!(found.iter().all(|o| o.suspensions <= 3));
 }

@@ -31,7 +31,7 @@ pub(crate) struct LogArgs {
     #[arg(long, value_name = "FIELD", value_parser = words(SizeField::ALL, SizeField::name))]
     pub(crate) size: Option<SizeField>,
 
-    /// What stands for a missing estimate: run, run-min-1, drop, or a number of seconds [default: run].
+    /// What stands for a missing estimate, or one of 0: run, run-min-1, drop, or a number of seconds [default: run].
     #[arg(long, visible_alias = "estimate", value_name = "RULE", value_parser = value::<MissingEstimate>)]
     pub(crate) missing_estimate: Option<MissingEstimate>,
 

@@ -101,12 +101,14 @@ pub enum SimulationError {
     },
     /// A job is suspended over and over, and what that costs is more than it runs in between.
     #[error(
-        "job {job} was suspended {THRASHING} times, at a cost each time, and may never end: the policy should suspend less \
-         (a higher sf, or cap=) or suspension should cost less"
+        "job {job}, submitted at {submit} s, was suspended {THRASHING} times, at a cost each time, and may never end: the \
+         policy should suspend less (ss, tss: a higher sf, or cap=; is: a longer slice) or suspension should cost less"
     )]
     Thrashing {
-        /// Which job.
+        /// Which job, in the order of arrival from 0.
         job: JobId,
+        /// When it was submitted.
+        submit: Time,
     },
     /// The source sent a job that cannot be, or broke its word: see [`Source`].
     #[error("arrival {index} of the source: {problem}")]
@@ -559,7 +561,8 @@ impl<S: Source> Simulation<S> {
                 if let Some(transfer) = transfer {
                     s.charge(session, transfer, now, job);
                     if session.known(job).is_some_and(|e| e.suspensions > THRASHING) {
-                        thrashing = Some(job);
+                        let submit = session.view().job(job).submit;
+                        thrashing = Some(SimulationError::Thrashing { job, submit });
                     }
                 }
                 observer.suspended(now, job);
@@ -573,7 +576,7 @@ impl<S: Source> Simulation<S> {
             observer.moved(now, moved);
         }
         match thrashing {
-            Some(job) => Err(SimulationError::Thrashing { job }),
+            Some(error) => Err(error),
             None => Ok(()),
         }
     }
