@@ -119,6 +119,8 @@ fn made(entry: &WorkloadEntry, params: &Params) -> Result<Workload, SweepError> 
             cleaner.push(&Record::of(job, truth))?;
         }
         let (mut cleaned, _, _) = cleaner.finish()?;
+        // What it was generated from, then what was changed.
+        cleaned.provenance.settings.splice(0..0, workload.provenance.settings.iter().cloned());
         cleaned.provenance.utc_offset = workload.provenance.utc_offset;
         Ok(cleaned)
     };

@@ -91,7 +91,14 @@ impl Plan {
                         Some((_, policy, canonical)) => (policy.clone(), canonical.clone()),
                         None => {
                             let policy = match published {
-                                Some(published) => policy.in_study(published).unwrap_or_else(|_| policy.clone()),
+                                Some(published) => {
+                                    policy.in_study(published).map_err(|source| SweepError::Variant {
+                                        policy: policy.to_string(),
+                                        workload: case.label(),
+                                        study: published,
+                                        source,
+                                    })?
+                                }
                                 None => policy.clone(),
                             };
                             let canonical = policy.canonical();

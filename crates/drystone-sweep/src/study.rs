@@ -134,10 +134,13 @@ struct Reader<'a> {
 }
 
 /// No more points than this: beyond it a study file is a mistake.
-const MOST: usize = 10_000_000;
+const MOST: usize = 1_000_000;
 
 /// Names of columns of the store, which parameters cannot have.
-pub(crate) const RESERVED: [&str; 17] = [
+pub(crate) const RESERVED: [&str; 19] = [
+    // Columns of a ranking.
+    "rank",
+    "degradation",
     "configuration",
     "simulation",
     "study",
@@ -497,7 +500,9 @@ impl Reader<'_> {
             return Err(self.error(key.span(), problem));
         }
         if RESERVED.contains(&name.to_lowercase().as_str()) || name.parse::<Metric>().is_ok() {
-            return Err(self.error(key.span(), format!("`{name}` is a column of the store; take another name")));
+            return Err(
+                self.error(key.span(), format!("`{name}` is a column of the store or of a ranking; take another name"))
+            );
         }
         Ok(name.clone())
     }
@@ -590,8 +595,10 @@ impl Reader<'_> {
             Value::Array(values) if values.is_empty() => Err(self.error(span, "a parameter needs at least one value")),
             Value::Array(values) => {
                 let levels = values.iter().map(|v| self.level(v, span.clone())).collect::<Result<Vec<_>, _>>()?;
-                if let Some(at) = (1..levels.len()).find(|&i| levels[..i].contains(&levels[i])) {
-                    return Err(self.error(span, format!("`{}` is there twice", levels[at])));
+                // As they will stand in policies: 0.5 and "0.5" are the same.
+                let texts: Vec<String> = levels.iter().map(ToString::to_string).collect();
+                if let Some(at) = (1..texts.len()).find(|&i| texts[..i].contains(&texts[i])) {
+                    return Err(self.error(span, format!("`{}` is there twice", texts[at])));
                 }
                 Ok(Range::Levels(levels))
             }

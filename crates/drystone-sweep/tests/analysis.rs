@@ -1,13 +1,15 @@
 //! Rankings and fronts, computed by hand.
 
-use drystone_sweep::analysis::{Candidate, Front, Ranking, Subspace, Table};
-use drystone_sweep::{Level, Metric};
+use drystone_sweep::analysis::{Candidate, Choice, Front, Ranking, Subspace, Table};
+use drystone_sweep::{Level, Measured, Metric, Outcome, Plan, Store, Study};
+use std::path::Path;
 
 fn table(metrics: &[&str], cases: &[&str], values: &[&[f64]]) -> Table {
     let candidates = values.iter().enumerate().map(|(at, values)| Candidate {
         number: at + 1,
         name: "p".to_string(),
         policy: format!("p{}", at + 1),
+        policies: Vec::new(),
         point: vec![Some(Level::Int(at as i64 + 1))],
         values: values.to_vec(),
     });
@@ -77,7 +79,8 @@ fn shares_of_ranks() {
     let table = table(&["wait_mean"], &["a"], &values);
     let ranking = Ranking::of(&table).expect("a ranking");
     let distributions = ranking.distributions(&table);
-    let shares = &distributions[0].shares;
+    assert_eq!((distributions[0].shares.len(), &distributions[0].configurations), (40, &vec![2; 20]));
+    let shares = &distributions[0].grouped().shares;
     // Six groups of seven, the last of five.
     let names: Vec<&str> = shares.iter().map(|s| s.value.as_str()).collect();
     assert_eq!(names, ["1..7", "8..14", "15..21", "22..28", "29..35", "36..40"]);
@@ -91,6 +94,102 @@ fn shares_of_ranks() {
     assert_eq!(against[0].values[0].0, "1");
     // Size 40: 49 is 390 % more than 10.
     assert!((against[0].values[39].1.mean - 390.0).abs() < 1e-9);
+}
+
+/// Sixteen configurations of 20: twelve of size 1 share the first rank, four of size 3 the 13th, and four more are behind. In
+/// the first 5 % are twelve, and none in the next 55 %.
+#[test]
+fn who_shares_a_rank_shares_a_bin_and_bins_are_merged_by_what_is_in_them() {
+    let values: Vec<Vec<f64>> = (0..20)
+        .map(|i| {
+            vec![if i < 12 {
+                10.0
+            } else if i < 16 {
+                20.0
+            } else {
+                11.0 + f64::from(i)
+            }]
+        })
+        .collect();
+    let values: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
+    let mut table = table(&["wait_mean"], &["a"], &values);
+    for (at, candidate) in table.candidates.iter_mut().enumerate() {
+        candidate.point = vec![Some(Level::Int(if at < 12 { 1 } else { 3 }))];
+    }
+    let distribution = Ranking::of(&table).expect("a ranking").distributions(&table).remove(0);
+    let counts: Vec<usize> = distribution.configurations.clone();
+    assert_eq!((counts[0], counts[12], counts[16..].to_vec()), (12, 4, vec![1; 4]));
+    assert_eq!(counts.iter().sum::<usize>(), 20);
+    assert_eq!((distribution.shares[0].bins[0], distribution.shares[0].bins[1]), (Some(1.0), None));
+    // The first 65 %: twelve of sixteen, and not the mean of all and none.
+    let merged = distribution.merged(&[0, 13, 20]);
+    assert_eq!(merged.shares[0].bins, [Some(0.75), Some(0.0)]);
+    assert_eq!(merged.shares[1].bins, [Some(0.25), Some(1.0)]);
+}
+
+/// Words have no neighbours.
+#[test]
+fn words_stay_by_themselves() {
+    let values: Vec<Vec<f64>> = (0..22).map(|i| vec![10.0 + f64::from(i)]).collect();
+    let values: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
+    let mut table = table(&["wait_mean"], &["a"], &values);
+    for (at, candidate) in table.candidates.iter_mut().enumerate().filter(|(at, _)| *at >= 12) {
+        candidate.point = vec![Some(Level::Text(format!("w{at}")))];
+    }
+    let distribution = Ranking::of(&table).expect("a ranking").distributions(&table).remove(0).grouped();
+    let names: Vec<&str> = distribution.shares.iter().map(|s| s.value.as_str()).collect();
+    assert_eq!(names[..7], ["1..2", "3..4", "5..6", "7..8", "9..10", "11..12", "w12"]);
+    assert_eq!(names.len(), 16);
+}
+
+/// Sums of the same numbers in another order may differ in the last bit; 0.1 + 0.2 is not 0.3 either.
+#[test]
+fn the_last_bit_makes_nobody_better() {
+    let near = [0.1 + 0.2, 0.3];
+    assert_ne!(near[0], near[1]);
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("study.db");
+    let text = "metrics = [\"accuracy\"]\n[[workload]]\ngenerate = { procs = 4, jobs = 3, load = 0.5 }\n[[policy]]\n\
+        policy = \"easy(reserve={k})\"\n[policy.parameters]\nk = [1, 2, 3]\n";
+    let study = Study::parse(Path::new("study.toml"), text.to_string()).expect("a study");
+    let plan = Plan::of(&study, None).expect("a plan");
+    let mut store = Store::open(&path, &plan, None).expect("a store");
+    let of =
+        |place: usize, value: f64| Outcome { place, measured: Measured { values: vec![Some(value)], error: None } };
+    store.record(&plan, &[of(0, near[0]), of(1, near[1]), of(2, 0.2)]).expect("recorded");
+    let table = Table::of(&store, &Choice::default()).expect("a table");
+    let ranks: Vec<usize> = Ranking::of(&table).expect("a ranking").ranked.iter().map(|r| r.rank).collect();
+    assert_eq!(ranks, [1, 1, 3]);
+    assert_eq!(Front::of(&table).expect("a front").members.len(), 2);
+}
+
+/// `as` gives one workload another variant of the policy; a test case's best is the one that was simulated there.
+#[test]
+fn a_policy_is_called_what_it_was_where_it_was_simulated() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("study.db");
+    let text = "metrics = [\"wait_mean\"]\n[[workload]]\nname = \"a\"\nas = \"tsafrir2007\"\n\
+        generate = { procs = 4, jobs = 3, load = 0.5 }\n[[workload]]\nname = \"b\"\n\
+        generate = { procs = 4, jobs = 3, load = 0.5 }\n[[policy]]\npolicy = \"easy(predict=recent({n}))\"\n\
+        [policy.parameters]\nn = [1, 2]\n";
+    let study = Study::parse(Path::new("study.toml"), text.to_string()).expect("a study");
+    let plan = Plan::of(&study, None).expect("a plan");
+    let mut store = Store::open(&path, &plan, None).expect("a store");
+    let of =
+        |place: usize| Outcome { place, measured: Measured { values: vec![Some(10.0 + place as f64)], error: None } };
+    store.record(&plan, &(0..4).map(of).collect::<Vec<_>>()).expect("recorded");
+    let table = Table::of(&store, &Choice::default()).expect("a table");
+    assert_eq!(table.candidates[0].policy, "easy(predict=recent(1))");
+    assert_eq!(table.candidates[0].policies, ["easy@tsafrir2007(predict=recent(1))", "easy(predict=recent(1))"]);
+    let ranking = Ranking::of(&table).expect("a ranking");
+    let bests: Vec<&str> = ranking.tests.iter().map(|t| t.policy.as_str()).collect();
+    assert_eq!(bests, ["easy@tsafrir2007(predict=recent(1))", "easy(predict=recent(1))"]);
+    let alone = Choice { workloads: vec!["a".to_string()], ..Choice::default() };
+    let alone = Table::of(&store, &alone).expect("a table");
+    assert_eq!(alone.candidates[1].policy, "easy@tsafrir2007(predict=recent(2))");
+    assert!(alone.candidates[1].policies.is_empty());
+    let twice = Choice { metrics: vec!["wait_mean".to_string(); 2], ..Choice::default() };
+    assert!(Table::of(&store, &twice).is_err_and(|e| e.to_string().contains("given twice")));
 }
 
 #[test]

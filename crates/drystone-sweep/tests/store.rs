@@ -1,5 +1,6 @@
 //! Stores: complete, transactional, refused where they do not fit.
 
+use drystone_sweep::analysis::{Choice, Table};
 use drystone_sweep::{
     Chunk, Executor, Level, Outcome, Plan, Store, Study, SweepError, Threads, carry_out, merge, query,
 };
@@ -221,6 +222,12 @@ fn chunks_merge_into_the_whole() {
     assert_eq!((merged.added as usize, merged.missing), (results(&chunks[2]).rows.len(), 0));
     assert_eq!(merged.equal as usize, results(&chunks[0]).rows.len());
     assert_eq!(results(&all), results(&whole));
+    // Each chunk's run came along once.
+    let effort = |path: &Path| {
+        let status = Store::look(path).and_then(|store| store.status()).expect("a status");
+        (status.sessions, status.session_jobs)
+    };
+    assert_eq!(effort(&all), (3, effort(&whole).1));
     // It is the store of the whole study now.
     let mut store = Store::open(&all, &plan, None).expect("a store");
     let done = carry_out(&plan, &mut store, &Threads(1), &AtomicBool::new(false), &mut |_| {}).expect("done");
@@ -240,7 +247,7 @@ fn conflicts_are_found_and_nothing_is_merged() {
     let error = merge(&into, &all).expect_err("a conflict").to_string();
     assert!(error.contains("1 results differ") && error.contains("configuration 1 ("), "{error}");
     assert!(error.contains("wait_mean"), "{error}");
-    assert_eq!(results(&into).rows.len(), 0);
+    assert!(!into.exists(), "what was refused leaves no empty store");
     assert_eq!(merge(&into, &all[..2]).expect("merged").missing, 0);
     // Another study does not merge.
     let other = STUDY.replace("to = 3", "to = 4");
@@ -251,4 +258,47 @@ fn conflicts_are_found_and_nothing_is_merged() {
     assert!(error.contains("only chunks of one study merge"), "{error}");
     let error = merge(&into, std::slice::from_ref(&into)).expect_err("itself").to_string();
     assert!(error.contains("merged into itself"), "{error}");
+}
+
+/// Rows that somebody deleted are simulated again, also where an equal configuration still has its own.
+#[test]
+fn what_was_deleted_is_made_again() {
+    let (dir, plan) = (tempfile::tempdir().expect("a folder"), plan());
+    let path = dir.path().join("a.db");
+    complete(&path, &plan, None, 1);
+    let whole = results(&path);
+    let shared = plan.simulations.iter().find(|s| s.configurations.len() > 1).expect("equal ones");
+    let forget = format!("DELETE FROM result WHERE configuration = {}", shared.configurations[1] + 1);
+    Connection::open(&path).and_then(|db| db.execute_batch(&forget)).expect("deleted");
+    assert_ne!(results(&path), whole);
+    complete(&path, &plan, None, 1);
+    assert_eq!(results(&path), whole);
+}
+
+/// What analyses go by is looked at first: a store that was changed by hand is told, not ranked wrongly.
+#[test]
+fn stores_that_were_changed_are_told() {
+    let (dir, plan) = (tempfile::tempdir().expect("a folder"), plan());
+    for (change, told) in [
+        ("DELETE FROM workload", "are not of 0 workloads each"),
+        ("DELETE FROM workload WHERE rowid = 1", "are not what their numbers say"),
+        ("UPDATE result SET configuration = 9999 WHERE configuration = 3", "configuration 9999 first"),
+        ("UPDATE result SET workload_hash = 'x' WHERE configuration = 3", "1 of its results, configuration 3 first"),
+    ] {
+        let path = dir.path().join("a.db");
+        complete(&path, &plan, None, 1);
+        Connection::open(&path).and_then(|db| db.execute_batch(change)).expect("changed");
+        let store = Store::look(&path).expect("a store");
+        for error in [
+            store.status().map(drop).expect_err("told"),
+            Table::of(&store, &Choice::default()).map(drop).expect_err("told"),
+            merge(dir.path().join("into.db"), std::slice::from_ref(&path)).map(drop).expect_err("told"),
+            Store::open(&path, &plan, None).map(drop).expect_err("told"),
+        ] {
+            let error = error.to_string();
+            assert!(error.contains("is damaged") && error.contains(told), "{change}: {error}");
+        }
+        drop(store);
+        std::fs::remove_file(&path).expect("removed");
+    }
 }

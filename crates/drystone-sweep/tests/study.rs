@@ -147,6 +147,8 @@ fn mistakes_point_at_the_line() {
         (with("policy = \"easy(order={o})\"\n[policy.parameters]\no = [\"fcfs\", \"sooner\"]"), 4, "order takes"),
         (range("[]"), 6, "at least one value"),
         (range("[1, 1]"), 6, "twice"),
+        (range("[1, \"1\"]"), 6, "twice"),
+        (with("policy = \"easy(reserve={rank})\"\n[policy.parameters]\nrank = [1]"), 6, "of a ranking"),
         (range("{ from = 3, to = 1 }"), 6, "at most"),
         (range("{ from = 1, to = 3, by = 1 }"), 6, "a range is"),
         (range("{ from = 0.5, to = 3.5 }"), 6, "needs a `step`"),
@@ -179,6 +181,25 @@ fn mistakes_point_at_the_line() {
     }
     let error = parse("[[workload]]\nfile = \"a\"\nas = \"tsafrir\"\n").expect_err("a mistake").to_string();
     assert!(error.starts_with("dir/study.toml:3:6: ") && error.ends_with("\n  as = \"tsafrir\""), "{error}");
+}
+
+/// Several reservations are no part of EASY as that study has it; `run` and `compare` refuse it, too.
+#[test]
+fn a_policy_that_a_workloads_study_cannot_have_is_told() {
+    let text =
+        with("policy = \"easy(reserve=4,order=fcfs)\"").replace("[[workload]]", "[[workload]]\nas = \"tsafrir2007\"");
+    let study = parse(&text).expect("a study");
+    let error = Plan::of(&study, None).expect_err("refused").to_string();
+    assert!(error.contains("study tsafrir2007") && error.contains("easy(reserve=4,order=fcfs)"), "{error}");
+}
+
+/// Cleaning leaves in the store what a workload was generated from.
+#[test]
+fn a_generated_workload_that_is_cleaned_says_both() {
+    let text = with("policy = \"easy\"").replace("[[policy]]", "[workload.clean]\noverrun = \"kill\"\n[[policy]]");
+    let plan = plan(&text);
+    let told = plan.cases[0].cleaning();
+    assert!(told.starts_with("generator=") && told.contains("overrun=kill"), "{told}");
 }
 
 #[test]

@@ -193,7 +193,7 @@ fn words_are_read_as_they_are_written() {
     for threshold in [Threshold::Fixed(Span(50)), Threshold::BaselineMax, Threshold::BaselineP98] {
         assert_eq!(threshold.to_string().parse(), Ok(threshold));
     }
-    for wrong in ["", "window", "window(1)", "window(1,x)", "submitted(1,2", "(1,2)"] {
+    for wrong in ["", "window", "window(1)", "window(1,x)", "submitted(1,2", "submitted(2,2)", "(1,2)"] {
         assert!(wrong.parse::<Selection>().is_err(), "{wrong}");
     }
     let error = "colour".parse::<Scheme>().expect_err("no such scheme").to_string();
@@ -241,6 +241,21 @@ fn windows_go_by_submit() {
     assert_eq!(select(&jobs, absurd).0.kept, 0);
     let absurd = Selection::Window { warm_up: Span::MAX, cool_down: Span::MAX };
     assert_eq!(select(&jobs, absurd).0.kept, 0);
+}
+
+/// Ten processors, jobs of one for 10 s from each tenth second to 90: whatever lies beyond the log is no idle time.
+#[test]
+fn the_period_of_submits_is_within_the_log() {
+    let jobs: Vec<Done> = (0..10).map(|i| Done::new(i, i64::from(i) * 10, i64::from(i) * 10, 10, 1)).collect();
+    let used = |from: i64, until: i64| {
+        let selection = Selection::Submitted { from: Time(from), until: Time(until) };
+        let machine = report(10, &jobs, Config { selection, ..Config::light() }).machine;
+        (machine.period_from.0, machine.period_until.0, machine.period_utilisation)
+    };
+    assert_eq!(used(-500, 9_999), (0, 90, Some(0.1)));
+    assert_eq!(used(20, 9_999), (20, 90, Some(0.1)));
+    assert_eq!(used(20, 60), (20, 60, Some(0.1)));
+    assert_eq!(used(700, 9_999).2, None, "nothing is submitted there");
 }
 
 #[test]

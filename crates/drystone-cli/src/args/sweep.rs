@@ -51,7 +51,7 @@ pub(crate) struct SweepArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), conflicts_with = "threads")]
     pub(crate) processes: Option<u16>,
 
-    /// Only count the simulations and predict how long they take, from a few of each workload.
+    /// Only count the simulations and predict how long they take, from as many of each workload as take two seconds.
     #[arg(long)]
     pub(crate) dry_run: bool,
 }

@@ -48,6 +48,24 @@ fn who_is_suspended_waits_and_uses_nothing() {
     }
 }
 
+/// A schedule as a log has the ends right: job 1 ends at 660 after 600 s on its processors, so that it waited for 60 s. Of
+/// a job that the policy ends at its estimate it has what it ran.
+#[test]
+fn submit_wait_and_run_time_of_a_log_are_the_end() {
+    let fields = |policy: &str, jobs: &[String]| {
+        let folder = folder(jobs);
+        folder.run(&["run", "-w", "log.swf", "-p", policy, "--jobs", "out.swf", "--quiet"]).ok();
+        let log = folder.read("out.swf");
+        let of = |line: &str| -> Vec<i64> {
+            line.split_whitespace().skip(1).take(3).map(|f| f.parse().expect("a whole number")).collect()
+        };
+        log.lines().filter(|l| !l.starts_with(';')).map(of).collect::<Vec<_>>()
+    };
+    assert_eq!(fields("ss(sf=2)", &jobs()), [[0, 60, 600], [10, 110, 60], [130, 530, 10]]);
+    let long = [line(1, 0, 900, 4, 600), line(2, 10, 60, 4, 60)];
+    assert_eq!(fields("slack(tick=kill)", &long), [[0, 0, 600], [10, 590, 60]]);
+}
+
 #[test]
 fn segments_show_who_ran_where_until_when() {
     let folder = folder(&jobs());

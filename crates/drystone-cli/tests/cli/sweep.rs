@@ -124,6 +124,13 @@ fn rankings_and_fronts() {
     }
     let error = folder.run(&["sweep", "rank", "study.db", "--subspace", "siz=2"]).fails(2);
     assert!(error.contains("order, size"), "{error}");
+    let odd = folder.run(&["sweep", "rank", "study.db", "--subspace", "size=9,order=lxf"]);
+    let warning = "--subspace size=9,order=lxf: no configuration has order=lxf; there is fcfs, sjf";
+    assert!(odd.code == 0 && odd.err.contains(warning) && odd.err.contains("there is 1, 2, 3"), "{}", odd.err);
+    let error = folder.run(&["sweep", "rank", "study.db", "--subspace", "order<sjf"]).fails(2);
+    assert!(error.contains("< compares numbers, and `sjf` is none"), "{error}");
+    let twice = ["sweep", "rank", "study.db", "--metric", "wait_mean", "--metric", "wait_mean"];
+    assert!(folder.run(&twice).fails(2).contains("`wait_mean` is given twice"));
     let error = folder.run(&["sweep", "rank", "study.db", "--metric", "wait_max"]).fails(2);
     assert!(error.contains("it has wait_mean, bounded_slowdown_mean"), "{error}");
     let error = folder.run(&["sweep", "pareto", "study.db", "--workload", "five"]).fails(2);
@@ -300,6 +307,35 @@ fn a_metric_without_value_is_named() {
         let chosen = folder.run(&["sweep", command, "study.db", "--metric", "wait_mean"]);
         assert!(!chosen.err.contains("warning"), "{}", chosen.err);
     }
+}
+
+/// Trimmed away whole, a workload makes every comparison impossible: that is why, and not for want of simulations.
+#[test]
+fn a_workload_of_which_no_job_counts_is_named() {
+    let folder = small();
+    let other = "[[workload]]\nname = \"late\"\ntrim = \"submitted(5000,6000)\"\nfile = \"four.swf\"\n";
+    folder.write("study.toml", format!("{other}{SMALL}"));
+    let ran = folder.run(&["sweep", "study.toml"]);
+    let warning = "warning: no job of late counts (submitted(5000,6000)): nothing is measured there";
+    assert!(ran.code == 0 && ran.err.contains(warning) && !ran.err.contains("no job of four"), "{}", ran.err);
+    for command in ["rank", "pareto"] {
+        let error = folder.run(&["sweep", command, "study.db"]).fails(2);
+        assert!(error.contains("no configuration has a value of wait_mean on late"), "{error}");
+        folder.run(&["sweep", command, "study.db", "--workload", "four"]).ok();
+    }
+}
+
+/// SQLite keeps whatever it is given, and Parquet cannot.
+#[test]
+fn a_text_among_numbers_is_not_lost_on_the_way_to_parquet() {
+    let folder = small();
+    folder.run(&["sweep", "study.toml"]).ok();
+    let db = rusqlite::Connection::open(folder.path("study.db")).expect("a store");
+    db.execute_batch("UPDATE result SET wait_mean = 'long' WHERE configuration = 2").expect("changed");
+    let error = folder.run(&["sweep", "export", "study.db", "--out", "results.parquet"]).fails(2);
+    assert!(error.contains("`wait_mean` of configuration 2 is `long`"), "{error}");
+    assert!(!folder.path("results.parquet").exists());
+    assert!(export(&folder, "study.db").contains(",long,"));
 }
 
 /// Two columns of one name are both there, in every format.

@@ -1,9 +1,10 @@
 //! Subspaces: conditions on parameters.
 
+use super::{Candidate, Table};
+use crate::Level;
 use crate::error::SweepError;
-use crate::{Level, analysis::Candidate};
 
-/// Conditions that all must hold, such as `window=all,size<=3`.
+/// Conditions that all must hold, such as `window=all,size<=3`. Commas within parentheses belong to a value.
 #[derive(Clone, Debug)]
 pub struct Subspace {
     /// As it was written.
@@ -38,7 +39,7 @@ impl Subspace {
     /// A parameter that does not exist, or a condition that is none.
     pub fn parse(text: &str, parameters: &[String]) -> Result<Subspace, SweepError> {
         let mut conditions = Vec::new();
-        for condition in text.split(',') {
+        for condition in pieces(text) {
             let wrong = || {
                 SweepError::analysis(format!(
                     "`{condition}` is no condition; write e.g. window=all or size<=3, with the parameters {}",
@@ -51,12 +52,32 @@ impl Subspace {
             let value = rest[sign.len()..].trim();
             let place = parameters.iter().position(|p| p == name.trim()).ok_or_else(wrong)?;
             let ordered = !matches!(relation, Relation::Equal | Relation::Unequal);
-            if value.is_empty() || (ordered && value.parse::<f64>().is_err()) {
+            if value.is_empty() {
                 return Err(wrong());
+            }
+            if ordered && value.parse::<f64>().is_err() {
+                let problem =
+                    format!("`{condition}`: {sign} compares numbers, and `{value}` is none; = and != are for words");
+                return Err(SweepError::analysis(problem));
             }
             conditions.push((place, relation, value.to_string()));
         }
         Ok(Subspace { text: text.to_string(), conditions })
+    }
+
+    /// The conditions that ask for a value no candidate has, each as parameter, value and the values there are: a word written
+    /// wrong, or nothing simulated yet.
+    #[must_use]
+    pub fn strangers(&self, table: &Table) -> Vec<(String, String, Vec<String>)> {
+        let mut strangers = Vec::new();
+        for (place, relation, wanted) in &self.conditions {
+            let levels = levels(table, *place);
+            if matches!(relation, Relation::Equal | Relation::Unequal) && !levels.iter().any(|l| equal(l, wanted)) {
+                let levels = levels.iter().map(ToString::to_string).collect();
+                strangers.push((table.parameters[*place].clone(), wanted.clone(), levels));
+            }
+        }
+        strangers
     }
 
     /// Whether a candidate meets all conditions. Without a value none is met.
@@ -65,7 +86,7 @@ impl Subspace {
         self.conditions.iter().all(|(place, relation, wanted)| {
             let Some(level) = &candidate.point[*place] else { return false };
             let numbers = level.number().zip(wanted.parse::<f64>().ok());
-            let equal = numbers.map_or_else(|| level.to_string() == *wanted, |(a, b)| a == b);
+            let equal = equal(level, wanted);
             let ordered = |test: fn(f64, f64) -> bool| numbers.is_some_and(|(a, b)| test(a, b));
             match relation {
                 Relation::Equal => equal,
@@ -79,8 +100,44 @@ impl Subspace {
     }
 }
 
+/// Whether a value is the one that is written so.
+fn equal(level: &Level, wanted: &str) -> bool {
+    let numbers = level.number().zip(wanted.parse::<f64>().ok());
+    numbers.map_or_else(|| level.to_string() == wanted, |(a, b)| a == b)
+}
+
+/// The pieces between the commas that are not within parentheses.
+fn pieces(text: &str) -> Vec<&str> {
+    let (mut depth, mut from, mut pieces) = (0u32, 0, Vec::new());
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                pieces.push(&text[from..at]);
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    pieces.push(&text[from..]);
+    pieces
+}
+
+/// The values that a parameter takes.
+pub(super) fn levels(table: &Table, at: usize) -> Vec<Level> {
+    let mut levels: Vec<Level> = Vec::new();
+    for level in table.candidates.iter().filter_map(|c| c.point[at].as_ref()) {
+        if !levels.contains(level) {
+            levels.push(level.clone());
+        }
+    }
+    sorted(&mut levels);
+    levels
+}
+
 /// Levels in a sensible order: numbers by value, then words as they come.
-pub(super) fn sorted(levels: &mut [Level]) {
+fn sorted(levels: &mut [Level]) {
     levels.sort_by(|a, b| match (a.number(), b.number()) {
         (Some(a), Some(b)) => a.total_cmp(&b),
         (Some(_), None) => std::cmp::Ordering::Less,
@@ -100,6 +157,7 @@ mod tests {
             number: 1,
             name: String::new(),
             policy: String::new(),
+            policies: Vec::new(),
             point: vec![Some(Level::Text(window.to_string())), Some(Level::Int(size))],
             values: Vec::new(),
         };
@@ -111,6 +169,8 @@ mod tests {
             ("window!=all", "extended", 3, true),
             ("size=2.0", "all", 2, true),
             ("size>2 , size >= 3", "all", 3, true),
+            ("window=easy(a=1,b=(2,3)),size=3", "easy(a=1,b=(2,3))", 3, true),
+            ("size=3,window=easy(a=1,b=2)", "easy(a=1,b=3)", 3, false),
         ] {
             let subspace = Subspace::parse(text, &parameters).expect(text);
             assert_eq!(subspace.holds(&candidate(window, size)), expected, "{text}");

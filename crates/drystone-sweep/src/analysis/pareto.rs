@@ -1,6 +1,7 @@
 //! Pareto fronts: what no other beats in everything.
 
 use super::Table;
+use super::table::even;
 use crate::Metric;
 use crate::error::SweepError;
 
@@ -38,7 +39,7 @@ impl Front {
         let objectives: Vec<Vec<f64>> = if degradations {
             let (_, all) = table.degradations()?;
             let mean = |list: &Vec<f64>, metric: usize| {
-                list.iter().skip(metric).step_by(width).sum::<f64>() / table.cases.len() as f64
+                even(list.iter().skip(metric).step_by(width).sum::<f64>() / table.cases.len() as f64)
             };
             all.iter().map(|list| (0..width).map(|metric| mean(list, metric)).collect()).collect()
         } else {

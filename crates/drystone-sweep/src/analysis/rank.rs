@@ -1,8 +1,8 @@
 //! Rankings: the method of Tsafrir, Etsion & Feitelson 2007, section 7.
 
-use super::condition::sorted;
+use super::condition::levels;
+use super::table::even;
 use super::{Subspace, Table};
-use crate::Level;
 use crate::error::SweepError;
 use serde::Serialize;
 
@@ -43,21 +43,30 @@ pub struct Ranked {
 }
 
 /// How the values of a parameter share the ranks (figure 9 of the paper).
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Distribution {
     /// The parameter.
     pub parameter: String,
-    /// Its values, or groups of neighbouring values where there are many.
+    /// How many configurations that have the parameter are in the first 5 % of ranks, the next 5 %, …: not equally many where
+    /// ranks are shared, for who shares a rank shares a bin.
+    pub configurations: Vec<usize>,
+    /// Its values.
     pub shares: Vec<Share>,
 }
 
 /// The share that a value has of each twentieth of the ranks.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Share {
-    /// The value or group.
+    /// The value, or `1..9` for a group.
     pub value: String,
     /// Share of the configurations in the first 5 % of ranks, the next 5 %, …; `None` where a bin is empty.
     pub bins: Vec<Option<f64>>,
+    /// How many those are.
+    #[serde(skip)]
+    pub counts: Vec<usize>,
+    /// Whether it is a number: only neighbouring numbers make a group that has a meaning.
+    #[serde(skip)]
+    pub number: bool,
 }
 
 /// Average degradation for each value of a parameter (figure 10).
@@ -90,10 +99,58 @@ pub struct Spread {
 
 /// Bins of ranks.
 const BINS: usize = 20;
-/// A parameter with more values than this is shown in groups.
+/// A parameter with more numbers than this is shown in groups.
 const MANY: usize = 8;
 /// Of which there are so many.
 const GROUPS: usize = 6;
+
+/// Shares of bins.
+fn shares(counts: &[usize], of: &[usize]) -> Vec<Option<f64>> {
+    counts.iter().zip(of).map(|(&n, &of)| (of > 0).then(|| n as f64 / of as f64)).collect()
+}
+
+/// Adds bins up.
+fn sums(bins: &[usize], edges: &[usize]) -> Vec<usize> {
+    edges.windows(2).map(|edge| bins[edge[0]..edge[1]].iter().sum()).collect()
+}
+
+impl Distribution {
+    /// The same with fewer bins, each from one of these edges (in twentieths) up to the next.
+    ///
+    /// # Panics
+    /// Edges that are no places of bins in ascending order.
+    #[must_use]
+    pub fn merged(&self, edges: &[usize]) -> Distribution {
+        let configurations = sums(&self.configurations, edges);
+        let merged = self.shares.iter().map(|share| {
+            let counts = sums(&share.counts, edges);
+            Share { bins: shares(&counts, &configurations), counts, ..share.clone() }
+        });
+        Distribution { parameter: self.parameter.clone(), shares: merged.collect(), configurations }
+    }
+
+    /// The same with many numbers in six groups of neighbours; words stay by themselves.
+    #[must_use]
+    pub fn grouped(&self) -> Distribution {
+        let (numbers, words): (Vec<&Share>, Vec<&Share>) = self.shares.iter().partition(|share| share.number);
+        if numbers.len() <= MANY {
+            return self.clone();
+        }
+        let group = |members: &[&Share]| {
+            let counts = (0..self.configurations.len()).map(|bin| members.iter().map(|m| m.counts[bin]).sum());
+            let counts: Vec<usize> = counts.collect();
+            let value = match members {
+                [only] => only.value.clone(),
+                [first, .., last] => format!("{}..{}", first.value, last.value),
+                [] => String::new(),
+            };
+            Share { value, bins: shares(&counts, &self.configurations), counts, number: true }
+        };
+        let groups = numbers.chunks(numbers.len().div_ceil(GROUPS)).map(group);
+        let shares = groups.chain(words.into_iter().cloned()).collect();
+        Distribution { parameter: self.parameter.clone(), configurations: self.configurations.clone(), shares }
+    }
+}
 
 impl Ranking {
     /// Ranks the candidates of a table.
@@ -106,7 +163,7 @@ impl Ranking {
             .into_iter()
             .enumerate()
             .map(|(candidate, degradations)| {
-                let average = degradations.iter().sum::<f64>() / degradations.len() as f64;
+                let average = even(degradations.iter().sum::<f64>() / degradations.len() as f64);
                 Ranked { rank: 0, candidate, average, degradations }
             })
             .collect();
@@ -125,7 +182,7 @@ impl Ranking {
                 workload: table.case_of(test).to_string(),
                 metric: table.metric_of(test).to_string(),
                 best: table.candidates[best].values[test],
-                policy: table.candidates[best].policy.clone(),
+                policy: table.candidates[best].policy_on(test / table.metrics.len()).to_string(),
             })
             .collect();
         Ok(Ranking { tests, ranked })
@@ -140,35 +197,24 @@ impl Ranking {
             if levels.len() < 2 {
                 continue;
             }
-            let groups: Vec<&[Level]> = if levels.len() > MANY {
-                levels.chunks(levels.len().div_ceil(GROUPS)).collect()
-            } else {
-                levels.chunks(1).collect()
-            };
-            let mut totals = [0usize; BINS];
-            let mut counts = vec![[0usize; BINS]; groups.len()];
+            let mut configurations = vec![0; BINS];
+            let mut counts = vec![vec![0; BINS]; levels.len()];
             for ranked in &self.ranked {
                 let bin = (ranked.rank - 1) * BINS / self.ranked.len();
                 let level = &table.candidates[ranked.candidate].point[at];
-                let group = level.as_ref().and_then(|l| groups.iter().position(|group| group.contains(l)));
-                if let Some(group) = group {
-                    totals[bin] += 1;
-                    counts[group][bin] += 1;
+                if let Some(value) = level.as_ref().and_then(|l| levels.iter().position(|level| level == l)) {
+                    configurations[bin] += 1;
+                    counts[value][bin] += 1;
                 }
             }
-            let shares = groups
-                .iter()
-                .zip(&counts)
-                .map(|(group, counts)| Share {
-                    value: match (group.first(), group.last()) {
-                        (Some(first), Some(last)) if group.len() > 1 => format!("{first}..{last}"),
-                        (Some(only), _) => only.to_string(),
-                        _ => String::new(),
-                    },
-                    bins: counts.iter().zip(&totals).map(|(&n, &of)| (of > 0).then(|| n as f64 / of as f64)).collect(),
-                })
-                .collect();
-            all.push(Distribution { parameter: parameter.clone(), shares });
+            let shares = levels.iter().zip(counts).map(|(level, counts)| Share {
+                value: level.to_string(),
+                bins: shares(&counts, &configurations),
+                counts,
+                number: level.number().is_some(),
+            });
+            let shares = shares.collect();
+            all.push(Distribution { parameter: parameter.clone(), configurations, shares });
         }
         all
     }
@@ -225,16 +271,4 @@ impl Ranking {
             worst_rank: last.rank,
         })
     }
-}
-
-/// The values that a parameter takes.
-fn levels(table: &Table, at: usize) -> Vec<Level> {
-    let mut levels: Vec<Level> = Vec::new();
-    for level in table.candidates.iter().filter_map(|c| c.point[at].as_ref()) {
-        if !levels.contains(level) {
-            levels.push(level.clone());
-        }
-    }
-    sorted(&mut levels);
-    levels
 }

@@ -1,7 +1,7 @@
 //! Results side by side: a candidate per point of the study, a value per test case.
 
 use crate::error::SweepError;
-use crate::{Level, Metric, Store};
+use crate::{Level, Metric, Row, Store};
 use std::collections::BTreeMap;
 
 /// Which test cases count.
@@ -38,12 +38,51 @@ pub struct Candidate {
     pub number: usize,
     /// The name of the policy's entry in the study.
     pub name: String,
-    /// The policy.
+    /// The policy; without the variant of a published study where workloads do not share one.
     pub policy: String,
+    /// The policy on each workload, where they differ: each with the variant of the study that its workload is of. Empty where
+    /// all are `policy`.
+    pub policies: Vec<String>,
     /// The values of the parameters.
     pub point: Vec<Option<Level>>,
-    /// A value per test case: metric by metric for the first workload, then for the next.
+    /// A value per test case: metric by metric for the first workload, then for the next; to [`DIGITS`].
     pub values: Vec<f64>,
+}
+
+/// Significant digits that values are compared to. Policies that do the same job by job in another order may have sums, and with
+/// them means, that differ in the sixteenth.
+pub const DIGITS: usize = 12;
+
+/// A value to [`DIGITS`], so that equal ones are.
+pub(super) fn even(value: f64) -> f64 {
+    format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value)
+}
+
+impl Candidate {
+    /// The policy on a workload of the table.
+    #[must_use]
+    pub fn policy_on(&self, case: usize) -> &str {
+        self.policies.get(case).unwrap_or(&self.policy)
+    }
+}
+
+/// A policy's name for several workloads, and its names on each where they differ.
+fn names(rows: &[&Row]) -> (String, Vec<String>) {
+    let each: Vec<&str> = rows.iter().map(|row| row.policy.as_str()).collect();
+    let Some((first, rest)) = each.split_first() else { return Default::default() };
+    if rest.iter().all(|policy| policy == first) {
+        return ((*first).to_string(), Vec::new());
+    }
+    let mut plain: Vec<String> = each.iter().map(|policy| without_variant(policy)).collect();
+    plain.dedup();
+    (plain.join(" / "), each.into_iter().map(str::to_string).collect())
+}
+
+/// `easy@tsafrir2007(reserve=2)` as `easy(reserve=2)`: what the study file says.
+fn without_variant(policy: &str) -> String {
+    let Some((name, rest)) = policy.split_once('@') else { return policy.to_string() };
+    let end = rest.find('(').unwrap_or(rest.len());
+    format!("{name}{}", &rest[end..])
 }
 
 impl Table {
@@ -59,12 +98,16 @@ impl Table {
                 let all: Vec<String> = all_metrics.iter().map(ToString::to_string).collect();
                 SweepError::analysis(format!("the store has no metric `{name}`; it has {}", all.join(", ")))
             })?;
+            if metrics.contains(&found) {
+                return Err(SweepError::analysis(format!("the metric `{name}` is given twice")));
+            }
             metrics.push(found);
         }
         if metrics.is_empty() {
             metrics = (0..all_metrics.len()).collect();
         }
         let all_cases = store.cases()?;
+        store.check_results()?;
         for wanted in &choice.workloads {
             if !all_cases.iter().any(|(label, name)| label == wanted || name == wanted) {
                 let all: Vec<&str> = all_cases.iter().map(|c| c.0.as_str()).collect();
@@ -86,26 +129,37 @@ impl Table {
         }
         let mut candidates = Vec::new();
         let mut undefined: Vec<usize> = Vec::new();
+        // Whether any simulation gave a value: a test case without is why nothing can be compared.
+        let mut valued = vec![false; cases.len() * metrics.len()];
         for (at, rows) in points {
             let simulated = cases.iter().filter_map(|&case| rows[case].as_ref());
             undefined.extend(simulated.flat_map(|row| metrics.iter().filter(|&&metric| row.values[metric].is_none())));
-            let values: Option<Vec<f64>> = cases
+            let values: Vec<Option<f64>> = cases
                 .iter()
                 .flat_map(|&case| metrics.iter().map(move |&metric| (case, metric)))
-                .map(|(case, metric)| rows[case].as_ref()?.values[metric])
+                .map(|(case, metric)| rows[case].as_ref()?.values[metric].map(even))
                 .collect();
-            if let (Some(values), Some(row)) = (values, cases.iter().find_map(|&case| rows[case].as_ref())) {
-                candidates.push(Candidate {
-                    number: at + 1,
-                    name: row.name.clone(),
-                    policy: row.policy.clone(),
-                    point: row.point.clone(),
-                    values,
-                });
+            valued.iter_mut().zip(&values).for_each(|(any, value)| *any |= value.is_some());
+            let rows: Option<Vec<&Row>> = cases.iter().map(|&case| rows[case].as_ref()).collect();
+            if let (Some(values), Some(rows)) = (values.into_iter().collect(), rows)
+                && let Some(row) = rows.first()
+            {
+                let (policy, policies) = names(&rows);
+                let (name, point) = (row.name.clone(), row.point.clone());
+                candidates.push(Candidate { number: at + 1, name, policy, policies, point, values });
             }
         }
         if candidates.is_empty() {
-            let problem = "no configuration has results for every test case yet; see `drystone sweep status`";
+            let lacking = valued.iter().position(|&any| !any).filter(|_| !undefined.is_empty());
+            let problem = match lacking {
+                Some(test) => format!(
+                    "no configuration has a value of {} on {}: perhaps none of its jobs counts; leave it out with --metric \
+                     or --workload",
+                    all_metrics[metrics[test % metrics.len()]],
+                    all_cases[cases[test / metrics.len()]].0
+                ),
+                None => "no configuration has results for every test case yet; see `drystone sweep status`".to_string(),
+            };
             return Err(SweepError::analysis(problem));
         }
         undefined.sort_unstable();

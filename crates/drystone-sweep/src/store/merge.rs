@@ -48,22 +48,39 @@ pub fn merge(into: impl AsRef<Path>, from: &[PathBuf]) -> Result<Merged, SweepEr
     for source in &sources[1..] {
         same_plan(first, source)?;
     }
+    let fresh = !into.exists();
     let mut target = Store::locked(into)?;
+    let merged = fill(&mut target, &sources);
+    if fresh && merged.is_err() {
+        // Closed first, but still locked.
+        let Store { db, _lock, .. } = target;
+        drop(db);
+        let _ = std::fs::remove_file(into);
+    }
+    merged
+}
+
+/// Adds sources of one plan to a target, which may be new.
+fn fill(target: &mut Store, sources: &[Store]) -> Result<Merged, SweepError> {
+    let Some(first) = sources.first() else { return Ok(Merged::default()) };
     if target.is_new()? {
         target.create(&head(first)?)?;
     }
     target.check_version()?;
-    same_plan(&target, first)?;
+    same_plan(target, first)?;
     if !target.meta("chunk")?.is_empty() {
         return Err(target.error("holds a single chunk; merge into another store"));
     }
+    target.check_results()?;
     let path = target.path.display().to_string();
     let fail = |e| SweepError::database(&path, e);
     let mut merged = Merged::default();
     let mut conflicts = Vec::new();
     let transaction = target.db.transaction().map_err(fail)?;
-    for source in &sources {
+    for source in sources {
+        source.check_results()?;
         add(&transaction, source, &mut merged, &mut conflicts).map_err(fail)?;
+        add_sessions(&transaction, source).map_err(fail)?;
     }
     if !conflicts.is_empty() {
         let shown: Vec<&str> = conflicts.iter().take(5).map(String::as_str).collect();
@@ -122,6 +139,22 @@ fn head(chunk: &Store) -> Result<Head, SweepError> {
         metrics: of("metric").map(|c| c.0.clone()).collect(),
         workloads: chunk.workloads()?,
     })
+}
+
+/// Adds the runs that a store is from, those that came with an earlier merge not again.
+fn add_sessions(target: &Transaction<'_>, source: &Store) -> rusqlite::Result<()> {
+    const COLUMNS: &str = "started, seconds, simulations, jobs, workers, drystone";
+    let mut statement = source.db.prepare(&format!("SELECT {COLUMNS} FROM session ORDER BY id"))?;
+    let mut insert = target.prepare(&format!(
+        "INSERT INTO session ({COLUMNS}) SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT EXISTS (SELECT 1 FROM session \
+         WHERE ({COLUMNS}) IS (?1, ?2, ?3, ?4, ?5, ?6))"
+    ))?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let values: Vec<Value> = (0..6).map(|at| row.get(at)).collect::<rusqlite::Result<_>>()?;
+        insert.execute(rusqlite::params_from_iter(values))?;
+    }
+    Ok(())
 }
 
 /// Adds the rows of a store; collects those that disagree.

@@ -49,6 +49,7 @@ impl Store {
         } else {
             store.check_version()?;
             store.check_plan(plan, chunk)?;
+            store.check_results()?;
         }
         Ok(store)
     }

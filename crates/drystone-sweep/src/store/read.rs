@@ -64,8 +64,9 @@ impl Store {
     /// How far the sweep is.
     ///
     /// # Errors
-    /// The store cannot be read.
+    /// The store cannot be read, or was changed by hand.
     pub fn status(&self) -> Result<Status, SweepError> {
+        self.check_results()?;
         let number = |sql: &str| -> Result<u64, SweepError> {
             self.db.query_row(sql, [], |row| row.get::<_, i64>(0)).map(|n| n as u64).map_err(|e| self.fail(e))
         };
@@ -96,6 +97,41 @@ impl Store {
             seconds,
             session_jobs: number("SELECT coalesce(sum(jobs), 0) FROM session")?,
         })
+    }
+
+    /// Whether every result is one of the study's configurations, on the workload that its number says. Analyses go by these
+    /// numbers; a store that was changed by hand may have others.
+    ///
+    /// # Errors
+    /// The store cannot be read, or it was changed.
+    pub fn check_results(&self) -> Result<(), SweepError> {
+        let all: i64 = self
+            .meta("all_configurations")?
+            .parse()
+            .map_err(|_| self.error("is damaged: meta `all_configurations` is no number"))?;
+        let cases = self.workloads()?.len() as i64;
+        let damaged = |what: String| {
+            self.error(format!("is damaged: {what}. Was it changed by hand? Bring back a copy, or begin another store"))
+        };
+        if cases == 0 || all % cases != 0 {
+            return Err(damaged(format!("its {all} configurations are not of {cases} workloads each")));
+        }
+        let strangers = "
+            WITH w AS (SELECT row_number() OVER (ORDER BY rowid) - 1 AS place, * FROM workload)
+            SELECT count(*), min(configuration) FROM result AS r LEFT JOIN w ON w.place = (r.configuration - 1) % ?1
+            WHERE r.configuration NOT BETWEEN 1 AND ?2 OR w.name IS NOT r.workload OR w.hash IS NOT r.workload_hash
+                OR w.load IS NOT r.load OR w.month IS NOT r.month OR w.seed IS NOT r.seed";
+        let (strangers, first): (i64, Option<i64>) = self
+            .db
+            .query_row(strangers, [cases, all], |row| Ok((row.get(0)?, row.get(1)?)))
+            .map_err(|e| self.fail(e))?;
+        if let (1.., Some(first)) = (strangers, first) {
+            return Err(damaged(format!(
+                "{strangers} of its results, configuration {first} first, are not what their numbers say in a study of {all} \
+                 configurations on {cases} workloads"
+            )));
+        }
+        Ok(())
     }
 
     /// The study that the store was made for, and the chunk of it.

@@ -5,21 +5,34 @@ use crate::error::SweepError;
 use crate::{Level, Measured, Outcome, Plan, VERSION};
 use rusqlite::types::Value;
 use rusqlite::{Transaction, params, params_from_iter};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Store {
-    /// The places in the plan of the simulations that are recorded. Forgets failures, so that they are tried again.
+    /// The places in the plan of the simulations that are recorded. Forgets failures, and what lacks some of the configurations
+    /// that share its simulation, so that they are tried again.
     ///
     /// # Errors
     /// The store cannot be read or written.
     pub fn done(&mut self, plan: &Plan) -> Result<BTreeSet<usize>, SweepError> {
-        let ids = || -> rusqlite::Result<BTreeSet<i64>> {
+        let recorded = || -> rusqlite::Result<BTreeMap<i64, usize>> {
             self.db.execute("DELETE FROM result WHERE error IS NOT NULL", [])?;
-            let mut statement = self.db.prepare("SELECT DISTINCT simulation FROM result")?;
-            statement.query_map([], |row| row.get(0))?.collect()
+            let mut statement = self.db.prepare("SELECT simulation, count(*) FROM result GROUP BY simulation")?;
+            statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as usize)))?.collect()
         };
-        let ids = ids().map_err(|e| self.fail(e))?;
-        Ok((0..plan.simulations.len()).filter(|&place| ids.contains(&plan.simulations[place].id)).collect())
+        let recorded = recorded().map_err(|e| self.fail(e))?;
+        let mut done = BTreeSet::new();
+        for (place, simulated) in plan.simulations.iter().enumerate() {
+            match recorded.get(&simulated.id) {
+                None => {}
+                Some(&rows) if rows == simulated.configurations.len() => drop(done.insert(place)),
+                // One transaction records all of them: somebody deleted rows by hand.
+                Some(_) => {
+                    let forget = "DELETE FROM result WHERE simulation = ?";
+                    self.db.execute(forget, [simulated.id]).map_err(|e| self.fail(e))?;
+                }
+            }
+        }
+        Ok(done)
     }
 
     /// Records outcomes, all of them or none: one transaction.

@@ -23,9 +23,9 @@ pub struct MachineUse {
     /// Work / (processors × makespan); `None` where the makespan is 0.
     pub utilisation: Option<f64>,
     /// Beginning of the period of the selection. Without trimming the first submit; with Tsafrir's rule the last skipped
-    /// termination; with a window its beginning.
+    /// termination; with a window its beginning, but not before the first submit.
     pub period_from: Time,
-    /// End of that period: the last submit, or the end of the window.
+    /// End of that period: the last submit, or the end of the window if that comes first.
     pub period_until: Time,
     /// Share of processor-seconds used in that period; `None` where it is empty. Where suspension costs time, the run time of
     /// a job counts as spread evenly over the times in which it had its processors.

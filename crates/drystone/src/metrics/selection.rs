@@ -1,7 +1,7 @@
 //! Trimming: which jobs of a simulation count.
 
 use super::measures::UnknownWord;
-use crate::model::{Ended, Span, Status, Time};
+use crate::model::{Ended, Span, Status, Time, Workload};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -51,7 +51,7 @@ impl FromStr for Selection {
     type Err = UnknownWord;
 
     /// Reads what `Display` writes: `all`, `tsafrir`, `completed`, `submitted(FROM,UNTIL)`, `window(WARM_UP,COOL_DOWN)`,
-    /// all in seconds, FROM not after UNTIL and no period of less than nothing.
+    /// all in seconds, FROM before UNTIL and no period of less than nothing.
     fn from_str(word: &str) -> Result<Self, Self::Err> {
         let parse = || -> Option<Selection> {
             Some(match word {
@@ -63,7 +63,7 @@ impl FromStr for Selection {
                     let (first, second) = rest.strip_suffix(')')?.split_once(',')?;
                     let (first, second) = (first.trim().parse().ok()?, second.trim().parse().ok()?);
                     match name.trim() {
-                        "submitted" if first <= second => {
+                        "submitted" if first < second => {
                             Selection::Submitted { from: Time(first), until: Time(second) }
                         }
                         "window" if first >= 0 && second >= 0 => {
@@ -82,6 +82,24 @@ impl FromStr for Selection {
                        in seconds"
                     .to_string(),
         })
+    }
+}
+
+impl Selection {
+    /// How many jobs of a workload can count: all that do, but for [`Selection::Tsafrir`], which leaves out who ends late, and
+    /// that is known only when simulated. Cost: O(n).
+    #[must_use]
+    pub fn at_most(self, workload: &Workload) -> usize {
+        let jobs = workload.len();
+        let Some(submits) = workload.submits() else { return 0 };
+        match Selector::rule(self, jobs as u64, submits).0 {
+            Rule::All => jobs,
+            Rule::Tsafrir { skip, .. } => jobs - skip as usize,
+            Rule::Submitted { from, to } => {
+                workload.jobs().iter().filter(|job| (from..=to).contains(&job.submit)).count()
+            }
+            Rule::Completed => workload.truth().iter().filter(|t| t.status == Status::Completed).count(),
+        }
     }
 }
 
@@ -149,7 +167,8 @@ impl Selector {
             }
             Selection::Submitted { from, until } => {
                 let to = Time(until.0.saturating_sub(1));
-                (Rule::Submitted { from, to }, (from, until))
+                // Of times in which nobody could have submitted nothing can be said.
+                (Rule::Submitted { from, to }, (from.max(first), until.min(last)))
             }
             Selection::Window { warm_up, cool_down } => {
                 let from = first.saturating_add(warm_up);
@@ -188,8 +207,8 @@ impl Selector {
         true
     }
 
-    /// The period: for Tsafrir's rule from the last skipped termination to the last submit, for windows the window,
-    /// otherwise from the first to the last submit.
+    /// The period: for Tsafrir's rule from the last skipped termination to the last submit, for windows and submits what of
+    /// them lies between the first and the last submit, otherwise from the first to the last submit.
     pub(super) fn period(&self) -> (Time, Time) {
         self.period
     }

@@ -51,11 +51,15 @@ impl Serialize for Shown {
                 .enumerate()
                 .map(|(at, name)| (name.clone(), level(candidate, at).into()))
                 .collect();
-            serde_json::json!({
+            let mut shown = serde_json::json!({
                 "policy": candidate.policy,
                 "parameters": parameters,
                 "values": values,
-            })
+            });
+            if !candidate.policies.is_empty() {
+                shown["policies"] = candidate.policies.clone().into();
+            }
+            shown
         });
         let front = serde_json::json!({
             "schema": "drystone/sweep-pareto/1",

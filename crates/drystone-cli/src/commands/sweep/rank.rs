@@ -19,6 +19,12 @@ pub(super) fn rank(args: &RankArgs) -> Outcome {
     let mut subspaces = Vec::new();
     for text in &args.subspace {
         let subspace = Subspace::parse(text, &table.parameters)?;
+        for (parameter, value, levels) in subspace.strangers(&table) {
+            message::warning(&format!(
+                "--subspace {text}: no configuration has {parameter}={value}; there is {}",
+                some(&levels)
+            ));
+        }
         subspaces.push((subspace.text.clone(), ranking.subspace(&table, &subspace)));
     }
     tell_left_out(&table);
@@ -33,6 +39,13 @@ pub(super) fn rank(args: &RankArgs) -> Outcome {
     };
     output::print(&shown, args.format.into())?;
     Ok(DONE)
+}
+
+/// The first of many values, in words.
+fn some(values: &[String]) -> String {
+    const SHOWN: usize = 12;
+    let shown = values.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    if values.len() > SHOWN { format!("{shown}, … ({} values)", values.len()) } else { shown }
 }
 
 /// A store to be looked at whole; one that holds a part of its study by itself says so.
@@ -148,16 +161,13 @@ impl Shown {
 
     /// Every second twentieth would say as much, but the first is what matters: 5 %, 10 %, then tenths.
     fn distribution(distribution: &Distribution) -> Grid {
-        let edges = [0, 1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 19, 20];
-        let columns = edges.windows(2).map(|edge| format!("{}-{}%", edge[0] * 5, edge[1] * 5));
-        let mut grid = Grid::new([distribution.parameter.clone()].into_iter().chain(columns));
-        for share in &distribution.shares {
-            let mean = |bins: &[Option<f64>]| {
-                let known: Vec<f64> = bins.iter().copied().flatten().collect();
-                (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
-            };
-            let cells = edges.windows(2).map(|edge| Value::from(percent(mean(&share.bins[edge[0]..edge[1]]), 0)));
-            grid.row([Value::from(share.value.clone())].into_iter().chain(cells).collect());
+        const EDGES: [usize; 13] = [0, 1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 19, 20];
+        let shown = distribution.grouped().merged(&EDGES);
+        let columns = EDGES.windows(2).map(|edge| format!("{}-{}%", edge[0] * 5, edge[1] * 5));
+        let mut grid = Grid::new([shown.parameter].into_iter().chain(columns));
+        for share in shown.shares {
+            let cells = share.bins.into_iter().map(|share| Value::from(percent(share, 0)));
+            grid.row([Value::from(share.value)].into_iter().chain(cells).collect());
         }
         grid
     }
@@ -168,6 +178,9 @@ struct RankedJson<'a> {
     rank: usize,
     degradation: f64,
     policy: &'a str,
+    /// On each workload, where they differ.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    policies: &'a [String],
     parameters: serde_json::Map<String, serde_json::Value>,
     degradations: &'a [f64],
 }
@@ -192,6 +205,7 @@ impl Serialize for Shown {
                     rank: ranked.rank,
                     degradation: ranked.average,
                     policy: &candidate.policy,
+                    policies: &candidate.policies,
                     parameters: parameters.map(|(at, p)| (p.clone(), level(candidate, at).into())).collect(),
                     degradations: &ranked.degradations,
                 }

@@ -28,7 +28,7 @@ pub(super) fn write(
     let originals = input.records.as_deref().unwrap_or(&[]);
     let records = rows.iter().zip(workload.jobs().iter().zip(workload.truth())).map(|(row, (job, truth))| {
         let original = originals.get(row.id.index()).copied().unwrap_or_else(|| Record::of(job, truth));
-        original.scheduled(job, truth, row.start)
+        original.scheduled(job, row.wait(), row.ran)
     });
     records::write_swf(out, packing, &header, records)
 }

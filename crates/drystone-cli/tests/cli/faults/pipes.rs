@@ -89,10 +89,15 @@ fn nobody_reads_from_the_start() {
 #[test]
 fn somebody_stops_reading() {
     let folder = furnished();
+    // More than a pipe holds.
+    let store = rusqlite::Connection::open(folder.path("study.db")).expect("a store");
+    store.execute_batch("UPDATE result SET name = hex(zeroblob(100000))").expect("changed");
+    drop(store);
     for args in [
         &["workload", "generate", "--jobs", "20000", "--out", "-"][..],
         &["compare", "-w", "log.swf", "--details", "--format", "json"],
         &["report", "results.json"],
+        &["sweep", "export", "study.db"],
     ] {
         let mut child = folder.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("runs");
         let mut out = child.stdout.take().expect("piped");

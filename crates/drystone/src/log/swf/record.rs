@@ -1,7 +1,7 @@
 //! One record of a log: the eighteen fields of the Standard Workload Format.
 
 use super::decimal::Decimal;
-use crate::model::{Job, Time, Truth};
+use crate::model::{Job, Span, Truth};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -104,14 +104,15 @@ impl Record {
         }
     }
 
-    /// The record as a simulation left the job: its wait, run time and processors are the simulated ones; all that the
-    /// simulation does not know stays as the log has it.
+    /// The record as a simulation left the job: its wait, run time received and processors are the simulated ones; all that
+    /// the simulation does not know stays as the log has it. Submit, wait and run time together are its end: whoever was
+    /// suspended has waited then, too.
     #[must_use]
-    pub fn scheduled(&self, job: &Job, truth: &Truth, start: Time) -> Record {
+    pub fn scheduled(&self, job: &Job, wait: Span, run: Span) -> Record {
         Record {
             submit: job.submit.0.into(),
-            wait: (start - job.submit).0.into(),
-            run: truth.run.0.into(),
+            wait: wait.0.into(),
+            run: run.0.into(),
             allocated: job.procs.into(),
             ..*self
         }
