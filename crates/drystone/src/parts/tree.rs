@@ -15,6 +15,9 @@ use serde::ser::{Serialize, SerializeSeq, Serializer};
 
 /// Items in one leaf.
 pub(crate) const LEAF: usize = 96;
+/// Items in one leaf below inner nodes, where summaries spare most leaves a visit: a visit and the change of a summary then look at
+/// fewer.
+const DEEP: usize = 32;
 /// Children of one inner node.
 const FANOUT: usize = 16;
 /// Levels of inner nodes at most: full nodes hold more items than there are job ids.
@@ -216,7 +219,7 @@ impl<T: Item> Tree<T> {
     fn insert_where_room(&mut self, item: T) -> bool {
         let (way, leaf) = self.way(&item.key());
         let leaf = &mut self.leaves[leaf as usize];
-        if leaf.len == LEAF {
+        if leaf.len >= DEEP {
             return false;
         }
         leaf.insert(item);
@@ -241,8 +244,8 @@ impl<T: Item> Tree<T> {
         let inner = &self.inners[parent as usize];
         let left = self.leaves[leaf as usize].len;
         let right =
-            inner.child[..inner.len].get(slot as usize + 1).map_or(LEAF, |&next| self.leaves[next as usize].len);
-        if left <= 1 || left + right <= LEAF / 2 + 1 {
+            inner.child[..inner.len].get(slot as usize + 1).map_or(DEEP, |&next| self.leaves[next as usize].len);
+        if left <= 1 || left + right <= DEEP / 2 + 1 {
             let key = self.leaves[leaf as usize].items[at].key();
             return self.remove_and_merge(&key);
         }
@@ -433,7 +436,8 @@ impl<T: Item> Tree<T> {
                 }
             } else {
                 let inner = &self.inners[node as usize];
-                if let Some(slot) = (from..inner.len).find(|&slot| probe.enter(&inner.summary[slot])) {
+                let summaries = inner.summary[..inner.len].get(from..).unwrap_or_default();
+                if let Some(slot) = summaries.iter().position(|s| probe.enter(s)).map(|place| from + place) {
                     after = after.filter(|_| slot == from);
                     way[level] = (node, slot as u32);
                     (node, level) = (inner.child[slot], level + 1);
@@ -504,16 +508,17 @@ impl<T: Item> Tree<T> {
         let mut target = node;
         let mut at = self.leaves[node as usize].position(&key);
         let mut result = None;
-        if self.leaves[node as usize].len == LEAF {
-            let keep = if at == LEAF { LEAF } else { LEAF / 2 };
-            let mut new = Leaf { len: LEAF - keep, items: [T::default(); LEAF] };
+        let len = self.leaves[node as usize].len;
+        if len >= if self.height == 0 { LEAF } else { DEEP } {
+            let keep = if at == len { len } else { len / 2 };
+            let mut new = Leaf { len: len - keep, items: [T::default(); LEAF] };
             let old = &mut self.leaves[node as usize];
-            new.items[..LEAF - keep].copy_from_slice(&old.items[keep..]);
+            new.items[..len - keep].copy_from_slice(&old.items[keep..len]);
             old.len = keep;
-            let low = if keep == LEAF { key } else { new.items[0].key() };
+            let low = if keep == len { key } else { new.items[0].key() };
             let new = self.new_leaf(new);
             result = Some(Split { low, node: new });
-            if at > keep || keep == LEAF {
+            if at > keep || keep == len {
                 target = new;
                 at -= keep;
             }
@@ -558,7 +563,7 @@ impl<T: Item> Tree<T> {
             return false;
         }
         let (left, right) = (inner.child[slot], inner.child[slot + 1]);
-        let limit = if height == 1 { LEAF / 2 } else { FANOUT / 2 };
+        let limit = if height == 1 { DEEP / 2 } else { FANOUT / 2 };
         if self.size_of(left, height - 1) + self.size_of(right, height - 1) > limit {
             return false;
         }

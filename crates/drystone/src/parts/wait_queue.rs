@@ -265,14 +265,17 @@ impl Item for Waiting {
     }
 }
 
-/// A [`Fit`] translated to classes: a subtree is worth a visit if some class holds a prediction below its limit.
-struct FitProbe {
+/// A [`Fit`] translated to classes: a subtree is worth a visit if some class holds a prediction below its limit. Of larger
+/// classes than the first `N` nothing fits.
+struct FitProbe<const N: usize> {
     fit: Fit,
-    limit: [i16; CLASSES],
+    limit: [i16; N],
 }
 
-impl FitProbe {
-    fn new(fit: Fit) -> FitProbe {
+impl<const N: usize> FitProbe<N> {
+    #[inline]
+    fn new(fit: Fit) -> FitProbe<N> {
+        debug_assert!(class(fit.free) < N);
         let window = if fit.window < Span::ZERO { 0 } else { coarse(capped(fit.window)) + 1 };
         let (fits, narrow) = (classes_up_to(fit.free), classes_up_to(fit.extra.min(fit.free)));
         // Without branches, so that it becomes a handful of vector instructions.
@@ -309,11 +312,11 @@ impl Probe<Waiting> for StairsProbe<'_> {
     }
 }
 
-impl Probe<Waiting> for FitProbe {
+impl<const N: usize> Probe<Waiting> for FitProbe<N> {
     #[inline]
     fn enter(&mut self, s: &Shortest) -> bool {
         // Without branches, so that it becomes a handful of vector instructions.
-        s.by_class.iter().zip(&self.limit).fold(false, |any, (have, limit)| any | (have < limit))
+        s.by_class[..N].iter().zip(&self.limit).fold(false, |any, (have, limit)| any | (have < limit))
     }
 
     #[inline]
@@ -326,7 +329,7 @@ impl Probe<Waiting> for FitProbe {
 
 /// The waiting jobs of a policy, in the order of their keys.
 ///
-/// Cost for n jobs: insert and remove O(log n); [`WaitQueue::next_fit`] visits only groups of up to 96 jobs in which some
+/// Cost for n jobs: insert and remove O(log n); [`WaitQueue::next_fit`] visits only groups of up to 32 jobs (96 while there is one) in which some
 /// job of a fitting size class is short enough, so it is far below O(n) unless many jobs just miss.
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -382,7 +385,12 @@ impl WaitQueue {
         if let Some(jobs) = self.tree.flat() {
             return next_in(jobs, after, fit).map(|at| jobs[at]);
         }
-        self.tree.find(after.map(|p| packed(p.key, p.id)), &mut FitProbe::new(fit))
+        let after = after.map(|p| packed(p.key, p.id));
+        match class(fit.free) {
+            ..8 => self.tree.find(after, &mut FitProbe::<8>::new(fit)),
+            8..16 => self.tree.find(after, &mut FitProbe::<16>::new(fit)),
+            _ => self.tree.find(after, &mut FitProbe::<CLASSES>::new(fit)),
+        }
     }
 
     /// As [`WaitQueue::next_fit`], and takes the job out of the queue: cheaper than both one after the other.
@@ -395,7 +403,12 @@ impl WaitQueue {
             let at = next_in(jobs, after, fit)?;
             return self.tree.take_flat(at);
         }
-        self.tree.take(after.map(|p| packed(p.key, p.id)), &mut FitProbe::new(fit))
+        let after = after.map(|p| packed(p.key, p.id));
+        match class(fit.free) {
+            ..8 => self.tree.take(after, &mut FitProbe::<8>::new(fit)),
+            8..16 => self.tree.take(after, &mut FitProbe::<16>::new(fit)),
+            _ => self.tree.take(after, &mut FitProbe::<CLASSES>::new(fit)),
+        }
     }
 
     /// Takes the head out of the queue.
@@ -425,7 +438,7 @@ impl WaitQueue {
     /// beat the best found so far.
     #[must_use]
     pub fn most_expanded(&self, now: Time, fit: Option<Fit>) -> Option<Waiting> {
-        let mut probe = fit.map(FitProbe::new);
+        let mut probe = fit.map(FitProbe::<CLASSES>::new);
         let best: std::cell::Cell<Option<Waiting>> = std::cell::Cell::new(None);
         self.tree.walk(
             &mut |s| {
@@ -574,8 +587,15 @@ mod tests {
         /// Searches agree with scans, for queues of every depth.
         #[test]
         fn searches_agree_with_scans(
-            jobs in prop::collection::vec((0i64..50, 1u32..200, 0i64..5000, 0i64..3000), 0..700),
-            fits in prop::collection::vec((0u32..220, -10i64..5200, 0u32..200, any::<bool>()), 1..12),
+            // Sizes up to each number of classes that searches look at.
+            jobs in prop::collection::vec(
+                (0i64..50, prop_oneof![1u32..20, 1u32..200, 200u32..700], 0i64..5000, 0i64..3000),
+                0..700,
+            ),
+            fits in prop::collection::vec(
+                (prop_oneof![0u32..18, 0u32..220, 200u32..800], -10i64..5200, 0u32..200, any::<bool>()),
+                1..12,
+            ),
             gone in prop::collection::vec(any::<prop::sample::Index>(), 0..400),
             changed in prop::collection::vec((any::<prop::sample::Index>(), 0i64..5000), 0..100),
             kind in 0..3,
