@@ -249,6 +249,13 @@ fn first_reservations_by_hand() {
     let w = workload(4, &[(0, 3, 10, 10), (1, 2, 10, 10), (2, 2, 20, 20)]);
     let seen: Vec<_> = outcomes(&w, "easy").iter().map(|o| (o.start.0, o.first_reservation.map(|t| t.0))).collect();
     assert_eq!(seen, [(0, None), (10, Some(10)), (10, Some(10))]);
+    // With `arrive=fits` nobody looks at job 1 before job 0 ends, and nobody had a start announced before.
+    let w = workload(1, &[(0, 1, 100, 100), (10, 1, 5, 5)]);
+    for (policy, reserved) in [("easy(arrive=fits)", Some(100)), ("easy(arrive=fits,reserve=0)", None), ("fcfs", None)]
+    {
+        let seen: Vec<_> = outcomes(&w, policy).iter().map(|o| (o.start.0, o.first_reservation.map(|t| t.0))).collect();
+        assert_eq!(seen, [(0, None), (100, reserved)], "{policy}");
+    }
 }
 
 /// Accuracy over a life, weighted by time (Tsafrir et al. 2007, section 3.3). On one processor the first two jobs run for 2

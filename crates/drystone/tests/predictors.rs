@@ -1,7 +1,9 @@
 //! Predictors and corrections at their borders, by hand.
 
-use drystone::model::{Job, JobId, Span, Time};
+use drystone::engine::{Observer, Replay, Simulation};
+use drystone::model::{Ended, Job, JobId, Machine, Provenance, Span, Status, Time, Truth, Workload};
 use drystone::parts::predict::{Correction, Expired, Prediction, forecast};
+use drystone::policy::PolicySpec;
 
 fn job(estimate: i64) -> Job {
     Job { user: 3, ..Job::new(Time(0), 1, Span(estimate)) }
@@ -70,18 +72,48 @@ fn windows_of_quantiles() {
     }
 }
 
-/// A correction always gives more time, also where the prediction changed for another reason and lies beyond the step.
+/// From the prediction that the first correction finds, which may be another than that at arrival.
 #[test]
-fn steps_always_go_up() {
-    let correct = |prediction, first, limit, corrections| {
-        let expired =
-            Expired { prediction: Span(prediction), first: Span(first), limit: Span(limit), corrections, late: 0 };
+fn steps_count_from_what_was_outlived() {
+    let correct = |prediction, limit, corrections| {
+        let expired = Expired { prediction: Span(prediction), limit: Span(limit), corrections, late: 0 };
         Correction::Steps.correct(&expired).0
     };
-    // The first prediction plus a minute, then plus five, up to the estimate.
-    assert_eq!([correct(100, 100, 2_000, 0), correct(160, 100, 2_000, 1), correct(160, 100, 300, 1)], [160, 400, 300]);
-    assert_eq!(
-        [correct(1_000, 100, 2_000, 0), correct(159, 100, 2_000, 0), correct(160, 100, 2_000, 0)],
-        [1_001, 160, 161]
-    );
+    // 100 s plus a minute, then plus five, up to the estimate.
+    assert_eq!([correct(100, 2_000, 0), correct(160, 2_000, 1), correct(160, 300, 1)], [160, 400, 300]);
+    // After the last of eleven, the estimate.
+    assert_eq!([correct(180_100, 500_000, 10), correct(360_100, 500_000, 11)], [360_100, 500_000]);
+}
+
+/// Job 2 is predicted to run for 10 s, as job 1 did, and outlives 70, 310, 910, 1,810 and 3,610 s. Job 3 is predicted anew, to run
+/// for 6,000 s like job 2, before it starts: 1, 5 and 15 minutes more than that are enough for 6,500 s.
+#[test]
+fn steps_count_from_a_prediction_that_was_made_anew() {
+    let jobs = [(0, 10), (15, 6_000), (20, 6_500)];
+    let job = |&(submit, _): &(i64, i64)| Job { user: 1, ..Job::new(Time(submit), 1, Span(20_000)) };
+    let truth = |(at, &(_, run)): (usize, &(i64, i64))| Truth {
+        run: Span(run),
+        number: at as i64 + 1,
+        status: Status::Completed,
+    };
+    let workload = Workload::new(
+        Machine { procs: 1 },
+        jobs.iter().map(job).collect(),
+        jobs.iter().enumerate().map(truth).collect(),
+        Provenance::default(),
+    )
+    .expect("valid");
+    let spec: PolicySpec = "easy(predict=recent(1,propagate=waiting),correct=steps)".parse().expect("known");
+    let mut corrections = Corrections::default();
+    Simulation::new(workload.machine(), spec.scheduler(), Replay::new(&workload)).run(&mut corrections).expect("runs");
+    assert_eq!(corrections.0, [0, 6, 3]);
+}
+
+#[derive(Default)]
+struct Corrections(Vec<u32>);
+
+impl Observer for Corrections {
+    fn ended(&mut self, ended: &Ended<'_>) {
+        self.0.push(ended.outcome.corrections);
+    }
 }

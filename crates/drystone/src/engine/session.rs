@@ -292,10 +292,10 @@ impl Session {
         }
     }
 
-    /// Whether the policy makes reservations, as far as it has shown: under one that does, nobody waits before somebody has one.
+    /// Whether the policy makes reservations, as it says or as far as it has shown.
     #[inline]
     pub(crate) fn reserves(&self) -> bool {
-        self.s.reserves
+        self.s.reserves || self.scheduler.policy.reserves()
     }
 
     /// Keeps what was predicted of jobs over their lives, for whoever takes it when they end.

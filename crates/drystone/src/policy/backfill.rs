@@ -663,6 +663,10 @@ impl Policy for Backfill {
         self.unmoved_until(now) > Time::MIN
     }
 
+    fn reserves(&self) -> bool {
+        self.choices.backfill.is_some() && self.choices.reservations > 0
+    }
+
     fn requires(&self) -> Requirement {
         // Whoever is past its prediction counts as having given back its processors: it must have, by the end of the second.
         if self.choices.overdue == Overdue::Free { Requirement::Punctual } else { Requirement::Nothing }

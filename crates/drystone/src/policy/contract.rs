@@ -306,6 +306,12 @@ pub trait Policy: Snapshot + Send {
         None
     }
 
+    /// Whether whoever is first in its queue and cannot start has a start reserved as soon as it is looked at. A job that starts as
+    /// [`Why::Head`] after a wait had its start reserved at that very pass then, also where nobody had one before.
+    fn reserves(&self) -> bool {
+        false
+    }
+
     /// What it takes for granted about the jobs.
     fn requires(&self) -> Requirement {
         Requirement::Nothing

@@ -65,7 +65,6 @@ impl Entry {
     pub(crate) fn expired(&self, limit: Span) -> Expired {
         Expired {
             prediction: self.prediction,
-            first: self.first_prediction,
             limit,
             corrections: u32::from(self.corrections),
             late: u32::from(self.late_corrections),

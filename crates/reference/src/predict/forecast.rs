@@ -32,9 +32,8 @@ pub enum Growth {
     Gradual,
     /// By a fifth, at least a minute.
     Exponential,
-    /// To the first prediction plus 1, 5, 15, 30 min, 1, 2, 5, 10, 20, 50, 100 h at the job's i-th correction, then to the
-    /// limit (Gaussier et al. 2015). Where that is no more than was outlived, because the first prediction was made anew,
-    /// by a second.
+    /// To the prediction that the first correction found plus 1, 5, 15, 30 min, 1, 2, 5, 10, 20, 50, 100 h at the job's i-th
+    /// correction, then to the limit (Gaussier et al. 2015).
     Steps,
     /// To twice as much, at least a second, whatever the limit (Gaussier et al. 2015).
     Doubling,
@@ -60,6 +59,8 @@ pub(crate) struct Predictions<'a> {
     made: Vec<Vec<(i64, i64)>>,
     /// Corrections, per job.
     corrections: Vec<u32>,
+    /// The prediction that the first of them replaced, per job.
+    outlived: Vec<i64>,
     /// Corrections at or past the limit, per job.
     late_corrections: Vec<u32>,
 }
@@ -72,6 +73,7 @@ impl<'a> Predictions<'a> {
             history: History::default(),
             made: vec![Vec::new(); jobs.len()],
             corrections: vec![0; jobs.len()],
+            outlived: vec![0; jobs.len()],
             late_corrections: vec![0; jobs.len()],
         }
     }
@@ -130,7 +132,10 @@ impl<'a> Predictions<'a> {
     pub(crate) fn correct(&mut self, j: usize, now: i64) {
         let Some(growth) = self.forecast.correction else { return };
         let limit = self.forecast.factor * self.jobs[j].estimate;
-        let (first, prediction) = (self.made[j][0].1, self.of(j));
+        let prediction = self.of(j);
+        if self.corrections[j] == 0 {
+            self.outlived[j] = prediction;
+        }
         let step = |i: u32| if i == 1 { 60 } else { 900 * (1 << (i - 2)) };
         self.corrections[j] += 1;
         let i = self.corrections[j];
@@ -145,8 +150,7 @@ impl<'a> Predictions<'a> {
             Growth::Exponential => limit.min(prediction + (prediction / 5).max(60)),
             Growth::Steps => {
                 let minutes = [1, 5, 15, 30, 60, 120, 300, 600, 1_200, 3_000, 6_000].get(i as usize - 1);
-                let to = minutes.map_or(limit, |m| limit.min(first + 60 * m));
-                to.max(prediction + 1)
+                minutes.map_or(limit, |m| limit.min(self.outlived[j] + 60 * m))
             }
         };
         self.made[j].push((now, longer));

@@ -18,7 +18,8 @@ pub enum Correction {
     Gradual,
     /// By a fifth of the prediction, at least 1 minute.
     Exponential,
-    /// The first prediction plus 1, 5, 15, 30 minutes, 1, 2, 5, 10, 20, 50, 100 hours (Gaussier et al. 2015, "tsafrir").
+    /// The prediction that the first correction found plus 1, 5, 15, 30 minutes, 1, 2, 5, 10, 20, 50, 100 hours (Gaussier et
+    /// al. 2015, "tsafrir").
     Steps,
     /// Twice the last prediction, beyond the estimate, too (Gaussier et al. 2015, "recursive doubling").
     Doubling,
@@ -29,8 +30,6 @@ pub enum Correction {
 pub struct Expired {
     /// The prediction that expired.
     pub prediction: Span,
-    /// The job's first prediction.
-    pub first: Span,
     /// The user's estimate times the factor of the forecast.
     pub limit: Span,
     /// Corrections of this job so far.
@@ -39,7 +38,7 @@ pub struct Expired {
     pub late: u32,
 }
 
-/// Increments of [`Correction::Steps`] over the first prediction, in seconds.
+/// Increments of [`Correction::Steps`] over the prediction that the first correction found, in seconds.
 const STEPS: [i64; 11] = [60, 300, 900, 1_800, 3_600, 7_200, 18_000, 36_000, 72_000, 180_000, 360_000];
 
 impl Correction {
@@ -65,9 +64,11 @@ impl Correction {
             Correction::Gradual => (e.prediction + increment(e.corrections)).min(e.limit),
             Correction::Exponential => (e.prediction + Span(e.prediction.0 / 5).max(Span::MINUTE)).min(e.limit),
             Correction::Steps => {
-                let step = STEPS.get(e.corrections as usize).map_or(e.limit, |&s| e.first + Span(s));
-                // Predictions that changed for another reason may already lie beyond the step.
-                step.min(e.limit).max(e.prediction + Span(1))
+                // From step to step, so that it makes no difference where the first one began: a prediction may have been
+                // made anew since the job arrived.
+                let before = (e.corrections as usize).checked_sub(1).and_then(|i| STEPS.get(i)).unwrap_or(&0);
+                let next = STEPS.get(e.corrections as usize);
+                next.map_or(e.limit, |next| e.prediction + Span(next - before)).min(e.limit)
             }
         }
     }
@@ -87,8 +88,7 @@ mod tests {
 
     /// The predictions of a job that outlives them all.
     fn grow(correction: Correction, first: i64, limit: i64, times: usize) -> Vec<i64> {
-        let mut e =
-            Expired { prediction: Span(first), first: Span(first), limit: Span(limit), corrections: 0, late: 0 };
+        let mut e = Expired { prediction: Span(first), limit: Span(limit), corrections: 0, late: 0 };
         (0..times)
             .map(|_| {
                 let new = correction.correct(&e);
