@@ -1,7 +1,8 @@
 //! A B+tree whose inner nodes carry a summary of each child, so that searches skip whole subtrees.
 //!
 //! Both the queue of waiting jobs ([`super::WaitQueue`]) and the set of running jobs ([`super::RunningSet`]) are such
-//! trees. A queue of up to [`LEAF`] jobs, the usual case on real logs, is one sorted array and pays for no summary.
+//! trees. A queue of up to [`FLAT`] jobs, the usual case on real logs, is one sorted array and pays for no summary. What has grown
+//! beyond that is one again when it has shrunk to half of it.
 //!
 //! Cost, for n items: insert and remove O(log n) with memory moves of at most one node; a search visits only subtrees
 //! whose summary admits a match.
@@ -13,11 +14,13 @@ use nodes::{Inner, Leaf};
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
-/// Items in one leaf.
-pub(crate) const LEAF: usize = 96;
-/// Items in one leaf below inner nodes, where summaries spare most leaves a visit: a visit and the change of a summary then look at
-/// fewer.
-const DEEP: usize = 32;
+/// Items in one sorted array without nodes.
+const FLAT: usize = 192;
+/// Items in one leaf: fewer, for there a change of the summary looks at all of them, and a search at those of leaves that look as if
+/// they had a match.
+const LEAF: usize = 48;
+/// Items in each leaf when an array becomes leaves.
+const ROOMY: usize = LEAF * 3 / 4;
 /// Children of one inner node.
 const FANOUT: usize = 16;
 /// Levels of inner nodes at most: full nodes hold more items than there are job ids.
@@ -84,12 +87,14 @@ impl<T: Item> Probe<T> for Any {
 /// The tree. Nodes live in two arenas and refer to each other by position; freed nodes are reused.
 #[derive(Clone)]
 pub(crate) struct Tree<T: Item> {
-    leaves: Vec<Leaf<T>>,
+    /// All items, while there are no nodes.
+    flat: Box<Leaf<T, FLAT>>,
+    leaves: Vec<Leaf<T, LEAF>>,
     inners: Vec<Inner<T>>,
     free_leaves: Vec<u32>,
     free_inners: Vec<u32>,
     root: u32,
-    /// 0: the root is a leaf.
+    /// 0: there are no nodes.
     height: u32,
     len: usize,
 }
@@ -97,7 +102,8 @@ pub(crate) struct Tree<T: Item> {
 impl<T: Item> Default for Tree<T> {
     fn default() -> Self {
         Tree {
-            leaves: vec![Leaf { len: 0, items: [T::default(); LEAF] }],
+            flat: Box::new(Leaf::empty()),
+            leaves: Vec::new(),
             inners: Vec::new(),
             free_leaves: Vec::new(),
             free_inners: Vec::new(),
@@ -117,6 +123,15 @@ struct Split {
     node: u32,
 }
 
+/// Adds what is below a node to an array that has room for it.
+fn gather<T: Item>(to: &mut Leaf<T, FLAT>, leaves: &[Leaf<T, LEAF>], inners: &[Inner<T>], node: u32, height: u32) {
+    if height == 0 {
+        return to.append(leaves[node as usize].items());
+    }
+    let inner = &inners[node as usize];
+    inner.child[..inner.len].iter().for_each(|&child| gather(to, leaves, inners, child, height - 1));
+}
+
 impl<T: Item> Tree<T> {
     pub(crate) fn len(&self) -> usize {
         self.len
@@ -129,39 +144,44 @@ impl<T: Item> Tree<T> {
     /// The item with the smallest key. O(log n), no search.
     #[inline]
     pub(crate) fn first(&self) -> Option<&T> {
+        self.first_items().first()
+    }
+
+    /// The items that come first: all, or those of the first leaf.
+    #[inline]
+    fn first_items(&self) -> &[T] {
+        if self.height == 0 {
+            return self.flat.items();
+        }
         let mut node = self.root;
         for _ in 0..self.height {
             node = self.inners[node as usize].child[0];
         }
-        self.leaves[node as usize].items().first()
+        self.leaves[node as usize].items()
     }
 
     /// The item behind the first, unless it lies in another leaf.
     #[inline]
     pub(crate) fn second_in_leaf(&self) -> Option<&T> {
-        let mut node = self.root;
-        for _ in 0..self.height {
-            node = self.inners[node as usize].child[0];
-        }
-        self.leaves[node as usize].items().get(1)
+        self.first_items().get(1)
     }
 
     /// Adds an item whose key is not in the tree yet.
     #[inline(always)]
     pub(crate) fn insert(&mut self, item: T) {
         self.len += 1;
-        if self.height == 0 {
-            let leaf = &mut self.leaves[self.root as usize];
-            if leaf.len < LEAF {
-                return leaf.insert(item);
-            }
+        if self.height == 0 && self.flat.len < FLAT {
+            return self.flat.insert(item);
         }
         self.insert_deep(item);
     }
 
     #[inline(never)]
     fn insert_deep(&mut self, item: T) {
-        if self.height > 0 && self.insert_where_room(item) {
+        if self.height == 0 {
+            self.grow();
+        }
+        if self.insert_where_room(item) {
             return;
         }
         if let Some(split) = self.insert_below(self.root, self.height, item) {
@@ -182,6 +202,42 @@ impl<T: Item> Tree<T> {
         }
     }
 
+    /// Makes leaves of the array, with room in each.
+    #[cold]
+    fn grow(&mut self) {
+        let mut root = Inner::empty();
+        let flat = std::mem::take(&mut self.flat.len);
+        for items in self.flat.items[..flat].chunks(ROOMY) {
+            let leaf = Leaf::of(items);
+            root.low[root.len] = leaf.items[0].key();
+            root.summary[root.len] = leaf.summary();
+            root.child[root.len] = self.leaves.len() as u32;
+            root.len += 1;
+            self.leaves.push(leaf);
+        }
+        self.root = self.new_inner(root);
+        self.height = 1;
+    }
+
+    /// Makes an array of the leaves again, if few items are left: as many must come, or leave, before the next such change.
+    #[inline]
+    fn shrink(&mut self) {
+        if self.len <= FLAT / 2 {
+            self.flatten();
+        }
+    }
+
+    #[cold]
+    fn flatten(&mut self) {
+        let Tree { flat, leaves, inners, .. } = self;
+        gather(flat, leaves, inners, self.root, self.height);
+        self.height = 0;
+        self.leaves.clear();
+        self.inners.clear();
+        self.free_leaves.clear();
+        self.free_inners.clear();
+    }
+
     /// Puts all items into full nodes: then [`WAY`] levels hold them, however many there are.
     #[cold]
     fn rebuild(&mut self) {
@@ -194,7 +250,7 @@ impl<T: Item> Tree<T> {
     #[inline]
     pub(crate) fn remove(&mut self, key: &Packed) -> Option<T> {
         if self.height == 0 {
-            let gone = self.leaves[self.root as usize].remove(key)?;
+            let gone = self.flat.remove(key)?;
             self.len -= 1;
             return Some(gone);
         }
@@ -219,7 +275,7 @@ impl<T: Item> Tree<T> {
     fn insert_where_room(&mut self, item: T) -> bool {
         let (way, leaf) = self.way(&item.key());
         let leaf = &mut self.leaves[leaf as usize];
-        if leaf.len >= DEEP {
+        if leaf.len == LEAF {
             return false;
         }
         leaf.insert(item);
@@ -244,8 +300,8 @@ impl<T: Item> Tree<T> {
         let inner = &self.inners[parent as usize];
         let left = self.leaves[leaf as usize].len;
         let right =
-            inner.child[..inner.len].get(slot as usize + 1).map_or(DEEP, |&next| self.leaves[next as usize].len);
-        if left <= 1 || left + right <= DEEP / 2 + 1 {
+            inner.child[..inner.len].get(slot as usize + 1).map_or(LEAF, |&next| self.leaves[next as usize].len);
+        if left <= 1 || left + right <= LEAF / 2 + 1 {
             let key = self.leaves[leaf as usize].items[at].key();
             return self.remove_and_merge(&key);
         }
@@ -262,6 +318,7 @@ impl<T: Item> Tree<T> {
                 changed = gone.part(&mut upper.summary[slot as usize], &lower.summary[..lower.len]);
             }
         }
+        self.shrink();
         Some(gone)
     }
 
@@ -269,7 +326,8 @@ impl<T: Item> Tree<T> {
     fn remove_and_merge(&mut self, key: &Packed) -> Option<T> {
         let gone = self.remove_below(self.root, self.height, key)?;
         self.len -= 1;
-        while self.height > 0 && self.inners[self.root as usize].len == 1 {
+        self.shrink();
+        while self.height > 1 && self.inners[self.root as usize].len == 1 {
             let old = self.root;
             self.root = self.inners[old as usize].child[0];
             self.free_inners.push(old);
@@ -283,7 +341,7 @@ impl<T: Item> Tree<T> {
     #[inline]
     pub(crate) fn replace(&mut self, key: &Packed, item: T) -> Option<T> {
         if self.height == 0 {
-            return self.leaves[self.root as usize].replace(key, item);
+            return self.flat.replace(key, item);
         }
         if self.height == 1 {
             let inner = &mut self.inners[self.root as usize];
@@ -305,45 +363,48 @@ impl<T: Item> Tree<T> {
     #[inline]
     pub(crate) fn replace_first(&mut self, item: T) {
         if self.height == 0 {
-            return self.leaves[self.root as usize].replace_first(item);
+            return self.flat.replace_first(item);
         }
         if let Some(first) = self.first().map(T::key) {
             self.replace(&first, item);
         }
     }
 
-    /// All items as one sorted array, while they fit one leaf: then searches are plain scans and need no probe.
+    /// All items as one sorted array, while they are one: then searches are plain scans and need no probe.
     #[inline]
     pub(crate) fn flat(&self) -> Option<&[T]> {
-        if self.height > 0 {
-            return None;
-        }
-        self.leaves.get(self.root as usize).map(Leaf::items)
+        (self.height == 0).then(|| self.flat.items())
     }
 
     /// The first item in key order, after `after` if given, that the probe takes.
     pub(crate) fn find(&self, after: Option<Packed>, probe: &mut impl Probe<T>) -> Option<T> {
+        if self.height == 0 {
+            return self.flat.find_from(after, probe).map(|at| self.flat.items[at]);
+        }
         let (leaf, at) = self.find_way(after, probe, &mut [(0, 0); WAY])?;
         Some(self.leaves[leaf as usize].items[at])
     }
 
     /// The same, and removes it: without a second way down.
     pub(crate) fn take(&mut self, after: Option<Packed>, probe: &mut impl Probe<T>) -> Option<T> {
+        if self.height == 0 {
+            let at = self.flat.find_from(after, probe)?;
+            return self.take_flat(at);
+        }
         let mut way = [(0, 0); WAY];
         let (leaf, at) = self.find_way(after, probe, &mut way)?;
-        if self.height == 0 { self.take_flat(at) } else { self.remove_on(&way, leaf, at) }
+        self.remove_on(&way, leaf, at)
     }
 
     /// Removes the item at this position of [`Tree::flat`].
     #[inline]
     pub(crate) fn take_flat(&mut self, at: usize) -> Option<T> {
         debug_assert!(self.height == 0);
-        let leaf = &mut self.leaves[self.root as usize];
-        if at >= leaf.len {
+        if at >= self.flat.len {
             return None;
         }
         self.len -= 1;
-        Some(leaf.remove_at(at))
+        Some(self.flat.remove_at(at))
     }
 
     /// Removes the first item. No search.
@@ -357,8 +418,8 @@ impl<T: Item> Tree<T> {
 
     /// All items in key order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> + '_ {
-        let mut stack = vec![(self.root, self.height, 0usize)];
-        let mut leaf: &[T] = &[];
+        let mut stack = if self.height == 0 { Vec::new() } else { vec![(self.root, self.height, 0usize)] };
+        let mut leaf: &[T] = if self.height == 0 { self.flat.items() } else { &[] };
         std::iter::from_fn(move || {
             loop {
                 if let Some((first, rest)) = leaf.split_first() {
@@ -386,8 +447,8 @@ impl<T: Item> Tree<T> {
             inner.summary[..slot].iter().for_each(|child| T::merge(&mut sum, child));
             node = inner.child[slot];
         }
-        let leaf = &self.leaves[node as usize];
-        for item in leaf.items().iter().take_while(|item| item.key() < *key) {
+        let last = if self.height == 0 { self.flat.items() } else { self.leaves[node as usize].items() };
+        for item in last.iter().take_while(|item| item.key() < *key) {
             item.join(&mut sum);
         }
         sum
@@ -396,6 +457,10 @@ impl<T: Item> Tree<T> {
     /// Hands every leaf's items, in key order, to `visit` until it answers `false`.
     /// `enter` sees the summary of each whole subtree first and may consume it by answering `false`.
     pub(crate) fn walk(&self, enter: &mut impl FnMut(&T::Summary) -> bool, visit: &mut impl FnMut(&T) -> bool) {
+        if self.height == 0 {
+            self.flat.items().iter().all(visit);
+            return;
+        }
         self.walk_below(self.root, self.height, enter, visit);
     }
 
@@ -429,10 +494,8 @@ impl<T: Item> Tree<T> {
         let (mut node, mut level, mut from) = (self.root, 0, self.slot_in(self.root, 0, after));
         loop {
             if level == self.height as usize {
-                let items = self.leaves[node as usize].items();
-                let from = after.map_or(0, |key| items.partition_point(|i| i.key() <= key));
-                if let Some(at) = items[from..].iter().position(|i| probe.take(i)) {
-                    return Some((node, from + at));
+                if let Some(at) = self.leaves[node as usize].find_from(after, probe) {
+                    return Some((node, at));
                 }
             } else {
                 let inner = &self.inners[node as usize];
@@ -508,17 +571,15 @@ impl<T: Item> Tree<T> {
         let mut target = node;
         let mut at = self.leaves[node as usize].position(&key);
         let mut result = None;
-        let len = self.leaves[node as usize].len;
-        if len >= if self.height == 0 { LEAF } else { DEEP } {
-            let keep = if at == len { len } else { len / 2 };
-            let mut new = Leaf { len: len - keep, items: [T::default(); LEAF] };
+        if self.leaves[node as usize].len == LEAF {
+            let keep = if at == LEAF { LEAF } else { LEAF / 2 };
             let old = &mut self.leaves[node as usize];
-            new.items[..len - keep].copy_from_slice(&old.items[keep..len]);
+            let new = Leaf::of(&old.items[keep..]);
             old.len = keep;
-            let low = if keep == len { key } else { new.items[0].key() };
+            let low = if keep == LEAF { key } else { new.items[0].key() };
             let new = self.new_leaf(new);
             result = Some(Split { low, node: new });
-            if at > keep || keep == len {
+            if at > keep || keep == LEAF {
                 target = new;
                 at -= keep;
             }
@@ -563,7 +624,7 @@ impl<T: Item> Tree<T> {
             return false;
         }
         let (left, right) = (inner.child[slot], inner.child[slot + 1]);
-        let limit = if height == 1 { DEEP / 2 } else { FANOUT / 2 };
+        let limit = if height == 1 { LEAF / 2 } else { FANOUT / 2 };
         if self.size_of(left, height - 1) + self.size_of(right, height - 1) > limit {
             return false;
         }
@@ -599,7 +660,7 @@ impl<T: Item> Tree<T> {
         if height == 0 { self.leaves[node as usize].summary() } else { self.inners[node as usize].total() }
     }
 
-    fn new_leaf(&mut self, leaf: Leaf<T>) -> u32 {
+    fn new_leaf(&mut self, leaf: Leaf<T, LEAF>) -> u32 {
         if let Some(at) = self.free_leaves.pop() {
             self.leaves[at as usize] = leaf;
             return at;

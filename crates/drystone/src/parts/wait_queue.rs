@@ -329,8 +329,9 @@ impl<const N: usize> Probe<Waiting> for FitProbe<N> {
 
 /// The waiting jobs of a policy, in the order of their keys.
 ///
-/// Cost for n jobs: insert and remove O(log n); [`WaitQueue::next_fit`] visits only groups of up to 32 jobs (96 while there is one) in which some
-/// job of a fitting size class is short enough, so it is far below O(n) unless many jobs just miss.
+/// Cost for n jobs: insert and remove O(log n); [`WaitQueue::next_fit`] visits only groups of up to 48 jobs in which some
+/// job of a fitting size class is short enough, so it is far below O(n) unless many jobs just miss. Up to 192 jobs are one
+/// sorted array, which is scanned.
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct WaitQueue {

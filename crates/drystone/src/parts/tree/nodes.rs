@@ -1,11 +1,12 @@
 //! The nodes of a tree: sorted arrays of items, and of children with what they say of their items.
 
-use super::{FANOUT, Item, LEAF, Packed};
+use super::{FANOUT, Item, Packed, Probe};
 
+/// A sorted array of up to `N` items.
 #[derive(Clone)]
-pub(super) struct Leaf<T> {
+pub(super) struct Leaf<T, const N: usize> {
     pub(super) len: usize,
-    pub(super) items: [T; LEAF],
+    pub(super) items: [T; N],
 }
 
 #[derive(Clone)]
@@ -28,7 +29,32 @@ fn below<T: Item>(items: &[T], key: &Packed) -> usize {
     }
 }
 
-impl<T: Item> Leaf<T> {
+impl<T: Item, const N: usize> Leaf<T, N> {
+    pub(super) fn empty() -> Self {
+        Leaf { len: 0, items: [T::default(); N] }
+    }
+
+    /// With these items, which are in order and at most `N`.
+    pub(super) fn of(items: &[T]) -> Self {
+        let mut leaf = Leaf::empty();
+        leaf.append(items);
+        leaf
+    }
+
+    /// Adds items that come behind all others; there must be room.
+    pub(super) fn append(&mut self, items: &[T]) {
+        self.items[self.len..self.len + items.len()].copy_from_slice(items);
+        self.len += items.len();
+    }
+
+    /// The place of the first item behind `after` that the probe takes.
+    #[inline]
+    pub(super) fn find_from(&self, after: Option<Packed>, probe: &mut impl Probe<T>) -> Option<usize> {
+        let items = self.items();
+        let from = after.map_or(0, |key| items.partition_point(|i| i.key() <= key));
+        items[from..].iter().position(|i| probe.take(i)).map(|at| from + at)
+    }
+
     pub(super) fn items(&self) -> &[T] {
         &self.items[..self.len]
     }
@@ -104,7 +130,7 @@ impl<T: Item> Leaf<T> {
     pub(super) fn replace_first(&mut self, item: T) {
         let new = item.key();
         let mut to = 0;
-        for at in 1..self.len.min(LEAF) {
+        for at in 1..self.len.min(N) {
             if new < self.items[at].key() {
                 break;
             }

@@ -152,3 +152,48 @@ fn a_tree_that_is_too_high_is_built_anew() {
     let least = items.iter().find(|entry| entry.size <= 100).map(|entry| entry.key);
     assert_eq!(tree.find(None, &mut AtMost(100)).map(|entry| entry.key), least);
 }
+
+/// An array becomes leaves when it is full, and leaves an array when they hold half as much, by whatever way items leave.
+#[test]
+fn waves_of_items_agree_with_a_sorted_map() {
+    let (mut tree, mut map) = (Tree::<Entry>::default(), BTreeMap::new());
+    let mut number = 0u32;
+    for (most, least) in [(700, 40), (193, 96), (193, 97), (5_000, 0), (400, 90)] {
+        while map.len() < most {
+            number += 1;
+            let (key, size) = (number.wrapping_mul(2_654_435_761) >> 8, number % 1_000);
+            if map.insert(key, size).is_none() {
+                tree.insert(Entry { key, size });
+            } else {
+                tree.replace(&place(key), Entry { key, size });
+            }
+        }
+        assert!(tree.flat().is_none());
+        while map.len() > least {
+            number += 1;
+            let key = *map.keys().nth(number as usize * 31 % map.len()).expect("in range");
+            match number % 4 {
+                0 => _ = tree.take_first().map(|first| assert_eq!(map.remove(&first.key), Some(first.size))),
+                1 => _ = tree.remove(&place(key)).map(|gone| assert_eq!(map.remove(&gone.key), Some(gone.size))),
+                2 => {
+                    let taken = tree.take(Some(place(key)), &mut AtMost(300));
+                    let found = map.range(key + 1..).find(|(_, size)| **size <= 300).map(|(key, _)| *key);
+                    assert_eq!(taken.map(|taken| taken.key), found);
+                    found.map(|key| map.remove(&key));
+                }
+                _ => {
+                    let gone = tree.replace(&place(key), Entry { key: u32::MAX, size: 0 });
+                    assert_eq!(gone.map(|gone| gone.size), map.remove(&key));
+                    assert_eq!(tree.remove(&place(u32::MAX)), Some(Entry { key: u32::MAX, size: 0 }));
+                }
+            }
+            assert_eq!(tree.len(), map.len());
+            assert!(tree.flat().is_some() || map.len() > FLAT / 2, "{} items", map.len());
+            if number % 16 == 0 {
+                assert!(tree.iter().map(|e| (e.key, e.size)).eq(map.iter().map(|(&key, &size)| (key, size))));
+                assert_eq!(tree.before(&place(key)), map.range(..key).map(|(_, &size)| size).min());
+            }
+        }
+        assert_eq!(tree.flat().is_some(), least <= FLAT / 2);
+    }
+}
