@@ -6,7 +6,7 @@ use crate::meta::{ExperimentMeta, FileMeta, StudyMeta};
 use crate::output::message;
 use crate::output::{file::Output, number};
 use crate::progress::{Counted, Progress};
-use drystone::engine::Platform;
+use drystone::engine::{Memory, Platform};
 use drystone::generate::{default_params, generate};
 use drystone::log::clean::{Audit, Cleaner, Options, Study};
 use drystone::log::swf::{Header, Record};
@@ -275,6 +275,10 @@ impl Files {
         }
         if let Some(file) = platform_file {
             let (read, meta) = platform(file)?;
+            let from_log = read.suspension.is_some_and(|transfer| transfer.memory == Memory::Log);
+            if from_log && workload.jobs().iter().all(|job| job.memory_kb < 0) {
+                message::note("the log says of no job how much memory it has: all of it is drawn");
+            }
             (files.platform, experiment.platform) = (read, Some(meta));
         }
         Ok(files)

@@ -29,12 +29,15 @@ impl fmt::Display for Level {
 }
 
 impl Level {
-    /// The number it is, if it is one.
+    /// The number it is, if it is one; also as a text, which numbers are in a store where a parameter has words, too.
     #[must_use]
     pub fn number(&self) -> Option<f64> {
         match self {
             Level::Int(value) => Some(*value as f64),
             Level::Real(value) => Some(*value),
+            Level::Text(text) if text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) => {
+                text.parse().ok().filter(|number: &f64| number.is_finite())
+            }
             Level::Text(_) | Level::Bool(_) => None,
         }
     }

@@ -153,6 +153,16 @@ impl SweepError {
         match source.sqlite_error_code() {
             Some(rusqlite::ErrorCode::DiskFull) => SweepError::Full { store },
             Some(rusqlite::ErrorCode::NotADatabase) => SweepError::stranger(store),
+            Some(rusqlite::ErrorCode::DatabaseCorrupt) => {
+                SweepError::store(store, format!("is damaged: {source}. Bring back a copy, or begin another store"))
+            }
+            _ if matches!(source, rusqlite::Error::InvalidColumnType(..)) => SweepError::store(
+                store,
+                format!(
+                    "is damaged: a column holds a value of another kind ({source}). Was it changed by hand? Bring back a copy, \
+                     or begin another store"
+                ),
+            ),
             Some(rusqlite::ErrorCode::CannotOpen) => {
                 SweepError::store(store, "cannot be opened or made; does the directory exist, and may you write there?")
             }

@@ -524,14 +524,14 @@ impl Reader<'_> {
         let keys = in_order(first);
         let names = keys.iter().map(|(key, _)| self.name(key)).collect::<Result<Vec<_>, _>>()?;
         let mut made = Vec::new();
-        for point in points {
+        for (number, point) in (1..).zip(points) {
             if let Some((key, _)) = point.iter().find(|(key, _)| !names.contains(key.as_ref())) {
                 let problem = format!("every point has the parameters of the first: {}", names.join(", "));
                 return Err(self.error(key.span(), problem));
             }
             let value = |name: &String| {
                 let found = point.iter().find(|(key, _)| key.as_ref() == name);
-                let found = found.ok_or_else(|| self.error(at.clone(), format!("a point lacks `{name}`")))?;
+                let found = found.ok_or_else(|| self.error(at.clone(), format!("point {number} lacks `{name}`")))?;
                 self.level(found.1.as_ref(), found.1.span())
             };
             made.push(names.iter().map(value).collect::<Result<Vec<_>, _>>()?);

@@ -143,7 +143,7 @@ pub(crate) struct QueryArgs {
     #[arg(value_name = "STORE")]
     pub(crate) store: PathBuf,
 
-    /// The question; the tables are result, workload, meta and session.
+    /// The question; the tables are result, workload, meta, columns and session.
     #[arg(value_name = "SQL")]
     pub(crate) sql: String,
 

@@ -127,6 +127,12 @@ fn rankings_and_fronts() {
     let odd = folder.run(&["sweep", "rank", "study.db", "--subspace", "size=9,order=lxf"]);
     let warning = "--subspace size=9,order=lxf: no configuration has order=lxf; there is fcfs, sjf";
     assert!(odd.code == 0 && odd.err.contains(warning) && odd.err.contains("there is 1, 2, 3"), "{}", odd.err);
+    let none = folder.run(&["sweep", "rank", "study.db", "--subspace", "size=1,size=2"]);
+    assert!(
+        none.code == 0 && none.err.contains("--subspace size=1,size=2: no configuration meets all of this"),
+        "{}",
+        none.err
+    );
     let error = folder.run(&["sweep", "rank", "study.db", "--subspace", "order<sjf"]).fails(2);
     assert!(error.contains("< compares numbers, and `sjf` is none"), "{error}");
     let twice = ["sweep", "rank", "study.db", "--metric", "wait_mean", "--metric", "wait_mean"];

@@ -139,6 +139,30 @@ fn times_that_hold_no_more_become_notes() {
     assert!(rewritten(&["convert", "log.swf"]).starts_with(head));
 }
 
+/// Months of arrivals that come twice as fast are nobody's months: `--by month` is refused with `--load`, and a log that was scaled
+/// has no calendar any more.
+#[test]
+fn a_scaled_log_has_no_calendar() {
+    let log = format!("; UnixStartTime: 843480031\n; TimeZoneString: Europe/Stockholm\n; MaxProcs: 8\n{}", four());
+    let folder = Folder::with("log.swf", log);
+    let calendar = |args: &[&str]| {
+        let rewritten = folder.run(args).ok();
+        let fields: Vec<String> = rewritten
+            .lines()
+            .filter_map(|line| line.strip_prefix("; "))
+            .filter(|line| line.starts_with("UnixStartTime:") || line.starts_with("TimeZoneString:"))
+            .map(str::to_string)
+            .collect();
+        fields
+    };
+    let whole = ["UnixStartTime: 843480031", "TimeZoneString: Europe/Stockholm"];
+    assert_eq!(calendar(&["workload", "convert", "log.swf"])[..2], whole);
+    assert_eq!(calendar(&["workload", "scale", "log.swf", "--load", "2"]), [""; 0]);
+    folder.run(&["run", "-w", "log.swf", "-p", "fcfs", "--load", "2", "--jobs", "out.swf", "--quiet"]).ok();
+    let kept = folder.read("out.swf");
+    assert!(!kept.contains("; UnixStartTime:") && kept.contains("; Note: UnixStartTime before the load"), "{kept}");
+}
+
 #[test]
 fn a_cleaned_log_gives_the_same_workload_again() {
     // Allocated differs from requested; one outlives its estimate; one is out of order; one is no job.

@@ -175,6 +175,16 @@ mod tests {
             let subspace = Subspace::parse(text, &parameters).expect(text);
             assert_eq!(subspace.holds(&candidate(window, size)), expected, "{text}");
         }
+        // Where a parameter has words, too, the store has its numbers as texts.
+        for (text, window, expected) in [
+            ("window<=2", "1.5", true),
+            ("window<=2", "2.5", false),
+            ("window=3", "3.0", true),
+            ("window>0", "auto", false),
+        ] {
+            let subspace = Subspace::parse(text, &parameters).expect(text);
+            assert_eq!(subspace.holds(&candidate(window, 1)), expected, "{text} of {window}");
+        }
         for bad in ["", "size", "siz<3", "size<", "size<all", "size!3"] {
             assert!(Subspace::parse(bad, &parameters).is_err(), "{bad}");
         }

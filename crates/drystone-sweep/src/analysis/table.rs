@@ -91,6 +91,7 @@ impl Table {
     /// # Errors
     /// The store cannot be read, has no such metric or workload, or no complete candidate.
     pub fn of(store: &Store, choice: &Choice) -> Result<Table, SweepError> {
+        store.check_results()?;
         let all_metrics = store.metrics()?;
         let mut metrics = Vec::new();
         for name in &choice.metrics {
@@ -107,7 +108,6 @@ impl Table {
             metrics = (0..all_metrics.len()).collect();
         }
         let all_cases = store.cases()?;
-        store.check_results()?;
         for wanted in &choice.workloads {
             if !all_cases.iter().any(|(label, name)| label == wanted || name == wanted) {
                 let all: Vec<&str> = all_cases.iter().map(|c| c.0.as_str()).collect();

@@ -5,6 +5,7 @@ use super::schema::{WorkloadRow, quoted};
 use crate::case::label;
 use crate::error::SweepError;
 use crate::{Chunk, Level, Measured, Metric, Outcome, Plan, Study};
+use rusqlite::OptionalExtension;
 use rusqlite::types::ValueRef;
 use std::path::Path;
 
@@ -115,6 +116,13 @@ impl Store {
         };
         if cases == 0 || all % cases != 0 {
             return Err(damaged(format!("its {all} configurations are not of {cases} workloads each")));
+        }
+        // SQLite takes a quoted name that no column has for a text.
+        let lost = "SELECT name FROM columns WHERE name NOT IN (SELECT name FROM pragma_table_info('result')) LIMIT 1";
+        if let Some(lost) =
+            self.db.query_row(lost, [], |row| row.get::<_, String>(0)).optional().map_err(|e| self.fail(e))?
+        {
+            return Err(damaged(format!("its table result has no column `{lost}`")));
         }
         let strangers = "
             WITH w AS (SELECT row_number() OVER (ORDER BY rowid) - 1 AS place, * FROM workload)

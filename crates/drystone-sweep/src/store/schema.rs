@@ -123,7 +123,13 @@ pub(super) fn refuse_strangers(path: &Path) -> Result<(), SweepError> {
 pub(super) fn lock(path: &Path) -> Result<File, SweepError> {
     let mut name = path.as_os_str().to_os_string();
     name.push(".lock");
-    let fail = |e: std::io::Error| SweepError::store(path.display(), format!("cannot be locked: {e}"));
+    let fail = |e: std::io::Error| {
+        let problem = match e.kind() {
+            std::io::ErrorKind::NotFound => "cannot be made: its directory does not exist; make it first".to_string(),
+            _ => format!("cannot be locked: {e}"),
+        };
+        SweepError::store(path.display(), problem)
+    };
     let file = File::options().create(true).truncate(false).write(true).open(&name).map_err(fail)?;
     match file.try_lock() {
         Ok(()) => Ok(file),

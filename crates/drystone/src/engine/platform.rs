@@ -138,7 +138,11 @@ impl Transfer {
                 (self.smallest + splitmix64(seeded) % (self.largest - self.smallest + 1)) as f64
             }
         };
-        Span((megabytes / self.rate).ceil().min(crate::model::TIME_LIMIT as f64) as i64)
+        // Rates have decimals that no binary fraction is: 700 MB at 0.7 MB/s take 1,000 s.
+        let seconds = megabytes / self.rate;
+        let whole = seconds.round();
+        let seconds = if (seconds - whole).abs() <= 1e-12 * whole { whole } else { seconds.ceil() };
+        Span(seconds.min(crate::model::TIME_LIMIT as f64) as i64)
     }
 
     pub(super) fn pays_write(&self) -> bool {
@@ -161,6 +165,17 @@ fn splitmix64(seed: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// 700 / 0.7 is more than 1,000 in binary fractions; 701 / 0.7 is 1,001.43, and 1 / 3 less than a second.
+    #[test]
+    fn transfers_are_rounded_up_and_no_further() {
+        for (memory, rate, seconds) in [(700, 0.7, 1_000), (701, 0.7, 1_002), (1, 3.0, 1), (3, 0.1, 30), (0, 2.0, 0)] {
+            let transfer = Transfer { smallest: memory, largest: memory, rate, ..Transfer::default() };
+            let truth = Truth { run: Span(1), number: 1, status: crate::model::Status::Completed };
+            let job = Job::new(crate::model::Time(0), 1, Span(9));
+            assert_eq!(transfer.once(&job, &truth), Span(seconds), "{memory} MB at {rate} MB/s");
+        }
+    }
 
     #[test]
     fn mistakes_are_named() {

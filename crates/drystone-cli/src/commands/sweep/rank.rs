@@ -25,7 +25,11 @@ pub(super) fn rank(args: &RankArgs) -> Outcome {
                 some(&levels)
             ));
         }
-        subspaces.push((subspace.text.clone(), ranking.subspace(&table, &subspace)));
+        let spread = ranking.subspace(&table, &subspace);
+        if spread.is_none() && subspace.strangers(&table).is_empty() {
+            message::warning(&format!("--subspace {text}: no configuration meets all of this"));
+        }
+        subspaces.push((subspace.text.clone(), spread));
     }
     tell_left_out(&table);
     let shown = Shown {

@@ -41,7 +41,8 @@ impl Progressed {
         Ok(Progressed {
             schema: "drystone/sweep-status/1",
             store: store.path().display().to_string(),
-            complete: status.simulated == status.simulations,
+            // Not one, either, of those that share a simulation.
+            complete: status.simulated == status.simulations && status.recorded == status.configurations,
             study: status.study,
             file: status.file,
             chunk: status.chunk,

@@ -80,6 +80,7 @@ pub(super) fn scale(args: &ScaleArgs) -> Outcome {
         record.submit = args.load.divide(Time(record.submit.round())).0.into();
     }
     raw.header.retire("EndTime", "before");
+    raw.header.retire_calendar();
     raw.write(Some(format!("submit times divided by {}", args.load)))
 }
 

@@ -96,16 +96,16 @@ impl Header {
         }
     }
 
-    /// Makes a note of the first field of that key, with `why` it holds no more: it is kept for people and no longer read.
+    /// Makes notes of the fields of that key, with `why` they hold no more: they are kept for people and no longer read.
     pub fn retire(&mut self, key: &str, why: &str) {
-        let found = self.lines().find(|(_, k, _)| k.eq_ignore_ascii_case(key));
-        if let Some((index, key, value)) = found {
+        let found: Vec<_> = self.lines().filter(|(_, k, _)| k.eq_ignore_ascii_case(key)).collect();
+        for (index, key, value) in found {
             self.comments[index].text = format!("; Note: {key} {why}: {value}").into_bytes();
         }
     }
 
     /// What a workload's settings leave of its log's times: `StartTime` not where they were shifted, `EndTime` not where the jobs are
-    /// some of the log's, or at other times.
+    /// some of the log's, or at other times, and no calendar where the load was scaled.
     pub fn retire_times(&mut self, settings: &[Setting]) {
         let has = |names: &[&str]| settings.iter().any(|setting| names.contains(&setting.name.as_str()));
         if has(&["shift"]) {
@@ -113,6 +113,17 @@ impl Header {
         }
         if has(&["shift", "load", "month", "slice", "take"]) {
             self.retire("EndTime", "of the whole log");
+        }
+        // Arrivals that come faster keep no calendar; what is generated at a load has its own.
+        if has(&["load"]) && !has(&["generator"]) {
+            self.retire_calendar();
+        }
+    }
+
+    /// What arrivals that come faster or slower than they did leave of a calendar: nothing.
+    pub fn retire_calendar(&mut self) {
+        for key in ["UnixStartTime", "TimeZone", "TimeZoneString"] {
+            self.retire(key, "before the load was scaled");
         }
     }
 
