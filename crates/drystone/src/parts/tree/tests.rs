@@ -189,7 +189,7 @@ fn waves_of_items_agree_with_a_sorted_map() {
             }
             assert_eq!(tree.len(), map.len());
             assert!(tree.flat().is_some() || map.len() > FLAT / 2, "{} items", map.len());
-            if number % 16 == 0 {
+            if number.is_multiple_of(16) {
                 assert!(tree.iter().map(|e| (e.key, e.size)).eq(map.iter().map(|(&key, &size)| (key, size))));
                 assert_eq!(tree.before(&place(key)), map.range(..key).map(|(_, &size)| size).min());
             }
