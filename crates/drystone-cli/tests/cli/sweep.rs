@@ -166,6 +166,8 @@ fn mistakes_are_told_and_nothing_is_lost() {
     folder.write("study.toml", SMALL.replace("[1, 2, 3]", "[1, 2, 4]"));
     let error = folder.run(&["sweep", "study.toml"]).fails(2);
     assert!(error.contains("holds another study") && error.contains("--store"), "{error}");
+    let differs = "the files differ from line 7: `size = [1, 2, 3]` then, `size = [1, 2, 4]` now";
+    assert!(error.contains(differs), "{error}");
     // Another process at work.
     folder.write("study.toml", SMALL);
     let lock = std::fs::File::options().write(true).open(folder.path("study.db.lock")).expect("a lock");

@@ -161,6 +161,22 @@ pub(super) fn connect(path: &Path, write: bool) -> Result<Connection, SweepError
     Ok(db)
 }
 
+/// Where two study files begin to differ, in words; nothing where they are the same, and something else differs.
+fn first_difference(before: &str, now: &str) -> String {
+    let (mut before, mut now) = (before.lines(), now.lines());
+    let say = |line: Option<&str>| line.map_or("nothing".to_string(), |line| format!("`{}`", line.trim()));
+    for number in 1.. {
+        match (before.next(), now.next()) {
+            (None, None) => break,
+            (then, here) if then == here => {}
+            (then, here) => {
+                return format!("; the files differ from line {number}: {} then, {} now", say(then), say(here));
+            }
+        }
+    }
+    String::new()
+}
+
 /// A name as SQL wants it.
 pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
@@ -292,12 +308,13 @@ impl Store {
             }
         }
         Err(self.error(format!(
-            "holds another study, `{}` from {} ({} configurations; this one has {}): begin another store with --store, \
+            "holds another study, `{}` from {} ({} configurations; this one has {}{}): begin another store with --store, \
              or move this one away",
             self.meta("study")?,
             self.meta("file")?,
             self.meta("all_configurations")?,
-            plan.configurations.len()
+            plan.configurations.len(),
+            first_difference(&self.meta("text")?, &plan.text)
         )))
     }
 }
