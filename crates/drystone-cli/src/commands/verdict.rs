@@ -67,6 +67,11 @@ fn best(base: &str, choices: &[&Compared], measure: Measure) -> Option<String> {
         .collect();
     let clear = || changes.iter().filter(|(_, c, _)| c.verdict == Verdict::Better);
     let name = measure.name();
+    // Of nothing no other value is a multiple, and none is less.
+    let baseline = choices.iter().find_map(|p| find(&p.changes, Metric::Mean(measure))?.baseline);
+    if baseline == Some(0.0) {
+        return Some(format!("By mean {name}, no policy is better than {base}."));
+    }
     if let Some((policy, change)) = lowest(clear()) {
         let others = match clear().count() - 1 {
             0 => String::new(),

@@ -230,3 +230,15 @@ fn each_policy_may_count_other_jobs() {
     assert_eq!([counted(["fcfs", "easy"]), counted(["easy", "fcfs"])], [both, both]);
     assert_eq!(counted(["easy", "easy(backfill=sjf)"]), "2 of 4; left out: 0 early, 2 late, 0 by status");
 }
+
+/// The third job overtakes under EASY and does not wait; under FCFS it waits for 198 s. Where nothing is the baseline's, no change has
+/// a ratio, but a verdict.
+#[test]
+fn nobody_is_better_than_a_baseline_under_which_nobody_waits() {
+    let jobs = [line(1, 0, 100, 3, 100), line(2, 1, 100, 4, 100), line(3, 2, 50, 1, 50)];
+    let folder = Folder::with("log.swf", format!("; MaxProcs: 4\n{}", jobs.concat()));
+    let args =
+        ["compare", "-w", "log.swf", "-p", "easy", "-p", "fcfs", "--baseline", "easy", "--trim", "submitted(2,3)"];
+    let said = folder.run(&args).ok();
+    assert!(said.contains("By mean wait, no policy is better than easy."), "{said}");
+}
