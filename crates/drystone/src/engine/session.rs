@@ -360,7 +360,8 @@ impl Session {
         self.s.waiting += 1;
         self.s.waiting_procs += u64::from(job.procs);
         if self.propagation > Propagation::None {
-            self.s.of_user.of(job.user).push(id);
+            // Asked of the table: a use of the job itself here would split its copy into parts that the processor reads back late.
+            self.s.of_user.of(self.s.world.jobs[id].job.user).push(id);
         }
         self.observe(Event::Arrived(id));
         id
