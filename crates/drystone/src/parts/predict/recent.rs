@@ -151,8 +151,13 @@ pub(crate) const KINDS: usize = 256;
 struct User {
     /// The window of all jobs; unused with an extended window.
     recent: History,
-    /// The windows of similar jobs, by estimate; for extended windows only.
+    /// The different estimates of the user's jobs, in order; for extended windows only.
+    estimates: Vec<Span>,
+    /// The window of similar jobs for each of them.
     similar: Vec<Similar>,
+    /// Where the estimate asked for last was: users repeat themselves.
+    #[serde(skip)]
+    last: usize,
     /// Sum of accuracies of the user's estimates, and their number; for relative fallbacks only.
     accuracy: f64,
     jobs: u64,
@@ -161,7 +166,6 @@ struct User {
 /// The window of the jobs of one estimate.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Similar {
-    estimate: Span,
     /// When it was used last.
     used: u64,
     history: History,
@@ -204,9 +208,11 @@ impl User {
 
     /// Where the window of an estimate is, or would be.
     #[inline]
-    fn place_of(&self, estimate: Span) -> Result<usize, usize> {
-        let at = self.similar.partition_point(|window| window.estimate < estimate);
-        if self.similar.get(at).is_some_and(|window| window.estimate == estimate) { Ok(at) } else { Err(at) }
+    fn place_of(&mut self, estimate: Span) -> Result<usize, usize> {
+        if self.estimates.get(self.last) != Some(&estimate) {
+            self.last = self.estimates.binary_search(&estimate)?;
+        }
+        Ok(self.last)
     }
 
     /// The window of an estimate; a new one if there is none yet, where the one that was not used for longest goes if there are
@@ -218,10 +224,12 @@ impl User {
                 if self.similar.len() >= KINDS
                     && let Some(oldest) = (0..self.similar.len()).min_by_key(|&i| self.similar[i].used)
                 {
+                    self.estimates.remove(oldest);
                     self.similar.remove(oldest);
                     at -= usize::from(oldest < at);
                 }
-                self.similar.insert(at, Similar { estimate, used: 0, history: History::default() });
+                self.estimates.insert(at, estimate);
+                self.similar.insert(at, Similar { used: 0, history: History::default() });
                 at
             }
         };
