@@ -2,6 +2,7 @@
 
 use crate::output::message;
 use crate::output::number::speed;
+use crate::output::visible::visible;
 use indicatif::style::ProgressTracker;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::collections::VecDeque;
@@ -47,7 +48,7 @@ impl Progress {
 
     /// Says something behind the bar.
     pub(crate) fn say(&self, text: String) {
-        self.bar.set_message(text);
+        self.bar.set_message(visible(&text).into_owned());
     }
 
     /// Some more is done.

@@ -1,6 +1,7 @@
 //! Documents of headings, facts and tables, rendered for terminals, text files and Markdown.
 
 use super::stdout;
+use super::visible::visible;
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table as Grid, presets};
 use std::fmt::Write;
 
@@ -64,13 +65,14 @@ impl Table {
         grid.load_style(if markdown { presets::ASCII_MARKDOWN } else { presets::NOTHING });
         let align = |at| if self.text_columns.contains(&at) { CellAlignment::Left } else { CellAlignment::Right };
         let header = self.columns.iter().enumerate().map(|(at, name)| {
-            let cell = Cell::new(name).set_alignment(align(at));
+            let cell = Cell::new(visible(name)).set_alignment(align(at));
             if markdown { cell } else { cell.add_attribute(Attribute::Bold) }
         });
         grid.set_header(header);
         for row in &self.rows {
             grid.add_row(row.iter().enumerate().map(|(at, value)| {
-                let text = if markdown { value.text.replace('|', "\\|") } else { value.text.clone() };
+                let text = visible(&value.text);
+                let text = if markdown { text.replace('|', "\\|") } else { text.into_owned() };
                 let cell = Cell::new(text).set_alignment(align(at));
                 match value.tone {
                     _ if markdown => cell,
@@ -161,15 +163,15 @@ impl Document {
             match block {
                 Block::Heading(text) if styled => {
                     let bold = anstyle::Style::new().bold();
-                    let _ = writeln!(out, "{bold}{text}{bold:#}");
+                    let _ = writeln!(out, "{bold}{}{bold:#}", visible(text));
                 }
                 Block::Heading(text) | Block::Text(text) => {
-                    let _ = writeln!(out, "{text}");
+                    let _ = writeln!(out, "{}", visible(text));
                 }
                 Block::Facts(facts) => {
                     let width = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
                     for (name, value) in facts {
-                        let _ = writeln!(out, "{name:<width$}  {value}");
+                        let _ = writeln!(out, "{name:<width$}  {}", visible(value));
                     }
                 }
                 Block::Table(table) => out.push_str(&table.text(terminal, styled)),
@@ -187,14 +189,14 @@ impl Document {
             }
             match block {
                 Block::Heading(text) => {
-                    let _ = writeln!(out, "## {text}");
+                    let _ = writeln!(out, "## {}", visible(text));
                 }
                 Block::Text(text) => {
-                    let _ = writeln!(out, "{text}");
+                    let _ = writeln!(out, "{}", visible(text));
                 }
                 Block::Facts(facts) => {
                     for (name, value) in facts {
-                        let _ = writeln!(out, "- {name}: {value}");
+                        let _ = writeln!(out, "- {name}: {}", visible(value));
                     }
                 }
                 Block::Table(table) => {

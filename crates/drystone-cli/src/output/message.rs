@@ -1,7 +1,7 @@
 //! Messages for people, on the standard error.
 
+use super::visible::visible;
 use anstyle::{AnsiColor, Style};
-use std::fmt::Arguments;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -22,25 +22,25 @@ pub(crate) fn is_quiet() -> bool {
 }
 
 /// Where nobody listens any more (`2>&1 | head`), nothing is said: `eprintln!` would panic.
-fn say(text: Arguments<'_>) {
-    let _ = writeln!(anstream::stderr(), "{text}");
+fn say(style: Style, what: &str, text: &str) {
+    let _ = writeln!(anstream::stderr(), "{style}{what}:{style:#} {}", visible(text));
 }
 
 /// What went wrong.
 pub(crate) fn error(text: &str) {
-    say(format_args!("{ERROR}error:{ERROR:#} {text}"));
+    say(ERROR, "error", text);
 }
 
 /// What may surprise.
 pub(crate) fn warning(text: &str) {
     if !is_quiet() {
-        say(format_args!("{WARNING}warning:{WARNING:#} {text}"));
+        say(WARNING, "warning", text);
     }
 }
 
 /// What is good to know.
 pub(crate) fn note(text: &str) {
     if !is_quiet() {
-        say(format_args!("{NOTE}note:{NOTE:#} {text}"));
+        say(NOTE, "note", text);
     }
 }

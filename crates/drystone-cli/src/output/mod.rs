@@ -10,6 +10,7 @@ pub(crate) mod plots;
 pub(crate) mod records;
 pub(crate) mod report;
 pub(crate) mod stdout;
+pub(crate) mod visible;
 
 pub(crate) use drystone_report::number;
 

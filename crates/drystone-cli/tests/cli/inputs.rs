@@ -81,6 +81,28 @@ fn nobody_who_counts_is_told() {
     }
 }
 
+/// A terminal would obey what stands in a log, or in its name.
+#[test]
+#[cfg(unix)]
+fn control_characters_are_written_out() {
+    let name = "\u{1b}[31mred.swf";
+    let log =
+        four().replace("; MaxProcs: 4\n", "; MaxProcs: 4\n; TimeZoneString: a\u{1b}]0;b\u{7}\n; MaxNodes: 4\u{9b}K\n");
+    assert!(log.contains('\u{9b}'), "the log has a header");
+    let folder = Folder::with(name, log);
+    for args in [vec!["workload", "info", name], vec!["run", "-p", "easy", "-w", name, "--format", "markdown"]] {
+        let ran = folder.run(&args);
+        assert_says(&ran.err, &[r"no whole number and ignored: `4\u{9b}K`", r"`a\u{1b}]0;b\u{7}` is unknown"]);
+        assert!(ran.out.contains(r"\u{1b}[31mred: 4 jobs"), "{}", ran.out);
+        assert!(!(ran.out + &ran.err).contains(|c: char| c.is_control() && c != '\n'), "{args:?}");
+    }
+    let missing = "\u{1b}[2Jmissing.swf";
+    assert_says(&folder.run(&["workload", "info", missing]).fails(2), &[r"\u{1b}[2Jmissing.swf: cannot be opened"]);
+    let json = folder.run(&["workload", "info", name, "--format", "json"]).json();
+    assert_eq!(json["workload"]["name"], "\u{1b}[31mred");
+    assert_eq!(json["workload"]["time_zone"], "a\u{1b}]0;b\u{7}");
+}
+
 /// What is written for other programs is told from a log that is broken.
 #[test]
 fn tables_are_no_logs() {
