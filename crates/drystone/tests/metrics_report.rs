@@ -162,6 +162,19 @@ fn predictability_by_hand() {
     assert_eq!(p.under_predicted_rate, Some(0.25));
 }
 
+/// One second of run time among the jobs, and accuracies are what they are everywhere.
+#[test]
+fn of_no_run_time_there_is_no_accuracy() {
+    let idle = |id: u32| Done::new(id, 0, 0, 0, 1).predicted(60, 0, 0.0);
+    let of = |jobs: &[Done]| report(4, jobs, everything()).predictability.expect("asked for");
+    let p = of(&[idle(0), idle(1)]);
+    assert_eq!((p.accuracy.mean, p.accuracy.max, p.first_accuracy.median), (None, None, None));
+    assert_eq!((p.accuracy.count, p.accuracy.excluded), (0, 2));
+    assert_eq!(p.under_predicted_rate, Some(0.0));
+    let p = of(&[idle(0), Done::new(1, 0, 0, 1, 1).predicted(1, 0, 1.0)]);
+    assert_eq!((p.accuracy.mean, p.first_accuracy.mean, p.accuracy.excluded), (Some(0.5), Some(0.5), 0));
+}
+
 #[test]
 fn a_reservation_counts_only_for_jobs_that_waited() {
     let jobs = [Done::new(0, 50, 50, 1, 1).reserved(10), Done::new(1, 50, 60, 1, 1).reserved(70)];

@@ -1,6 +1,7 @@
 //! How well a predictor foresees run times, judged on a log alone: no schedule is simulated.
 
 use super::measures::accuracy;
+use super::predictability::accuracies as summed;
 use super::summary::{Distribution, Summary};
 use crate::model::{JobId, Span, Time, Workload};
 use crate::parts::predict::Forecast;
@@ -15,7 +16,7 @@ pub struct Foresight {
     pub jobs: u64,
     /// Coverage: share of jobs whose prediction was learned from other jobs; the others fell back, e.g. to the estimate.
     pub coverage: Option<f64>,
-    /// [`accuracy`] per job: the smaller of prediction and run time over the larger.
+    /// [`accuracy`] per job: the smaller of prediction and run time over the larger. Without values where all run times are 0.
     pub accuracy: Summary,
     /// Share of jobs that ran longer than predicted.
     pub under_predicted_rate: Option<f64>,
@@ -69,7 +70,7 @@ pub fn foresee(workload: &Workload, waits: &[Span], forecast: &mut Forecast) -> 
         jobs,
         coverage: rate(learned),
         under_predicted_rate: rate(under.count()),
-        accuracy: accuracies.finish(),
+        accuracy: summed(accuracies, workload.truth().iter().any(|truth| truth.run > Span::ZERO)),
         error: error.finish(),
         under: under.finish(),
         over: over.finish(),
@@ -112,6 +113,9 @@ mod tests {
         assert_eq!((f.accuracy.min, f.error.max, f.under.count, f.over.count), (Some(1.0), Some(0.0), 0, 0));
         let doubled = foresee(&w, &[], &mut forecast("double(perfect)").expect("valid"));
         assert_eq!((doubled.over.count, doubled.over.max), (1, Some(20.0)));
+        // Of no time nothing is close and nothing is far.
+        let idle = foresee(&workload(&[(0, 100, 0), (1, 100, 0)]), &[], &mut Forecast::default());
+        assert_eq!((idle.accuracy.mean, idle.accuracy.excluded, idle.error.mean), (None, 2, Some(100.0)));
         assert_eq!(foresee(&workload(&[]), &[], &mut Forecast::default()).accuracy.mean, None);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::measures::accuracy;
 use super::summary::{Distribution, Summary};
-use crate::model::Ended;
+use crate::model::{Ended, Span};
 use serde::{Deserialize, Serialize};
 
 /// Predictions and reservations of the jobs that count. Rates are shares of all jobs that count, between 0 and 1; times
@@ -19,9 +19,10 @@ pub struct Predictability {
     pub delay: Summary,
     /// Corrections of predictions per job, over all jobs that count.
     pub corrections: Summary,
-    /// Accuracy of predictions over a job's life, over the jobs for which it was recorded.
+    /// Accuracy of predictions over a job's life, over the jobs for which it was recorded; without values where no job ran for any
+    /// time.
     pub accuracy: Summary,
-    /// Accuracy of the prediction in force at arrival, over all jobs that count.
+    /// Accuracy of the prediction in force at arrival, over all jobs that count; the same there.
     pub first_accuracy: Summary,
     /// Share of jobs whose prediction at arrival was learned from other jobs, not a fallback; `None` without jobs.
     pub prediction_rate: Option<f64>,
@@ -33,6 +34,8 @@ pub struct Predictability {
 #[derive(Clone, Debug)]
 pub(super) struct Promises {
     jobs: u64,
+    /// Whether any of them ran for any time.
+    ran: bool,
     under_predicted: u64,
     learned: u64,
     difference: Distribution,
@@ -47,6 +50,7 @@ impl Promises {
         let distribution = || Distribution::new(percentiles);
         Promises {
             jobs: 0,
+            ran: false,
             under_predicted: 0,
             learned: 0,
             difference: distribution(),
@@ -60,6 +64,7 @@ impl Promises {
     pub(super) fn take(&mut self, ended: &Ended<'_>) {
         let outcome = ended.outcome;
         self.jobs += 1;
+        self.ran |= outcome.ran > Span::ZERO;
         if let Some(reserved) = outcome.first_reservation
             && outcome.start > ended.job.submit
         {
@@ -90,8 +95,18 @@ impl Promises {
             difference: self.difference.finish(),
             delay: self.delay.finish(),
             corrections: self.corrections.finish(),
-            accuracy: self.accuracy.finish(),
-            first_accuracy: self.first_accuracy.finish(),
+            accuracy: accuracies(self.accuracy, self.ran),
+            first_accuracy: accuracies(self.first_accuracy, self.ran),
         }
     }
+}
+
+/// What accuracies come to. Where no job `ran` for any time, a prediction is right or worth nothing, however close it is: then there
+/// is no accuracy to speak of.
+pub(super) fn accuracies(all: Distribution, ran: bool) -> Summary {
+    let summary = all.finish();
+    if ran {
+        return summary;
+    }
+    Summary { excluded: summary.excluded + summary.count, precision: summary.precision, ..Summary::default() }
 }
