@@ -534,6 +534,7 @@ impl Printable for CompareResult {
         }
         document.facts(facts);
         document.table(self.figures());
+        report::say_if_inexact(&mut document, self.results.iter().flat_map(|r| report::summaries(&r.report)));
         if !self.comparison.policies.is_empty() {
             let Comparison { weeks, options, .. } = &self.comparison;
             let intervals = if *weeks < LEAST_WEEKS {

@@ -7,7 +7,7 @@ use crate::meta::{VERSION, WorkloadMeta};
 use crate::output::document::{Document, Table};
 use crate::output::flat::{Row, Rows};
 use crate::output::number::{fixed_or, percent};
-use crate::output::{self, Printable, ReportFile, file, message};
+use crate::output::{self, Printable, ReportFile, file, message, report};
 use drystone::metrics::{Foresight, Summary, foresee};
 use drystone::model::Span;
 use drystone::parts::predict::forecast;
@@ -47,7 +47,7 @@ pub(crate) fn predict(args: &PredictArgs) -> Outcome {
     message::be_quiet(args.quiet);
     let written = [("--audit", args.cleaning.audit.as_deref()), ("--report", args.report.as_deref())];
     file::distinct(&[args.log.as_deref()], &written)?;
-    let report = args.report.as_deref().map(ReportFile::open_plain).transpose()?;
+    let report_file = args.report.as_deref().map(ReportFile::open_plain).transpose()?;
     let input = Input::read(args.log.as_deref(), &args.cleaning, 1, true)?;
     let records = input.records.as_deref().unwrap_or_default();
     let waits: Vec<Span> = records.iter().map(|record| Span(record.wait.round())).collect();
@@ -61,7 +61,7 @@ pub(crate) fn predict(args: &PredictArgs) -> Outcome {
     }
     let judged =
         Judged { schema: "drystone/predict/1", drystone: VERSION, workload: WorkloadMeta::of(&input), predictors };
-    if let Some(file) = report {
+    if let Some(file) = report_file {
         file.write(&judged)?.publish()?;
     }
     output::print(&judged, args.format.into())?;
@@ -101,6 +101,7 @@ impl Printable for Judged {
             }
             document.table(table);
         }
+        report::say_if_inexact(&mut document, self.predictors.iter().flat_map(|j| summaries(&j.foresight)));
         document
     }
 
@@ -116,6 +117,9 @@ impl Printable for Judged {
             row.text("predictor", &j.predictor);
             row.number("jobs", Some(f.jobs as f64));
             row.number("coverage", f.coverage);
+            if let Some(error) = report::inexact(summaries(f)) {
+                row.number("percentile_error", Some(error));
+            }
             row.number("accuracy_mean", f.accuracy.mean);
             row.number("accuracy_median", f.accuracy.median);
             row.number("under_predicted_rate", f.under_predicted_rate);
@@ -129,6 +133,11 @@ impl Printable for Judged {
         }
         rows
     }
+}
+
+/// Everything that has percentiles.
+fn summaries(foresight: &Foresight) -> impl Iterator<Item = &Summary> {
+    PARTS.into_iter().map(move |(_, of)| of(foresight)).chain([&foresight.accuracy])
 }
 
 /// Errors and their two sides.

@@ -255,6 +255,7 @@ impl Printable for RunResult {
         document.heading(format!("{} on {}", self.policy.text, self.workload.line()));
         document.facts(self.facts());
         document.table(report::measures(&self.report));
+        report::say_if_inexact(&mut document, report::summaries(&self.report));
         document.heading("Machine, queue, predictions and promises");
         document.facts(report::facts(&self.report, self.promises, self.stalls.as_ref(), self.timing));
         if let Some(search) = &self.search {

@@ -1,11 +1,13 @@
 //! A report as tables, facts and columns: what `run` and `compare` print alike.
 
-use super::document::Table;
+use super::document::{Document, Table};
 use super::flat::Row;
 use super::number::{count, duration, fixed, fixed_or, percent, plural, speed};
 use crate::meta::{ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
 use crate::simulate::Measured;
-use drystone::metrics::{Categorised, Fairness, Measure, PromisesKept, Report, SearchEffort, Stalls, Summary};
+use drystone::metrics::{
+    Categorised, EXACT_LIMIT, Fairness, Measure, Precision, PromisesKept, Report, SearchEffort, Stalls, Summary,
+};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -64,6 +66,9 @@ pub(crate) fn figures(row: &mut Row, report: &Report, promises: PromisesKept) {
             row.number(format!("{}_{name}", measure.id()), value);
         }
     }
+    if let Some(error) = inexact(summaries(report)) {
+        row.number("percentile_error", Some(error));
+    }
     row.number("utilisation", report.machine.utilisation);
     row.number("period_utilisation", report.machine.period_utilisation);
     row.number("makespan", Some(report.machine.makespan.as_f64()));
@@ -85,6 +90,31 @@ pub(crate) fn figures(row: &mut Row, report: &Report, promises: PromisesKept) {
         row.number("delay_rate", p.delay_rate);
         row.number("delay_mean", p.delay.mean);
     }
+}
+
+/// How far percentiles and medians of these summaries may be from the truth, relatively; `None` where all are exact.
+pub(crate) fn inexact<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> Option<f64> {
+    let error = |summary: &Summary| match summary.precision {
+        Precision::Histogram { relative_error } => Some(relative_error),
+        Precision::Exact | Precision::NotKept => None,
+    };
+    summaries.into_iter().filter_map(error).reduce(f64::max)
+}
+
+/// What is said under tables whose percentiles and medians are not exact.
+pub(crate) fn say_if_inexact<'a>(document: &mut Document, summaries: impl IntoIterator<Item = &'a Summary>) {
+    if let Some(error) = inexact(summaries) {
+        document.text(format!(
+            "Medians and percentiles are within {} of the true ones where they are of more than {} values; the rest is exact.",
+            percent(Some(error), 1),
+            count(EXACT_LIMIT as u64)
+        ));
+    }
+}
+
+/// Every measure of a report.
+pub(crate) fn summaries(report: &Report) -> impl Iterator<Item = &Summary> {
+    Measure::ALL.into_iter().map(|measure| report.measures.get(measure))
 }
 
 /// The measures of a report, a row each.
@@ -294,4 +324,42 @@ pub(crate) fn categories(categorised: &Categorised) -> Table {
         table.row(row.into_iter().map(Into::into).collect());
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::flat::Rows;
+    use drystone::metrics::{Collector, Config, Scope};
+    use drystone::model::{Machine, Provenance};
+
+    fn folded(relative_error: f64) -> Summary {
+        Summary { precision: Precision::Histogram { relative_error }, ..Summary::default() }
+    }
+
+    #[test]
+    fn what_comes_from_a_histogram_says_so() {
+        let said = |summaries: &[Summary]| {
+            let mut document = Document::default();
+            say_if_inexact(&mut document, summaries);
+            document.plain()
+        };
+        assert_eq!(said(&[Summary::default(), Summary { precision: Precision::NotKept, ..Summary::default() }]), "");
+        let told = said(&[folded(0.001), folded(0.0039), Summary::default()]);
+        assert!(told.contains("within 0.4% of the true ones where they are of more than 1,048,576 values"), "{told}");
+    }
+    #[test]
+    fn rows_say_so_in_a_column() {
+        let scope = Scope::new(Machine { procs: 1 }, 0, Default::default(), &Provenance::default());
+        let mut report = Collector::new(scope, Config::default()).finish();
+        let columns = |report: &Report| {
+            let (mut row, mut rows) = (Row::default(), Rows::default());
+            figures(&mut row, report, PromisesKept::default());
+            rows.push(row);
+            String::from_utf8(rows.csv().expect("rows")).expect("text")
+        };
+        assert!(!columns(&report).contains("percentile_error"));
+        report.measures.wait = folded(0.001);
+        assert!(columns(&report).contains("max,percentile_error,utilisation"), "{}", columns(&report));
+    }
 }

@@ -7,7 +7,7 @@ use crate::input::Input;
 use crate::meta::{VERSION, WorkloadMeta};
 use crate::output::document::{Document, Table};
 use crate::output::number::{NONE, count, duration, fixed_or, percent, plural};
-use crate::output::{self, file, stdout};
+use crate::output::{self, file, report, stdout};
 use drystone::log::describe::{Class, Description, describe};
 use drystone::log::transient::{Transient, transient};
 use drystone::metrics::Summary;
@@ -52,6 +52,7 @@ impl Info {
         document.facts(self.facts());
         document.heading("Summaries");
         document.table(summaries(d));
+        report::say_if_inexact(&mut document, parts(d).iter().map(|part| part.1));
         document.heading("Sizes, in processors");
         document.table(histogram("processors", &d.sizes.histogram, &|n| n.to_string()));
         document.heading("Run times");
@@ -128,15 +129,20 @@ impl Info {
     }
 }
 
-fn summaries(d: &Description) -> Table {
-    let mut table = Table::new(["", "mean", "median", "deviation", "p90", "p95", "p99", "max"]);
-    for (name, summary, decimals) in [
+/// What is summed up, with decimals.
+fn parts(d: &Description) -> [(&'static str, &Summary, usize); 5] {
+    [
         ("processors", &d.sizes.summary, 1),
         ("run time, s", &d.run_times.summary, 0),
         ("estimate, s", &d.estimates.summary, 0),
         ("accuracy of estimates", &d.estimates.accuracy, 2),
         ("time between submits, s", &d.arrivals.gaps, 0),
-    ] {
+    ]
+}
+
+fn summaries(d: &Description) -> Table {
+    let mut table = Table::new(["", "mean", "median", "deviation", "p90", "p95", "p99", "max"]);
+    for (name, summary, decimals) in parts(d) {
         let Summary { mean, median, deviation, p90, p95, p99, max, .. } = *summary;
         let mut row = vec![name.into()];
         row.extend([mean, median, deviation, p90, p95, p99, max].map(|v| fixed_or(v, decimals).into()));
