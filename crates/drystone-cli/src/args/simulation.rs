@@ -76,7 +76,7 @@ pub(crate) struct SimulationArgs {
     #[arg(long, help_heading = "Output")]
     pub(crate) timing: bool,
 
-    /// Say nothing on the standard error but errors.
+    /// Say nothing on the standard error but errors, and that no job counts.
     #[arg(long, short, help_heading = "Output")]
     pub(crate) quiet: bool,
 }

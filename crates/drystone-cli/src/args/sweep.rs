@@ -67,7 +67,7 @@ pub(crate) struct WorkArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
 
-    /// Say nothing on the standard error but errors.
+    /// Say nothing on the standard error but errors, and that no job counts.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }

@@ -184,10 +184,11 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     })
 }
 
-/// Says it where all jobs are trimmed away, and so nothing is measured.
+/// Says it where all jobs are trimmed away, and so nothing is measured: also where it is to be quiet, for what is printed then may be
+/// dashes alone.
 pub(crate) fn warn_if_none_counts(report: &Report) {
     if report.trimmed.kept == 0 {
-        message::warning(&format!(
+        message::insist(&format!(
             "none of {} counts ({}): nothing is measured",
             plural(report.trimmed.seen, "job"),
             report.selection

@@ -38,6 +38,11 @@ pub(crate) fn warning(text: &str) {
     }
 }
 
+/// What nobody may miss though it is no error: a result that is none.
+pub(crate) fn insist(text: &str) {
+    say(WARNING, "warning", text);
+}
+
 /// What is good to know.
 pub(crate) fn note(text: &str) {
     if !is_quiet() {

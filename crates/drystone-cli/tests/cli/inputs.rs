@@ -77,6 +77,15 @@ fn nobody_who_counts_is_told() {
         let args = |trim| [command, &["-w", "log.swf", "--trim", trim]].concat();
         let none = "none of 4 jobs counts (window(99999999999,0))";
         assert_says(&folder.run(&args("window(99999999999,0)")).err, &[none]);
+        // A table of dashes says nothing of it.
+        for more in [&["-q"][..], &["-q", "--brief"]] {
+            let quiet = [args("window(99999999999,0)"), more.to_vec()].concat();
+            if command[0] == "compare" || more.len() == 1 {
+                let err = folder.run(&quiet).err;
+                assert_says(&err, &[none]);
+                assert_eq!(err.lines().count(), 1, "{err}");
+            }
+        }
         assert!(!folder.run(&args("all")).err.contains("none of"), "{command:?}");
     }
 }

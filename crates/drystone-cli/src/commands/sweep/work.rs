@@ -105,7 +105,7 @@ fn plan(study: &Study, work: &WorkArgs) -> Result<Plan, Failure> {
     for case in &plan.cases {
         if case.trim.at_most(&case.workload) == 0 {
             let (label, trim) = (case.label(), case.trim);
-            message::warning(&format!("no job of {label} counts ({trim}): nothing is measured there"));
+            message::insist(&format!("no job of {label} counts ({trim}): nothing is measured there"));
         }
     }
     Ok(plan)
