@@ -137,10 +137,11 @@ struct Reader<'a> {
 const MOST: usize = 1_000_000;
 
 /// Names of columns of the store, which parameters cannot have.
-pub(crate) const RESERVED: [&str; 19] = [
+pub(crate) const RESERVED: [&str; 20] = [
     // Columns of a ranking.
     "rank",
     "degradation",
+    "clairvoyant",
     "configuration",
     "simulation",
     "study",

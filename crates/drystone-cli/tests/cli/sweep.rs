@@ -106,6 +106,7 @@ fn rankings_and_fronts() {
     folder.run(&["sweep", "study.toml"]).ok();
     let args = ["sweep", "rank", "study.db", "--subspace", "size<=2,order=fcfs"];
     let table = folder.run(&args).ok();
+    assert!(!table.contains("knows") && !table.contains("name"), "{table}");
     assert!(table.contains("size<=2,order=fcfs") && table.contains("Who has which ranks: size"), "{table}");
     let rank = folder.run(&[&args[..], &["--format", "json"]].concat()).json();
     assert_eq!(rank["subspaces"][0]["spread"]["count"], 2);
@@ -115,7 +116,9 @@ fn rankings_and_fronts() {
     let csv = folder.run(&[&args[..3], &["--format", "csv"]].concat()).ok();
     assert_eq!(
         csv.lines().next(),
-        Some("rank,degradation,policy,order,size,four wait_mean,four bounded_slowdown_mean,study,drystone")
+        Some(
+            "rank,degradation,name,policy,clairvoyant,order,size,four wait_mean,four bounded_slowdown_mean,study,drystone"
+        )
     );
     let front = folder.run(&["sweep", "pareto", "study.db", "--format", "json"]).json();
     assert!(!front["front"].as_array().expect("a list").is_empty());
@@ -277,6 +280,27 @@ fn chunks_processes_and_merging_give_the_whole() {
 }
 
 /// A third of six configurations: what the other chunks would have is missing, not only what failed.
+/// Who knows run times is a bound, not a choice; who was given a name is known by it.
+#[test]
+fn rankings_mark_bounds_and_have_names() {
+    let folder = small();
+    let policy = |text: &str, name: &str| format!("[[policy]]\npolicy = \"{text}\"\n{name}");
+    let study = [policy("perfect", ""), policy("easy", "name = \"ours\"\n"), policy("fcfs", "")].concat();
+    folder.write("study.toml", format!("[[workload]]\nfile = \"four.swf\"\n{study}"));
+    folder.run(&["sweep", "study.toml"]).ok();
+    let table = folder.run(&["sweep", "rank", "study.db"]).ok();
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+    let row = |policy: &str| rows.iter().find(|row| row.get(3) == Some(&policy)).expect("a row")[2..].to_vec();
+    assert_eq!(row("perfect"), ["perfect", "perfect", "(knows", "run", "times)"], "{table}");
+    assert_eq!(row("easy"), ["ours", "easy"]);
+    assert_eq!(row("fcfs"), ["fcfs", "fcfs"]);
+    let json = folder.run(&["sweep", "rank", "study.db", "--format", "json"]).json();
+    for ranked in json["ranked"].as_array().expect("a list") {
+        assert_eq!(ranked["clairvoyant"], ranked["policy"] == "perfect", "{ranked}");
+        assert_eq!(ranked["name"] == "ours", ranked["policy"] == "easy", "{ranked}");
+    }
+}
+
 #[test]
 fn what_is_not_ranked_is_counted() {
     let folder = small();

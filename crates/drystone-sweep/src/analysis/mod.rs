@@ -8,4 +8,4 @@ mod table;
 pub use condition::Subspace;
 pub use pareto::{Front, OnFront};
 pub use rank::{Against, Distribution, Ranked, Ranking, Share, Spread, TestCase};
-pub use table::{Candidate, Choice, DIGITS, Table};
+pub use table::{Candidate, Choice, DIGITS, Table, clairvoyant};

@@ -2,6 +2,7 @@
 
 use crate::error::SweepError;
 use crate::{Level, Metric, Row, Store};
+use drystone::policy::PolicySpec;
 use std::collections::BTreeMap;
 
 /// Which test cases count.
@@ -58,7 +59,26 @@ pub(super) fn even(value: f64) -> f64 {
     format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value)
 }
 
+/// Whether a policy knows true run times: a bound for others, impossible on a real machine. `false` for a text that is none.
+#[must_use]
+pub fn clairvoyant(policy: &str) -> bool {
+    policy.parse::<PolicySpec>().is_ok_and(|spec| spec.scheduler().forecast.predictor.clairvoyant())
+}
+
 impl Candidate {
+    /// Whether it knows true run times.
+    #[must_use]
+    pub fn clairvoyant(&self) -> bool {
+        clairvoyant(self.policy_on(0))
+    }
+
+    /// Whether its entry in the study was given a name of its own.
+    #[must_use]
+    pub fn is_named(&self) -> bool {
+        // What has none is called by what stands before its parameters, which may itself be a parameter: `{spec}`.
+        !self.name.contains('{') && self.policy.split(['(', '@', ' ']).next() != Some(self.name.as_str())
+    }
+
     /// The policy on a workload of the table.
     #[must_use]
     pub fn policy_on(&self, case: usize) -> &str {

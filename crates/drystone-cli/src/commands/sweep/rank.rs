@@ -7,7 +7,9 @@ use crate::output::flat::{Row, Rows};
 use crate::output::number::{count, fixed_or, percent, plural};
 use crate::output::{self, Printable, message};
 use drystone_sweep::Store;
-use drystone_sweep::analysis::{Against, Candidate, Choice, Distribution, Ranked, Ranking, Spread, Subspace, Table};
+use drystone_sweep::analysis::{
+    Against, Candidate, Choice, Distribution, Ranked, Ranking, Spread, Subspace, Table, clairvoyant,
+};
 use serde::Serialize;
 use std::path::Path;
 
@@ -93,6 +95,9 @@ impl Origin {
     }
 }
 
+/// Said of policies that are bounds for others.
+const KNOWS: &str = "(knows run times)";
+
 /// A ranking with all that is said of it.
 struct Shown {
     origin: Origin,
@@ -122,22 +127,37 @@ impl Shown {
     }
 
     fn top(&self) -> Grid {
+        let last = self.ranking.ranked.last().filter(|last| last.rank > self.top);
+        let shown: Vec<&Ranked> = self.ranking.ranked.iter().take(self.top).chain(last).collect();
         let mut columns = vec!["rank".to_string(), "degradation".to_string()];
         let by_policy = !self.one_policy();
+        let named = by_policy && self.table.candidates.iter().any(Candidate::is_named);
+        let bounds = shown.iter().any(|ranked| self.candidate(ranked).clairvoyant());
+        if named {
+            columns.push("name".to_string());
+        }
         if by_policy {
             columns.push("policy".to_string());
         }
         columns.extend(self.table.parameters.iter().cloned());
+        if bounds {
+            columns.push(String::new());
+        }
         let texts: Vec<usize> = (2..columns.len()).collect();
         let mut grid = Grid::new(columns).texts(&texts);
-        let last = self.ranking.ranked.last().filter(|last| last.rank > self.top);
-        for ranked in self.ranking.ranked.iter().take(self.top).chain(last) {
+        for ranked in shown {
             let candidate = self.candidate(ranked);
             let mut row: Vec<Value> = vec![count(ranked.rank as u64).into(), format!("{:.2}%", ranked.average).into()];
+            if named {
+                row.push(candidate.name.clone().into());
+            }
             if by_policy {
                 row.push(candidate.policy.clone().into());
             }
             row.extend((0..self.table.parameters.len()).map(|at| Value::from(level(candidate, at))));
+            if bounds {
+                row.push(if candidate.clairvoyant() { KNOWS } else { "" }.into());
+            }
             grid.row(row);
         }
         grid
@@ -181,10 +201,14 @@ impl Shown {
 struct RankedJson<'a> {
     rank: usize,
     degradation: f64,
+    /// Of its entry in the study.
+    name: &'a str,
     policy: &'a str,
     /// On each workload, where they differ.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     policies: &'a [String],
+    /// Whether it knows true run times.
+    clairvoyant: bool,
     parameters: serde_json::Map<String, serde_json::Value>,
     degradations: &'a [f64],
 }
@@ -208,8 +232,10 @@ impl Serialize for Shown {
                 RankedJson {
                     rank: ranked.rank,
                     degradation: ranked.average,
+                    name: &candidate.name,
                     policy: &candidate.policy,
                     policies: &candidate.policies,
+                    clairvoyant: candidate.clairvoyant(),
                     parameters: parameters.map(|(at, p)| (p.clone(), level(candidate, at).into())).collect(),
                     degradations: &ranked.degradations,
                 }
@@ -254,7 +280,7 @@ impl Printable for Shown {
                 test.metric.clone().into(),
                 fixed_or(Some(test.best), 2).into(),
                 first.unwrap_or_default().into(),
-                test.policy.clone().into(),
+                if clairvoyant(&test.policy) { format!("{} {KNOWS}", test.policy) } else { test.policy.clone() }.into(),
             ]);
         }
         document.table(tests);
@@ -288,7 +314,9 @@ impl Printable for Shown {
             let mut row = Row::default();
             row.text("rank", ranked.rank);
             row.number("degradation", Some(ranked.average));
+            row.text("name", &candidate.name);
             row.text("policy", &candidate.policy);
+            row.text("clairvoyant", candidate.clairvoyant());
             for (at, parameter) in self.table.parameters.iter().enumerate() {
                 row.text(parameter.clone(), level(candidate, at));
             }
