@@ -33,7 +33,7 @@ pub enum SweepError {
         text: String,
     },
     /// A log cannot be read or cleaned.
-    #[error("workload {name}: {source}")]
+    #[error("workload {name}: {}", in_study(source))]
     Log {
         /// The workload's name in the study.
         name: String,
@@ -136,6 +136,16 @@ pub enum SweepError {
         /// What, and what there is.
         problem: String,
     },
+}
+
+/// What is wrong with a log, with advice that a study file can follow: it has keys where the command line has options.
+fn in_study(error: &LogError) -> String {
+    const KEYS: [(&str, &str); 2] = [("(--procs N)", "(`procs = N`)"), ("(--lenient)", "(`lenient = true`)")];
+    let told = error.to_string();
+    match KEYS.into_iter().find(|(option, _)| told.contains(option)) {
+        Some((option, key)) => format!("{}; below [workload.clean]", told.replace(option, key)),
+        None => told,
+    }
 }
 
 impl SweepError {

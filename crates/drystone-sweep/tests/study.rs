@@ -39,6 +39,29 @@ fn section_7_of_tsafrir_et_al_has_8640_configurations_of_which_1020_are_equal_to
     }
 }
 
+/// A sweep has no options of cleaning: its study has.
+#[test]
+fn advice_about_logs_is_for_study_files() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let job = "1 0 -1 10 8 -1 -1 8 10 -1 1 5 1 -1 0 -1 -1 -1\n";
+    for (log, clean, advice) in [
+        (format!("; MaxProcs: 4\n{job}"), "too-wide = \"error\"", "`procs = N`"),
+        (job.to_string(), "", "`procs = N`"),
+        (format!("; MaxProcs: 8\n{job}2 0 10\n"), "", "`lenient = true`"),
+    ] {
+        std::fs::write(dir.path().join("log.swf"), log).expect("written");
+        let study = |clean: &str| {
+            let text =
+                format!("[[workload]]\nfile = \"log.swf\"\n[workload.clean]\n{clean}\n[[policy]]\npolicy = \"easy\"\n");
+            Study::parse(&dir.path().join("study.toml"), text).and_then(|study| Plan::of(&study, None))
+        };
+        let error = study(clean).expect_err("refused").to_string();
+        assert!(error.contains(advice) && error.ends_with("below [workload.clean]"), "{error}");
+        assert!(!error.contains("--"), "{error}");
+        study(&format!("{clean}\n{}", advice.trim_matches('`').replace('N', "8"))).expect("the advice helps");
+    }
+}
+
 #[test]
 fn every_point_meets_every_transformed_workload_and_seed() {
     let plan = plan(
