@@ -247,7 +247,12 @@ fn conflicts_are_found_and_nothing_is_merged() {
     let error = merge(&into, &all).expect_err("a conflict").to_string();
     assert!(error.contains("1 results differ") && error.contains("configuration 1 ("), "{error}");
     assert!(error.contains("wait_mean"), "{error}");
-    assert!(!into.exists(), "what was refused leaves no empty store");
+    let lock = dir.path().join("into.db.lock");
+    assert!(!into.exists() && !lock.exists(), "what was refused leaves no empty store and no lock");
+    // One that somebody made before is not ours to remove.
+    std::fs::write(&lock, "").expect("written");
+    merge(&into, &all).expect_err("a conflict");
+    assert!(!into.exists() && lock.exists());
     assert_eq!(merge(&into, &all[..2]).expect("merged").missing, 0);
     // Another study does not merge.
     let other = STUDY.replace("to = 3", "to = 4");

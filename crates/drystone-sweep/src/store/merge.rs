@@ -1,6 +1,6 @@
 //! Making one store of several.
 
-use super::schema::{Head, quoted};
+use super::schema::{self, Head, quoted};
 use super::{Store, write};
 use crate::error::SweepError;
 use rusqlite::types::Value;
@@ -48,7 +48,8 @@ pub fn merge(into: impl AsRef<Path>, from: &[PathBuf]) -> Result<Merged, SweepEr
     for source in &sources[1..] {
         same_plan(first, source)?;
     }
-    let fresh = !into.exists();
+    let lock = schema::lock_file(into);
+    let (fresh, unlocked) = (!into.exists(), !lock.exists());
     let mut target = Store::locked(into)?;
     let merged = fill(&mut target, &sources);
     if fresh && merged.is_err() {
@@ -56,6 +57,10 @@ pub fn merge(into: impl AsRef<Path>, from: &[PathBuf]) -> Result<Merged, SweepEr
         let Store { db, _lock, .. } = target;
         drop(db);
         let _ = std::fs::remove_file(into);
+        // Nobody waits for a lock: who found it held has been refused.
+        if unlocked {
+            let _ = std::fs::remove_file(lock);
+        }
     }
     merged
 }

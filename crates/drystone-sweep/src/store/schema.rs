@@ -119,10 +119,16 @@ pub(super) fn refuse_strangers(path: &Path) -> Result<(), SweepError> {
     }
 }
 
-/// Locks a store against other writers; the system unlocks when the process ends, however it ends.
-pub(super) fn lock(path: &Path) -> Result<File, SweepError> {
+/// The file beside a store whose lock says who writes.
+pub(super) fn lock_file(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_os_string();
     name.push(".lock");
+    name.into()
+}
+
+/// Locks a store against other writers; the system unlocks when the process ends, however it ends.
+pub(super) fn lock(path: &Path) -> Result<File, SweepError> {
+    let name = lock_file(path);
     let fail = |e: std::io::Error| {
         let problem = match e.kind() {
             std::io::ErrorKind::NotFound => "cannot be made: its directory does not exist; make it first".to_string(),
