@@ -50,6 +50,8 @@ pub(crate) enum Range {
     Levels(Vec<Level>),
     /// All numbers between two, drawn evenly or evenly in their logarithms; for samples only.
     Between { from: f64, to: f64, log: bool },
+    /// All whole numbers between two, drawn evenly in their logarithms; for samples only.
+    Whole { from: i64, to: i64 },
 }
 
 impl Range {
@@ -63,6 +65,12 @@ impl Range {
             Range::Between { from, to, log } => {
                 let value = if *log { from * (to / from).powf(place) } else { from + (to - from) * place };
                 Level::Real(rounded(value))
+            }
+            Range::Whole { from, to } => {
+                // Each number has the stretch up to the next, also the last.
+                let (first, beyond) = (*from as f64, *to as f64 + 1.0);
+                let value = first * (beyond / first).powf(place);
+                Level::Int((value as i64).clamp(*from, *to))
             }
         }
     }
@@ -176,5 +184,16 @@ mod tests {
             let below = numbers.iter().filter(|v| **v < 1.0).count();
             assert!((65..=135).contains(&below), "{below}");
         }
+    }
+
+    #[test]
+    fn whole_numbers_stay_whole_in_logarithms() {
+        // 1 has ln 2 / ln 10 of all, 9 has ln(10 / 9) / ln 10: 301 and 45 or 46 of a thousand even places.
+        let range = Range::Whole { from: 1, to: 9 };
+        let values: Vec<Level> = (0..1000).map(|i| range.at((f64::from(i) + 0.5) / 1000.0)).collect();
+        let times = |value| values.iter().filter(|v| **v == Level::Int(value)).count();
+        assert_eq!((1..=9).map(times).sum::<usize>(), 1000);
+        assert!(times(1) == 301 && [45, 46].contains(&times(9)), "{} {}", times(1), times(9));
+        assert_eq!(Range::Whole { from: 7, to: 7 }.at(0.999), Level::Int(7));
     }
 }

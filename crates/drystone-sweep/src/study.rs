@@ -576,8 +576,8 @@ impl Reader<'_> {
             let mut size = 1usize;
             for (range, span) in &ranges {
                 match range {
-                    Range::Between { .. } => {
-                        return Err(self.error(span.clone(), "a grid needs a `step` where numbers have fractions"));
+                    Range::Between { .. } | Range::Whole { .. } => {
+                        return Err(self.error(span.clone(), "a grid needs a `step` and takes no `log`"));
                     }
                     Range::Levels(levels) => size = size.saturating_mul(levels.len()),
                 }
@@ -649,6 +649,8 @@ impl Reader<'_> {
                 let value = |i: usize| format!("{:.9}", from + step * i as f64).parse().unwrap_or(from);
                 Ok(Range::Levels((0..=count).map(|i| Level::Real(value(i))).collect()))
             }
+            // Parameters that take whole numbers take no others.
+            ((Some(from), Some(to)), ..) => Ok(Range::Whole { from, to }),
             _ => Ok(Range::Between { from, to, log: raw.log }),
         }
     }

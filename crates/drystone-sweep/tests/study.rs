@@ -39,6 +39,20 @@ fn section_7_of_tsafrir_et_al_has_8640_configurations_of_which_1020_are_equal_to
     }
 }
 
+/// Parameters that take whole numbers are sampled in logarithms, too; ends with fractions make fractions.
+#[test]
+fn whole_ends_make_whole_samples() {
+    let of = |ends: &str, policy: &str| {
+        let range = format!("parameters = {{ x = {{ {ends}, log = true }} }}");
+        plan(&with(&format!("policy = \"{policy}\"\ndesign = \"latin-hypercube\"\nsamples = 20\n{range}")))
+    };
+    let whole = of("from = 1, to = 200", "easy(predict=recent({x}))");
+    assert!(whole.configurations.iter().all(|c| matches!(c.point[0], Some(Level::Int(1..=200)))));
+    assert!(whole.simulations.len() > 10, "samples differ");
+    let real = of("from = 1.0, to = 200", "slack(sf={x})");
+    assert!(real.configurations.iter().all(|c| matches!(c.point[0], Some(Level::Real(_)))));
+}
+
 /// A sweep has no options of cleaning: its study has.
 #[test]
 fn advice_about_logs_is_for_study_files() {

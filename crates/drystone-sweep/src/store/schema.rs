@@ -6,7 +6,7 @@ use crate::{Chunk, Level, Plan, VERSION};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use std::fs::{File, TryLockError};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// "DRYS": marks an SQLite file as a store.
