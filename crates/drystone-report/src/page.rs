@@ -184,6 +184,7 @@ fn judged(change: &Change) -> (&'static str, &'static str) {
     match change.verdict {
         Verdict::Better => ("clearly better", "words good"),
         Verdict::Worse => ("clearly worse", "words bad"),
+        Verdict::Same => ("the same", "words faint"),
         Verdict::Unclear => ("unclear: may be noise", "words faint"),
         Verdict::NotAMean => ("one job's value: no interval", "words faint"),
         Verdict::TooFewWeeks => ("too short a log to tell from noise", "words faint"),

@@ -32,7 +32,7 @@ fn identical_policies_are_not_told_apart() {
     let a = weekly(20, 10, |w, j| 100 + 37 * w % 11 + j);
     let c = change(&a, &a, WAIT, Options::default());
     assert_eq!((c.relative, c.interval), (Some(0.0), Some((0.0, 0.0))));
-    assert_eq!(c.verdict, Verdict::Unclear);
+    assert_eq!(c.verdict, Verdict::Same);
 }
 
 #[test]
@@ -68,6 +68,17 @@ fn one_odd_week_is_no_proof() {
     assert_eq!(c.interval.map(|i| i.1), Some(0.0));
 }
 
+/// What is the same in every week is no noise; an equal mean over all of them may be.
+#[test]
+fn the_same_is_not_unclear() {
+    let a = weekly(30, 5, |w, j| 100 + w * j);
+    assert_eq!(change(&a, &a, WAIT, Options::default()).verdict, Verdict::Same);
+    // Two weeks have changed places.
+    let b = weekly(30, 5, |w, j| 100 + j * if w < 2 { 1 - w } else { w });
+    let c = change(&a, &b, WAIT, Options::default());
+    assert_eq!((c.relative, c.verdict), (Some(0.0), Verdict::Unclear));
+}
+
 #[test]
 fn few_weeks_give_no_interval_and_say_so() {
     let (a, b) = (weekly(3, 5, |_, _| 100), weekly(3, 5, |_, _| 50));
@@ -84,7 +95,7 @@ fn a_baseline_without_waits_has_no_ratio() {
     let c = change(&none, &some, WAIT, Options::default());
     assert_eq!((c.relative, c.interval, c.verdict), (None, None, Verdict::NoRatio));
     let c = change(&none, &none, WAIT, Options::default());
-    assert_eq!((c.relative, c.verdict), (Some(0.0), Verdict::Unclear));
+    assert_eq!((c.relative, c.verdict), (Some(0.0), Verdict::Same));
     // A baseline that waits in one week only: a third of the draws have no ratio.
     let rarely = weekly(10, 5, |w, _| i64::from(w == 0));
     let c = change(&rarely, &some, WAIT, Options::default());

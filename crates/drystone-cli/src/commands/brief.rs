@@ -49,6 +49,7 @@ pub(super) fn brief(result: &CompareResult) -> Document {
         let (word, tone) = match found.map(|c| c.verdict) {
             Some(Verdict::Better) => ("better", Tone::Good),
             Some(Verdict::Worse) => ("worse", Tone::Bad),
+            Some(Verdict::Same) => ("same", Tone::Faint),
             Some(Verdict::Unclear) => ("unclear", Tone::Faint),
             _ => ("", Tone::Faint),
         };

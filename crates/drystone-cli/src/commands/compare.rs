@@ -516,6 +516,9 @@ fn change_value(c: &Change) -> Value {
     let Some(relative) = c.relative else { return Value::toned(NONE, Tone::Faint) };
     let text = change(relative);
     let Some((low, high)) = c.interval else { return text.into() };
+    if c.verdict == Verdict::Same {
+        return Value::toned("same", Tone::Faint);
+    }
     let (word, tone) = match c.verdict {
         Verdict::Better => ("better", Tone::Good),
         Verdict::Worse => ("worse", Tone::Bad),

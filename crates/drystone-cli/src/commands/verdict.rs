@@ -17,6 +17,7 @@ pub(crate) fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Better => "better",
         Verdict::Worse => "worse",
+        Verdict::Same => "same",
         Verdict::Unclear => "unclear",
         Verdict::NotAMean => "not_a_mean",
         Verdict::TooFewWeeks => "too_few_weeks",

@@ -73,6 +73,8 @@ pub enum Verdict {
     Better,
     /// The whole interval is on the worse side of no change.
     Worse,
+    /// The same in every week, as of policies with the same schedule: there is no difference to be noise.
+    Same,
     /// The interval contains no change: the difference may be noise.
     Unclear,
     /// No interval: the metric is not a mean over jobs.
@@ -191,6 +193,7 @@ pub fn compare(
             change.interval = bootstrap.interval(&old, &new, options.confidence);
             // All these measures are better when lower.
             change.verdict = match change.interval {
+                Some(_) if same(&old, &new) => Verdict::Same,
                 Some((_, high)) if high < 0.0 => Verdict::Better,
                 Some((low, _)) if low > 0.0 => Verdict::Worse,
                 Some(_) => Verdict::Unclear,
@@ -217,6 +220,12 @@ pub fn compare(
 /// new / old − 1; 0 where both are 0; `None` where only `old` is.
 pub(super) fn relative(old: f64, new: f64) -> Option<f64> {
     if old == new { Some(0.0) } else { (old > 0.0).then(|| new / old - 1.0) }
+}
+
+/// Whether every week has the same sum over as many jobs. Sums of the same numbers in another order differ in the sixteenth digit.
+fn same(old: &[Sums], new: &[Sums]) -> bool {
+    let alike = |a: &Sums, b: &Sums| a.count == b.count && (a.sum - b.sum).abs() <= 1e-12 * a.sum.max(b.sum);
+    old.iter().zip(new).all(|(a, b)| alike(a, b))
 }
 
 /// Sums and counts of a measure for each of these weeks; weeks that a report lacks have no job.
