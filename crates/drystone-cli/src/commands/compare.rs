@@ -138,6 +138,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
     let loads = load_points(args, &input.workload, &specs, given, &reports)?;
     // What is left to do is soon done, and whoever does not want it need not wait.
     let interrupted = interrupt::stop_at_once();
+    let lacks_parts = interrupted && !(left_out.is_empty() && loads.left_out.is_empty());
     let mut verdict = verdict::verdict(&comparison, &results);
     if interrupted {
         let told = verdict::left_out(&left_out, &loads.left_out);
@@ -156,10 +157,12 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
         loads: loads.points,
     };
     let mut files = Vec::new();
-    if let Some(file) = report_file {
+    if let Some(file) = report_file.and_then(|file| file.unless_lost(lacks_parts)) {
         files.push(file.write(&result)?);
     }
-    if let Some(directory) = &common.plots {
+    if let Some(directory) = &common.plots
+        && !(lacks_parts && plots::would_be_lost(directory))
+    {
         files.extend(plots::write(directory, &output::results(&result)?)?);
     }
     file::publish(files)?;

@@ -144,6 +144,7 @@ pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> Outcome {
         results.push(StudyResult { name, source, note, logs: logs.collect(), counts, tables });
     }
     drop(progress);
+    let lacks_parts = !left_out.is_empty();
     let interrupted = interrupt::stop_at_once().then(|| match left_out.join(", ") {
         nothing if nothing.is_empty() => "interrupted when all was simulated".to_string(),
         left_out => format!("interrupted: left out {left_out}"),
@@ -161,7 +162,8 @@ pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> Outcome {
     let counts = Counts::of(results.iter().flat_map(|s| &s.tables));
     let stopped = interrupted.is_some();
     let all = Reproduction { schema: "drystone/reproduce/1", drystone: VERSION, counts, interrupted, studies: results };
-    let reports = reports.into_iter().map(|report| report.write(&all)).collect::<Result<Vec<_>, _>>()?;
+    let reports = reports.into_iter().filter_map(|report| report.unless_lost(lacks_parts));
+    let reports = reports.map(|report| report.write(&all)).collect::<Result<Vec<_>, _>>()?;
     file::publish(reports)?;
     output::print(&all, args.format.into())?;
     Ok(match stopped {

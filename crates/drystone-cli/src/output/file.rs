@@ -126,6 +126,11 @@ impl Output {
         &self.name
     }
 
+    /// Whether there is a file that it will take the place of.
+    pub(crate) fn replaces(&self) -> bool {
+        matches!(self.place.get_ref(), Place::Temporary { target, .. } if target.exists())
+    }
+
     /// Writes everything at once; the file still needs its name.
     pub(crate) fn write_whole(mut self, bytes: &[u8]) -> Result<Complete, Failure> {
         self.write_all(bytes).map_err(|e| Failure::write(&self.name, &e))?;

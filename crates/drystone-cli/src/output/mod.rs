@@ -145,6 +145,15 @@ impl ReportFile {
         self.form == Form::Html
     }
 
+    /// What is to be written where the result lacks parts: nothing in the place of an older file, which may be whole. Says so.
+    pub(crate) fn unless_lost(self, lacks_parts: bool) -> Option<ReportFile> {
+        let lost = lacks_parts && self.out.replaces();
+        if lost {
+            message::warning(&format!("{} is left as it was: what is new lacks parts", self.out.name()));
+        }
+        (!lost).then_some(self)
+    }
+
     /// Writes the result; the file still needs its name.
     pub(crate) fn write(self, result: &impl Printable) -> Result<file::Complete, Failure> {
         self.out.write_whole(&render(result, self.form)?)

@@ -19,6 +19,19 @@ pub(crate) fn prepare(directory: &Path) -> Result<Folder, Failure> {
     })
 }
 
+/// Whether a directory has plots already. Says that they stay.
+pub(crate) fn would_be_lost(directory: &Path) -> bool {
+    let is_plot = |path: &Path| matches!(path.extension().and_then(|e| e.to_str()), Some("svg" | "png"));
+    let found = directory.read_dir().is_ok_and(|entries| entries.flatten().any(|entry| is_plot(&entry.path())));
+    if found {
+        message::warning(&format!(
+            "the plots in {} are left as they were: new ones would lack parts",
+            directory.display()
+        ));
+    }
+    found
+}
+
 /// Writes every plot that results have something for; the files still need their names.
 pub(crate) fn write(directory: &Path, results: &Results) -> Result<Vec<Complete>, Failure> {
     let drawings = draw(results, WIDTH).map_err(Failure::usage)?;

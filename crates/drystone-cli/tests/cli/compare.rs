@@ -47,9 +47,12 @@ fn an_interrupted_comparison_tells_what_is_done() {
     let deep = ["workload", "generate", "--procs", "128", "--load", "1.05", "--jobs", "20000", "--out", "deep.swf"];
     folder.run(&deep).ok();
     // The search takes hours.
-    let interrupted = |policies: &[&str], after: u64| {
-        let args =
-            [&["compare", "-w", "deep.swf", "--threads", "1", "--format", "json", "--report", "r.html"], policies];
+    let interrupted = |policies: &[&str], more: &[&str], after: u64| {
+        let args = [
+            &["compare", "-w", "deep.swf", "--threads", "1", "--format", "json", "--report", "r.html"],
+            more,
+            policies,
+        ];
         let mut command = folder.command(&args.concat());
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("runs");
         sleep(Duration::from_secs(after));
@@ -60,12 +63,17 @@ fn an_interrupted_comparison_tells_what_is_done() {
         output
     };
     let search = "goal(nodes=1000000)";
-    assert!(interrupted(&["-p", search], 1).stdout.is_empty());
+    let old = ["r.html", "plots/wait.svg"];
+    assert!(interrupted(&["-p", search], &[], 1).stdout.is_empty());
     assert_eq!(folder.names(), ["deep.swf"]);
     let policies = ["-p", "fcfs", "-p", "easy", "-p", search];
     // Long enough on a slow machine, too.
-    let output = [2, 8, 32, 128].iter().map(|&after| interrupted(&policies, after)).find(|o| !o.stdout.is_empty());
-    let output = output.expect("two of three are soon done");
+    let told_by = |more: &[&str]| {
+        let output =
+            [2, 8, 32, 128].iter().map(|&after| interrupted(&policies, more, after)).find(|o| !o.stdout.is_empty());
+        output.expect("two of three are soon done")
+    };
+    let output = told_by(&[]);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let results = json["results"].as_array().expect("results");
     let texts: Vec<&str> = results.iter().filter_map(|r| r["policy"]["text"].as_str()).collect();
@@ -75,6 +83,14 @@ fn an_interrupted_comparison_tells_what_is_done() {
     assert_eq!(verdict.last().and_then(|v| v.as_str()), Some(told.as_str()));
     assert!(String::from_utf8_lossy(&output.stderr).contains(&format!("note: {told}")));
     assert!(folder.read("r.html").contains(&told));
+    // What was there before may be whole.
+    std::fs::create_dir(folder.path("plots")).expect("made");
+    old.iter().for_each(|name| folder.write(name, "whole"));
+    let err = String::from_utf8(told_by(&["--plots", "plots"]).stderr).expect("text");
+    assert!(err.contains("warning: r.html is left as it was: what is new lacks parts"), "{err}");
+    assert!(err.contains("warning: the plots in plots are left as they were"), "{err}");
+    assert!(old.iter().all(|name| folder.read(name) == "whole"));
+    assert_eq!(std::fs::read_dir(folder.path("plots")).expect("a folder").count(), 1);
 }
 
 /// Who is best by one mean and worse by the other is not praised without a word of that.
