@@ -70,8 +70,7 @@ impl Info {
         let days = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
         let name = |at: usize| if d.arrivals.calendar { days[at].to_string() } else { format!("day {}", at + 1) };
         document.table(bars("day", (0..7).map(name), &d.arrivals.weekdays));
-        document.heading("Arrivals by week");
-        document.table(bars("week", (1..).map(|w: u32| w.to_string()), &d.arrivals.weeks));
+        add_weeks(&mut document, &d.arrivals.weeks);
         document.heading("Users with the most jobs");
         document.table(users(d));
         if let Some(transient) = &self.transient {
@@ -213,6 +212,22 @@ fn bars(what: &str, names: impl Iterator<Item = String>, jobs: &[u64]) -> Table 
     table
 }
 
+/// Most rows of weeks that are read rather than scrolled past.
+const MOST_WEEKS: usize = 60;
+
+/// Arrivals week by week, or by so many times four weeks that there are not more than [`MOST_WEEKS`] rows.
+fn add_weeks(document: &mut Document, weeks: &[u64]) {
+    let together = if weeks.len() <= MOST_WEEKS { 1 } else { 4 * weeks.len().div_ceil(4 * MOST_WEEKS) };
+    let name = |first: usize| match (first + together).min(weeks.len()) {
+        last if last == first + 1 => last.to_string(),
+        last => format!("{} to {last}", first + 1),
+    };
+    let jobs: Vec<u64> = weeks.chunks(together).map(|weeks| weeks.iter().sum()).collect();
+    let by = if together == 1 { "week".to_string() } else { format!("{together} weeks") };
+    document.heading(format!("Arrivals by {by}"));
+    document.table(bars("week", (0..weeks.len()).step_by(together).map(name), &jobs));
+}
+
 fn users(d: &Description) -> Table {
     let mut table = Table::new(["user", "jobs", "share", "work"]);
     for user in &d.top_users {
@@ -225,4 +240,34 @@ fn users(d: &Description) -> Table {
         ]);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_log_is_so_long_that_its_weeks_fill_screens() {
+        let told = |weeks: &[u64]| {
+            let mut document = Document::default();
+            add_weeks(&mut document, weeks);
+            document.plain()
+        };
+        // A heading, a blank line, the names of columns.
+        assert_eq!(told(&[1; 60]).lines().count(), 3 + 60);
+        let years = told(&[1; 62]);
+        assert!(years.starts_with("Arrivals by 4 weeks\n"), "{years}");
+        let rows: Vec<Vec<&str>> =
+            years.lines().skip(3).map(|line| line.split_whitespace().take(4).collect()).collect();
+        assert_eq!(
+            (rows.len(), &rows[0][..], &rows[15][..3]),
+            (16, &["1", "to", "4", "4"][..], &["61", "to", "62"][..])
+        );
+        assert_eq!(told(&[1; 61]).lines().last().and_then(|line| line.split_whitespace().next()), Some("61"));
+        for weeks in [240, 241, 1_000, 99_999] {
+            let lines = told(&vec![1; weeks]).lines().count();
+            assert!((3 + 30..=3 + 60).contains(&lines), "{weeks}: {lines}");
+        }
+        assert!(told(&[1; 241]).starts_with("Arrivals by 8 weeks"));
+    }
 }
