@@ -212,6 +212,23 @@ fn generated_logs_are_reproducible_and_meet_their_load() {
     assert_eq!(error.code, 2, "{}", error.err);
 }
 
+/// A plain log that is cut at the end of a line is whole by its form; most that say so were only cleaned.
+#[test]
+fn a_header_that_promises_more_records_is_told() {
+    let says = |header: &str| {
+        let folder = Folder::with("log.swf", format!("{header}{}", four()));
+        let ran = folder.run(&["workload", "info", "log.swf"]);
+        assert_eq!(ran.err, "", "no warning");
+        ran.ok().lines().find(|line| line.starts_with("records ")).map(str::to_string)
+    };
+    let told = says("; MaxJobs: 9\n; MaxRecords: 1005\n").expect("told");
+    assert!(told.ends_with("4, but 1,005 by the header: the log was cleaned since, or is cut off"), "{told}");
+    assert!(says("; MaxJobs: 5\n").is_some_and(|told| told.contains("but 5 by")));
+    for header in ["", "; MaxJobs: 9\n; MaxRecords: 4\n", "; MaxRecords: -1\n", "; MaxRecords: 3\n"] {
+        assert_eq!(says(header), None, "{header}");
+    }
+}
+
 #[test]
 fn info_of_a_small_log() {
     let folder = Folder::with("log.swf", four());

@@ -19,6 +19,9 @@ struct Info {
     drystone: &'static str,
     workload: WorkloadMeta,
     description: Description,
+    /// How many records the header says there are, where it says more than were read.
+    #[serde(skip)]
+    stated: Option<u64>,
     /// How it changes over time, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     transient: Option<Transient>,
@@ -33,6 +36,7 @@ pub(super) fn info(args: &InfoArgs) -> Outcome {
         schema: "drystone/workload-info/1",
         drystone: VERSION,
         workload: WorkloadMeta::of(&input),
+        stated: stated(&input),
         description,
         transient,
     };
@@ -85,7 +89,7 @@ impl Info {
         let cleaning = &self.workload.cleaning;
         let rules: Vec<String> = cleaning.rules.0.iter().map(|(rule, n)| format!("{rule} {}", count(*n))).collect();
         let rules = if rules.is_empty() { "nothing to report".to_string() } else { rules.join(", ") };
-        [
+        let mut facts = [
             ("drystone", VERSION.to_string()),
             ("workload hash", self.workload.hash.clone()),
             ("settings", self.workload.settings.text()),
@@ -124,8 +128,21 @@ impl Info {
             ),
         ]
         .map(|(name, value)| (name.to_string(), value))
-        .to_vec()
+        .to_vec();
+        if let Some(stated) = self.stated {
+            let (read, stated) = (count(cleaning.records), count(stated));
+            let told = format!("{read}, but {stated} by the header: the log was cleaned since, or is cut off");
+            facts.push(("records".to_string(), told));
+        }
+        facts
     }
+}
+
+/// How many records there should be, if that is more than there are. No reason to warn: cleaned logs of the archive, and others, keep
+/// the number of a version before.
+fn stated(input: &Input) -> Option<u64> {
+    let stated = input.header.max_records().or(input.header.max_jobs())?;
+    u64::try_from(stated).ok().filter(|&stated| stated > input.audit.records)
 }
 
 /// What is summed up, with decimals.
