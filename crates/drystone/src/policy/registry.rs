@@ -26,26 +26,34 @@ pub struct Param {
 pub struct Needs {
     /// Which parameters.
     pub params: &'static [&'static str],
-    /// The other one.
+    /// The other one; or several, separated by `|`, of which one is enough.
     pub key: &'static str,
-    /// Its value, or `!` and the value that it must not have.
+    /// Its value, or `!` and the value that it must not have; of several each has its own.
     pub value: &'static str,
 }
 
 impl Needs {
+    /// Other parameters with what each must be, of which one is enough.
+    fn any(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        self.key.split('|').zip(self.value.split('|'))
+    }
+
     fn met(&self, args: &Args<'_>) -> bool {
-        let value = plain(args.text(self.key));
-        self.value.strip_prefix('!').map_or(value == self.value, |other| value != other)
+        self.any().any(|(key, wanted)| {
+            let value = plain(args.text(key));
+            wanted.strip_prefix('!').map_or(value == wanted, |other| value != other)
+        })
     }
 }
 
-/// `bounds=auto`, `delay other than none`.
+/// `bounds=auto`, `delay other than none`, `migration=no or place=contiguous`.
 impl fmt::Display for Needs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.value.strip_prefix('!') {
-            None => write!(f, "{}={}", self.key, self.value),
-            Some(other) => write!(f, "{} other than {other}", self.key),
-        }
+        let told = self.any().map(|(key, wanted)| match wanted.strip_prefix('!') {
+            None => format!("{key}={wanted}"),
+            Some(other) => format!("{key} other than {other}"),
+        });
+        f.write_str(&told.collect::<Vec<_>>().join(" or "))
     }
 }
 
@@ -518,6 +526,7 @@ mod tests {
             ("ss(sf=auto,target=1)", "ss(sf=auto,target=1)"),
             ("easy(guard=estimate)", "easy"),
             ("easy++(guard=estimate)", "easy(backfill=sjf,guard=estimate,predict=recent(2))"),
+            ("ss(migration=yes,place=avoid)", "ss(migration=yes)"),
             ("multiqueue(tolerance=1,adapt=fixed)", "multiqueue"),
             ("multiqueue(tolerance=1,adapt=fixed,delay=100)", "multiqueue(delay=100,adapt=fixed)"),
         ] {
@@ -544,12 +553,22 @@ mod tests {
         assert_eq!(idle("multiqueue@lawson2002-delay(ceiling=3)"), ["ceiling: adapt=bounded"]);
         assert_eq!(idle("easy(guard=estimate)"), ["guard: predict other than estimate"]);
         assert_eq!(idle("easy++-guarded"), [""; 0]);
+        let place = "migration=no or place=contiguous";
+        assert_eq!(idle("tss(migration=yes,place=never)"), [format!("place: {place}")]);
+        // In one piece or not is seen in charts, whoever may migrate.
+        assert_eq!(idle("ss(migration=yes,place=contiguous)"), [""; 0]);
+        assert_eq!(idle("ss(place=never)"), [""; 0]);
         // What a variant sets is nobody's mistake.
         assert_eq!(idle("easy@tsafrir2007(reserve=0)"), [""; 0]);
         for kind in KINDS {
             for needs in kind.needs {
                 let known = |name: &str| kind.params.iter().chain(COMMON).any(|p| p.name == name);
-                assert!(known(needs.key) && needs.params.iter().all(|name| known(name)), "{}: {needs:?}", kind.name);
+                assert_eq!(needs.key.split('|').count(), needs.value.split('|').count(), "{}: {needs:?}", kind.name);
+                assert!(
+                    needs.key.split('|').all(known) && needs.params.iter().all(|name| known(name)),
+                    "{}: {needs:?}",
+                    kind.name
+                );
             }
         }
     }

@@ -21,6 +21,8 @@ const SF: Param = param(
 const TARGET: Param = param("target", "0.2", "a decimal number", "suspensions per completed job to aim at");
 const NARROW: Needs = Needs { params: &["relief"], key: "width", value: "!none" };
 const AUTO: Needs = Needs { params: &["target"], key: "sf", value: "auto" };
+// Who may go on anywhere owns nothing while suspended; in one piece or not is another question.
+const OWNERS: Needs = Needs { params: &["place"], key: "migration|place", value: "no|contiguous" };
 const EVERY: Param = param("every", "60", "seconds from 1", "the preemption routine runs at multiples of this");
 const PLACE: Param = param(
     "place",
@@ -69,7 +71,7 @@ pub(crate) static SS: Kind = Kind {
     summary: "selective suspension: who has waited long for its length takes the processors of those who have not",
     source: SOURCE,
     params: &[SF, TARGET, EVERY, PLACE, RULE, WIDTH, STARTS, CAP, RELIEF, MIGRATION],
-    needs: &[AUTO, NARROW],
+    needs: &[AUTO, NARROW, OWNERS],
     unnamed: None,
     variants: &[PAPER],
     build: |args| Ok(Box::new(Selective::new(selection(args, Limit::None)?))),
@@ -105,7 +107,7 @@ pub(crate) static TSS: Kind = Kind {
         RELIEF,
         MIGRATION,
     ],
-    needs: &[AUTO, NARROW],
+    needs: &[AUTO, NARROW, OWNERS],
     unnamed: None,
     variants: &[PAPER],
     build: |args| Ok(Box::new(Selective::new(selection(args, limit(args)?)?))),
