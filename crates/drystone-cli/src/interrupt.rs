@@ -32,6 +32,17 @@ pub(crate) fn code() -> u8 {
     CODE.load(Ordering::SeqCst)
 }
 
+/// From now on the end of the standard input, which whoever started this program holds open, is as SIGTERM: killed, it could send none.
+pub(crate) fn stop_with_parent() {
+    const SIGTERM: u8 = 15;
+    let watch = || {
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        stop(SIGTERM);
+    };
+    // Where no thread can be had, it works to its end.
+    let _ = std::thread::Builder::new().name("parent".to_string()).spawn(watch);
+}
+
 /// A signal came: work that stops in order does so; anything else ends here, without a temporary file left.
 fn stop(signal: u8) {
     let code = SIGNAL + signal;

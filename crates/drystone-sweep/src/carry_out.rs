@@ -4,6 +4,7 @@ use crate::error::SweepError;
 use crate::execute::{Executor, Outcome};
 use crate::store::Store;
 use crate::{Chunk, Plan};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -33,8 +34,23 @@ const MOST: usize = 512;
 ///
 /// # Errors
 /// The store cannot be written, or the executor fails; what was recorded before stays.
-#[expect(clippy::disallowed_methods, reason = "when to record, and what sessions took: no result has it")]
 pub fn carry_out(
+    plan: &Plan,
+    store: &mut Store,
+    executor: &dyn Executor,
+    cancel: &AtomicBool,
+    watch: &mut dyn FnMut(&Outcome),
+) -> Result<Done, SweepError> {
+    carry_out_except(&BTreeSet::new(), plan, store, executor, cancel, watch)
+}
+
+/// The same without the simulations at these places of the plan, which another store has.
+///
+/// # Errors
+/// As [`carry_out`].
+#[expect(clippy::disallowed_methods, reason = "when to record, and what sessions took: no result has it")]
+pub fn carry_out_except(
+    elsewhere: &BTreeSet<usize>,
     plan: &Plan,
     store: &mut Store,
     executor: &dyn Executor,
@@ -44,7 +60,8 @@ pub fn carry_out(
     let (since, started) = (Instant::now(), SystemTime::now());
     let chunk: Option<Chunk> = store.study()?.1;
     let recorded = store.done(plan)?;
-    let todo: Vec<usize> = plan.places(chunk).filter(|place| !recorded.contains(place)).collect();
+    let todo: Vec<usize> =
+        plan.places(chunk).filter(|place| !recorded.contains(place) && !elsewhere.contains(place)).collect();
     let mut done = Done { before: recorded.len(), ..Done::default() };
     if todo.is_empty() {
         return Ok(done);

@@ -225,6 +225,10 @@ pub(crate) struct ChunkArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) store: Option<PathBuf>,
 
+    /// For `sweep --processes`: leave out what this store has, and stop when the standard input ends, with who started this.
+    #[arg(long, value_name = "STORE", hide = true)]
+    pub(crate) under: Option<PathBuf>,
+
     #[command(flatten)]
     pub(crate) work: WorkArgs,
 }

@@ -276,10 +276,9 @@ fn chunks_processes_and_merging_give_the_whole() {
     assert_eq!(export(&folder, "all.db"), whole);
     folder.run(&["sweep", "study.toml", "--store", "processes.db", "--processes", "2"]).ok();
     assert_eq!(export(&folder, "processes.db"), whole);
-    assert!(!folder.path("processes.chunks").exists(), "what was needed meanwhile is gone");
+    assert!(!folder.path("processes.db.chunks").exists(), "what was needed meanwhile is gone");
 }
 
-/// A third of six configurations: what the other chunks would have is missing, not only what failed.
 /// Who knows run times is a bound, not a choice; who was given a name is known by it.
 #[test]
 fn rankings_mark_bounds_and_have_names() {
@@ -301,6 +300,7 @@ fn rankings_mark_bounds_and_have_names() {
     }
 }
 
+/// A third of six configurations: what the other chunks would have is missing, not only what failed.
 #[test]
 fn what_is_not_ranked_is_counted() {
     let folder = small();
@@ -388,13 +388,69 @@ fn processes_stop_with_their_command() {
     let folder = Folder::with("study.toml", LONG.replace("jobs = 2000", "jobs = 20000"));
     let args = ["sweep", "study.toml", "--processes", "2"];
     let mut child = folder.command(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("runs");
-    while !folder.path("study.chunks").exists() {
+    while !folder.path("study.db.chunks").exists() {
         sleep(Duration::from_millis(20));
     }
     sleep(Duration::from_millis(300));
     Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("kill runs");
     assert_eq!(child.wait().expect("ends").code(), Some(143));
     assert!(recorded(&folder, "study.db") < 480);
+}
+
+/// Where processes work lies what their parent's death leaves behind, and what is not ours.
+#[test]
+fn nothing_of_others_is_removed() {
+    let folder = small();
+    folder.run(&["sweep", "study.toml", "--store", "whole.db"]).ok();
+    std::fs::create_dir_all(folder.path("study.db.chunks")).expect("made");
+    for name in ["study.db.chunks/mine.txt", "study.db.chunks/chunk-01-of-2.db"] {
+        folder.write(name, "precious");
+    }
+    // What another study of the same store left.
+    folder.write("other.toml", SMALL.replace("[1, 2, 3]", "[1, 2]"));
+    let left = "study.db.chunks/chunk-1-of-7.db";
+    folder.run(&["sweep", "chunk", "1/7", "other.toml", "--store", left]).ok();
+    folder.run(&["sweep", "study.toml", "--processes", "2"]).ok();
+    assert_eq!(export(&folder, "study.db"), export(&folder, "whole.db"));
+    let mut names: Vec<_> = std::fs::read_dir(folder.path("study.db.chunks"))
+        .expect("a folder")
+        .map(|entry| entry.expect("read").file_name().into_string().expect("text"))
+        .collect();
+    names.sort();
+    assert_eq!(names, ["chunk-01-of-2.db", "chunk-1-of-7.db", "chunk-1-of-7.db.lock", "mine.txt"]);
+    assert_eq!(folder.read("study.db.chunks/mine.txt"), "precious");
+}
+
+/// Kills the command alone: its processes notice, what they did is taken over, by whomever, and nothing is made twice.
+#[cfg(unix)]
+#[test]
+fn processes_whose_command_is_killed_lose_nothing() {
+    let folder = Folder::with("study.toml", LONG.replace("jobs = 2000", "jobs = 4000"));
+    folder.run(&["sweep", "study.toml", "--store", "whole.db"]).ok();
+    let (whole, mut taken) = (export(&folder, "whole.db"), 0);
+    let again: [&[&str]; 3] = [&["--processes", "2"], &["--processes", "3"], &["--threads", "2"]];
+    for (at, more) in again.into_iter().enumerate() {
+        let store = format!("killed-{at}.db");
+        let args = ["sweep", "study.toml", "--store", &store, "--processes", "3"];
+        let mut child = folder.command(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("runs");
+        // Its processes have results of their own by now, or have made them all.
+        while recorded(&folder, &store) == 0 && child.try_wait().expect("asked").is_none() {
+            sleep(Duration::from_millis(5));
+        }
+        child.kill().expect("killed");
+        child.wait().expect("ended");
+        let ran = folder.run(&[&["sweep", "study.toml", "--store", &store], more].concat());
+        let number = |behind: &str| {
+            let line = ran.err.lines().find(|line| line.contains(behind)).unwrap_or("note: 0 ");
+            line.split_whitespace().nth(1).and_then(|n| n.parse::<u64>().ok()).expect("a number")
+        };
+        assert_eq!(number("are recorded already") + number("simulations in "), 464, "{}", ran.err);
+        taken += number("taken over");
+        ran.ok();
+        assert_eq!(export(&folder, &store), whole);
+        assert!(!folder.path(&format!("{store}.chunks")).exists());
+    }
+    assert!(taken > 0, "no process had done anything that its parent had not read yet");
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub use query::{Answer, Cell, query};
 pub use read::{Row, Status};
 
 use crate::error::SweepError;
-use crate::{Chunk, Plan};
+use crate::{Chunk, Outcome, Plan};
 use rusqlite::Connection;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -81,8 +81,30 @@ impl Store {
         &self.path
     }
 
+    /// The outcomes of a plan's simulations, none where nothing was written yet; `None` if the store is of another plan.
+    pub(crate) fn of_plan(&self, plan: &Plan) -> Result<Option<Vec<Outcome>>, SweepError> {
+        if self.is_new()? {
+            return Ok(Some(Vec::new()));
+        }
+        self.check_version()?;
+        if self.meta("plan")? != plan.hash {
+            return Ok(None);
+        }
+        self.check_results()?;
+        self.outcomes(plan).map(Some)
+    }
+
+    /// Removes the store, which is locked, and the files beside it.
+    pub(crate) fn discard(self) {
+        let Store { path, db, _lock } = self;
+        // Closed first, but still locked.
+        drop(db);
+        let _ = std::fs::remove_file(&path);
+        let _ = std::fs::remove_file(schema::lock_file(&path));
+    }
+
     /// Locks a store and connects to it.
-    fn locked(path: &Path) -> Result<Store, SweepError> {
+    pub(crate) fn locked(path: &Path) -> Result<Store, SweepError> {
         schema::refuse_strangers(path)?;
         let lock = schema::lock(path)?;
         Ok(Store { path: path.to_path_buf(), db: schema::connect(path, true)?, _lock: Some(lock) })

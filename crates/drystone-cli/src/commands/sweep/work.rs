@@ -9,9 +9,11 @@ use crate::output::number::{count, duration, fixed_or, plural, speed};
 use crate::output::{self, Printable, message};
 use crate::progress::Progress;
 use drystone_sweep::{
-    Chunk, Done, Executor, Plan, Processes, Store, Study, Threads, calibrate, carry_out, merge as merge_stores,
+    Chunk, Done, Executor, Plan, Processes, Store, Study, Threads, calibrate, carry_out_except, merge as merge_stores,
+    take_up,
 };
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -27,38 +29,36 @@ pub(super) fn sweep(args: &SweepArgs) -> Outcome {
         return dry_run(&plan, &args.work);
     }
     let store = args.store.clone().unwrap_or_else(|| study.store());
-    match args.processes {
-        None => simulate(&plan, &store, None, &Threads(threads(&args.work))),
-        Some(processes) => {
-            let directory = store.with_extension("chunks");
-            std::fs::create_dir_all(&directory).map_err(|e| Failure::write(&directory.display().to_string(), &e))?;
-            let program = std::env::current_exe().map_err(|e| Failure::usage(format_args!("drystone: {e}")))?;
-            let command = |chunk: Chunk, store: &Path| {
-                let mut command = Command::new(&program);
-                command.args(["sweep", "chunk", &chunk.to_string()]).arg(file).arg("--store").arg(store);
-                command.args(["--threads", "1", "--quiet"]);
-                if let Some(logs) = &args.work.logs {
-                    command.arg("--logs").arg(logs);
-                }
-                command
-            };
-            let executor = Processes { count: processes.into(), directory: directory.clone(), command: &command };
-            let outcome = simulate(&plan, &store, None, &executor)?;
-            if outcome == DONE {
-                // All of it is in the store now.
-                std::fs::remove_dir_all(&directory)
-                    .map_err(|e| Failure::write(&directory.display().to_string(), &e))?;
-            }
-            Ok(outcome)
+    let Some(processes) = args.processes else {
+        return simulate(&plan, &store, None, None, &Threads(threads(&args.work)));
+    };
+    let program = std::env::current_exe().map_err(|e| Failure::usage(format_args!("drystone: {e}")))?;
+    let command = |chunk: Chunk, part: &Path| {
+        let mut command = Command::new(&program);
+        command.args(["sweep", "chunk", &chunk.to_string()]).arg(file).arg("--store").arg(part);
+        command.args(["--threads", "1", "--quiet", "--under"]).arg(&store);
+        if let Some(logs) = &args.work.logs {
+            command.arg("--logs").arg(logs);
         }
-    }
+        command
+    };
+    let executor = Processes { count: processes.into(), directory: chunks_of(&store), command: &command };
+    simulate(&plan, &store, None, None, &executor)
+}
+
+/// Where processes have their stores while they work for a store.
+fn chunks_of(store: &Path) -> PathBuf {
+    // The whole name: others may differ in their ending alone.
+    let mut name = store.as_os_str().to_os_string();
+    name.push(".chunks");
+    name.into()
 }
 
 pub(super) fn resume(args: &ResumeArgs) -> Outcome {
     message::be_quiet(args.work.quiet);
     let (study, chunk) = Store::look(&args.store)?.study()?;
     let plan = plan(&study, &args.work)?;
-    simulate(&plan, &args.store, chunk, &Threads(threads(&args.work)))
+    simulate(&plan, &args.store, chunk, None, &Threads(threads(&args.work)))
 }
 
 pub(super) fn chunk(args: &ChunkArgs) -> Outcome {
@@ -71,7 +71,10 @@ pub(super) fn chunk(args: &ChunkArgs) -> Outcome {
         let stem = whole.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         whole.with_file_name(format!("{stem}-{k}-of-{n}.db"))
     });
-    simulate(&plan, &store, Some(args.chunk), &Threads(threads(&args.work)))
+    if args.under.is_some() {
+        interrupt::stop_with_parent();
+    }
+    simulate(&plan, &store, Some(args.chunk), args.under.as_deref(), &Threads(threads(&args.work)))
 }
 
 pub(super) fn merge(args: &MergeArgs) -> Outcome {
@@ -111,9 +114,20 @@ fn plan(study: &Study, work: &WorkArgs) -> Result<Plan, Failure> {
     Ok(plan)
 }
 
-fn simulate(plan: &Plan, path: &Path, chunk: Option<Chunk>, executor: &dyn Executor) -> Outcome {
+/// Brings a store to completion, without what the store `under` which it is made has already.
+fn simulate(plan: &Plan, path: &Path, chunk: Option<Chunk>, under: Option<&Path>, executor: &dyn Executor) -> Outcome {
     let mut store = Store::open(path, plan, chunk)?;
     let cancel = interrupt::stop_in_order();
+    let chunks = chunks_of(path);
+    let left = take_up(&chunks, plan, &mut store)?;
+    if left > 0 {
+        let left = plural(left as u64, "simulation");
+        message::note(&format!("{left} taken over from processes that were cut short"));
+    }
+    let elsewhere = match under {
+        None => BTreeSet::new(),
+        Some(whole) => Store::look(whole)?.outcomes(plan)?.into_iter().map(|outcome| outcome.place).collect(),
+    };
     let recorded = store.done(plan)?.len();
     let total = plan.places(chunk).count();
     if recorded > 0 {
@@ -123,7 +137,7 @@ fn simulate(plan: &Plan, path: &Path, chunk: Option<Chunk>, executor: &dyn Execu
     let progress = Progress::new("simulating", "simulations", Some(total as u64));
     progress.add(recorded as u64);
     let mut best = Best::new(plan);
-    let done = carry_out(plan, &mut store, executor, cancel, &mut |outcome| {
+    let done = carry_out_except(&elsewhere, plan, &mut store, executor, cancel, &mut |outcome| {
         progress.add(1);
         if let Some(text) = best.take(plan, outcome) {
             progress.say(text);
@@ -131,6 +145,8 @@ fn simulate(plan: &Plan, path: &Path, chunk: Option<Chunk>, executor: &dyn Execu
     });
     drop(progress);
     let done = done?;
+    // All of it is in the store now.
+    take_up(&chunks, plan, &mut store)?;
     output::print_document(&Progressed::of(&store)?.document())?;
     say_what_was_done(&done);
     if done.left > 0 {

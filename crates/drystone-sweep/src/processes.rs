@@ -1,0 +1,261 @@
+//! Other processes that simulate, each a chunk of the study into a store of its own.
+
+use crate::error::SweepError;
+use crate::execute::{Executor, Outcome};
+use crate::store::Store;
+use crate::{Chunk, Plan};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How often processes are looked after.
+const LOOK: Duration = Duration::from_millis(20);
+/// How long a process that was told to stop may take before it is ended: what its store has is complete at every instant.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How often their stores are read, and how much longer for each result that is there: reading stays a small part of the work.
+const READ: Duration = Duration::from_millis(500);
+const READ_EACH: Duration = Duration::from_micros(20);
+/// How long a store may still be in use by a process whose parent was killed.
+const ORPHAN: Duration = Duration::from_secs(10);
+
+/// So many processes on this machine, each with a chunk of the study and a store of its own, which are read while they work.
+pub struct Processes<'a> {
+    /// How many.
+    pub count: u32,
+    /// Where their stores are: see [`take_up`]. Made where it is missing.
+    pub directory: PathBuf,
+    /// The command that simulates a chunk of the study into a store and succeeds when it is complete. Its standard input stays open
+    /// until it is to stop, or this process is gone: it should end then.
+    #[allow(clippy::type_complexity)]
+    pub command: &'a (dyn Fn(Chunk, &Path) -> Command + Sync),
+}
+
+/// A process at work.
+struct Worker {
+    chunk: Chunk,
+    store: PathBuf,
+    child: Child,
+    ended: Option<std::io::Result<ExitStatus>>,
+}
+
+impl Worker {
+    /// Whether it is still at work.
+    fn works(&mut self) -> bool {
+        if self.ended.is_none() {
+            self.ended = self.child.try_wait().transpose();
+        }
+        self.ended.is_none()
+    }
+
+    /// Tells it to stop.
+    fn dismiss(&mut self) {
+        drop(self.child.stdin.take());
+    }
+
+    /// Ends it.
+    fn kill(&mut self) {
+        if self.works() {
+            self.ended = Some(self.child.kill().and_then(|()| self.child.wait()));
+        }
+    }
+}
+
+/// Lets processes stop, and waits for them: nobody is left behind.
+fn dismiss(workers: &mut [Worker]) {
+    workers.iter_mut().for_each(Worker::dismiss);
+    let mut patience = PATIENCE;
+    while workers.iter_mut().any(Worker::works) && !patience.is_zero() {
+        std::thread::sleep(LOOK);
+        patience = patience.saturating_sub(LOOK);
+    }
+    workers.iter_mut().for_each(Worker::kill);
+}
+
+/// Hands over what came since the last time.
+struct Reader<'a> {
+    plan: &'a Plan,
+    todo: &'a [usize],
+    /// Which of them have come.
+    come: Vec<bool>,
+    results: u32,
+    accept: &'a mut dyn FnMut(Outcome) -> Result<(), SweepError>,
+}
+
+impl Reader<'_> {
+    /// Reads a store. The first error is of the store, the second of whoever accepts.
+    fn read(&mut self, path: &Path) -> Result<Result<(), SweepError>, SweepError> {
+        for outcome in Store::look(path)?.outcomes(self.plan)? {
+            if let Ok(at) = self.todo.binary_search(&outcome.place)
+                && !std::mem::replace(&mut self.come[at], true)
+            {
+                self.results += 1;
+                if let Err(error) = (self.accept)(outcome) {
+                    return Ok(Err(error));
+                }
+            }
+        }
+        Ok(Ok(()))
+    }
+}
+
+impl Processes<'_> {
+    /// Starts a process for each chunk in which something is to be done.
+    fn start(&self, todo: &[usize]) -> Result<Vec<Worker>, SweepError> {
+        let problem = |problem: String| SweepError::Process { problem };
+        std::fs::create_dir_all(&self.directory)
+            .map_err(|e| problem(format!("{} cannot be made: {e}", self.directory.display())))?;
+        let mut workers = Vec::new();
+        for k in 1..=self.count {
+            let chunk = Chunk { k, n: self.count };
+            if !todo.iter().any(|&place| chunk.holds(place)) {
+                continue;
+            }
+            let store = self.directory.join(store_name(chunk));
+            let mut command = (self.command)(chunk, &store);
+            match command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn() {
+                Ok(child) => workers.push(Worker { chunk, store, child, ended: None }),
+                Err(e) => {
+                    dismiss(&mut workers);
+                    return Err(problem(format!("{} cannot be started: {e}", command.get_program().display())));
+                }
+            }
+        }
+        Ok(workers)
+    }
+}
+
+impl Executor for Processes<'_> {
+    fn execute(
+        &self,
+        plan: &Plan,
+        todo: &[usize],
+        cancel: &AtomicBool,
+        accept: &mut dyn FnMut(Outcome) -> Result<(), SweepError>,
+    ) -> Result<(), SweepError> {
+        let mut workers = self.start(todo)?;
+        let mut reader = Reader { plan, todo, come: vec![false; todo.len()], results: 0, accept };
+        let mut pause = READ;
+        // Each is asked, also where one is at work: whoever has ended is not left waiting.
+        while workers.iter_mut().fold(false, |any, worker| any | worker.works()) {
+            if cancel.load(Ordering::Relaxed) {
+                dismiss(&mut workers);
+                break;
+            }
+            std::thread::sleep(LOOK);
+            pause = pause.saturating_sub(LOOK);
+            if pause.is_zero() {
+                for at in 0..workers.len() {
+                    // One that has just begun has no store yet.
+                    if let Ok(Err(error)) = reader.read(&workers[at].store) {
+                        dismiss(&mut workers);
+                        return Err(error);
+                    }
+                }
+                pause = READ + READ_EACH * reader.results;
+            }
+        }
+        let mut failed = None;
+        for Worker { chunk, store, ended, .. } in workers {
+            match ended {
+                Some(Ok(status)) if status.success() || cancel.load(Ordering::Relaxed) => {}
+                Some(Ok(status)) => {
+                    let problem = format!("the process with chunk {chunk} failed ({status}); what it did is kept");
+                    failed = failed.or(Some(SweepError::Process { problem }));
+                }
+                Some(Err(e)) => {
+                    let problem = format!("chunk {chunk} is lost: {e}");
+                    failed = failed.or(Some(SweepError::Process { problem }));
+                }
+                None => {}
+            }
+            match reader.read(&store) {
+                Ok(accepted) => accepted?,
+                // Stopped before it wrote.
+                Err(_) if cancel.load(Ordering::Relaxed) && !store.exists() => {}
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+        failed.map_or(Ok(()), Err)
+    }
+
+    fn describe(&self) -> String {
+        format!("{} process{}", self.count, if self.count == 1 { "" } else { "es" })
+    }
+}
+
+fn store_name(chunk: Chunk) -> String {
+    format!("chunk-{}-of-{}.db", chunk.k, chunk.n)
+}
+
+/// The chunk whose store has this name.
+fn chunk_of(name: &str) -> Option<Chunk> {
+    let chunk: Chunk = name.strip_prefix("chunk-")?.strip_suffix(".db")?.replace("-of-", "/").parse().ok()?;
+    (store_name(chunk) == name).then_some(chunk)
+}
+
+/// Records what the stores in the directory of [`Processes`] hold and this store of the same plan lacks, and removes them: what processes
+/// have done whose parent was killed, of whatever number, or of one that is through. Answers how many simulations that were. Of anything
+/// else in the directory nothing is touched.
+///
+/// # Errors
+/// A store cannot be read, or is in use for long; or the results cannot be recorded. Nothing is removed that is not recorded.
+pub fn take_up(directory: &Path, plan: &Plan, store: &mut Store) -> Result<usize, SweepError> {
+    let lost = |e: std::io::Error| SweepError::Process { problem: format!("{}: {e}", directory.display()) };
+    let entries = match std::fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(0),
+        Err(e) => return Err(lost(e)),
+    };
+    let mut paths = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(lost)?;
+        if entry.file_name().to_str().and_then(chunk_of).is_some() {
+            paths.push(entry.path());
+        }
+    }
+    paths.sort();
+    let mut taken = 0;
+    for path in paths {
+        let chunk = lock_patiently(&path)?;
+        if let Some(outcomes) = chunk.of_plan(plan)? {
+            let recorded = store.done(plan)?;
+            let new: Vec<Outcome> = outcomes.into_iter().filter(|o| !recorded.contains(&o.place)).collect();
+            store.record(plan, &new)?;
+            taken += new.len();
+            chunk.discard();
+        }
+    }
+    // Unless somebody else has something in it.
+    let _ = std::fs::remove_dir(directory);
+    Ok(taken)
+}
+
+/// Locks a store that a process may still have, which ends soon, for its parent is gone.
+fn lock_patiently(path: &Path) -> Result<Store, SweepError> {
+    let mut patience = ORPHAN;
+    loop {
+        match Store::locked(path) {
+            Err(SweepError::Locked { .. }) if !patience.is_zero() => {
+                std::thread::sleep(LOOK);
+                patience = patience.saturating_sub(LOOK);
+            }
+            answer => return answer,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stores_of_chunks_are_known_by_their_names() {
+        assert_eq!(chunk_of(&store_name(Chunk { k: 2, n: 13 })), Some(Chunk { k: 2, n: 13 }));
+        for strange in
+            ["chunk-3-of-2.db", "chunk-1-of-2.db.lock", "chunk-01-of-2.db", "my-chunk-1-of-2.db", "chunk-1/2.db"]
+        {
+            assert_eq!(chunk_of(strange), None, "{strange}");
+        }
+    }
+}
