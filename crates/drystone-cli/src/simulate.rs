@@ -3,7 +3,7 @@
 use crate::progress::Progress;
 use drystone::engine::{Levels, Observer, Platform, Replay, Scheduler, Simulation, SimulationError};
 use drystone::metrics::{Collector, Config, JobRow, PromiseAudit, PromisesKept, Report, Scheme, Scope};
-use drystone::model::{Ended, JobId, Time, Workload};
+use drystone::model::{Ended, JobId, Span, Time, Workload};
 use drystone::policy::{PolicySpec, Priorities};
 use drystone_report::{Details, Material, Watcher};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -145,8 +145,13 @@ impl Observer for Watch<'_> {
     }
 }
 
-/// What to measure; `detailed` measures what [`details`] takes.
-pub(crate) fn config(args: &crate::args::SimulationArgs, keep_jobs: bool, detailed: bool) -> Config {
+/// What to measure, `excessive` waits among it; `detailed` measures what [`details`] takes.
+pub(crate) fn config(
+    args: &crate::args::SimulationArgs,
+    excessive: &[Span],
+    keep_jobs: bool,
+    detailed: bool,
+) -> Config {
     let mut categories = args.by.clone();
     if detailed {
         categories.extend(DETAILED.iter().filter(|s| !args.by.contains(s)));
@@ -155,6 +160,7 @@ pub(crate) fn config(args: &crate::args::SimulationArgs, keep_jobs: bool, detail
         selection: crate::input::selection(args),
         categories,
         category_percentiles: true,
+        excessive: excessive.to_vec(),
         keep_jobs: keep_jobs || detailed,
         ..Config::default()
     }

@@ -1,9 +1,9 @@
 //! Options of `run` and `compare`: the workload, what is measured and how it is printed.
 
-use super::values::{selection, words};
+use super::values::{selection, threshold, words};
 use super::{CutArgs, LogArgs};
 use clap::{Args, ValueEnum};
-use drystone::metrics::{Scheme, Selection};
+use drystone::metrics::{Scheme, Selection, Threshold};
 use std::path::PathBuf;
 
 /// What `run` and `compare` share.
@@ -33,6 +33,11 @@ pub(crate) struct SimulationArgs {
     /// Also report by category; repeatable.
     #[arg(long, value_name = "SCHEME", help_heading = "Measuring", value_parser = words(&Scheme::ALL, Scheme::id))]
     pub(crate) by: Vec<Scheme>,
+
+    /// Also report excessive waits (jobs, total, mean): those beyond so many seconds or, with `compare`, beyond the longest wait
+    /// under the baseline (baseline-max) or its 98th percentile (baseline-p98); repeatable.
+    #[arg(long, value_name = "THRESHOLD", help_heading = "Measuring", value_parser = threshold)]
+    pub(crate) excess: Vec<Threshold>,
 
     /// Seed of everything random: the synthetic workload where no log is given, and the intervals of comparisons.
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Measuring")]

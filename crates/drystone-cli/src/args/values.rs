@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use drystone::log::clean::OptionError;
-use drystone::metrics::Selection;
+use drystone::metrics::{Selection, Threshold};
 use drystone::policy::{PolicySpec, SpecError};
 use std::str::FromStr;
 
@@ -24,6 +24,11 @@ pub(crate) fn value<T: FromStr<Err = OptionError>>(text: &str) -> Result<T, Stri
 
 /// A rule of trimming.
 pub(crate) fn selection(text: &str) -> Result<Selection, String> {
+    text.parse().map_err(|error: drystone::metrics::UnknownWord| format!("expected {}", error.expected))
+}
+
+/// Waits beyond what are excessive.
+pub(crate) fn threshold(text: &str) -> Result<Threshold, String> {
     text.parse().map_err(|error: drystone::metrics::UnknownWord| format!("expected {}", error.expected))
 }
 

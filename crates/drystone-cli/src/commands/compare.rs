@@ -1,6 +1,7 @@
 //! `drystone compare`: several policies on one workload.
 
 use super::brief::brief;
+use super::excess;
 use super::loads::load_points;
 use super::run::{in_study, parts, warn_if_none_counts};
 use super::verdict;
@@ -23,7 +24,7 @@ use drystone::metrics::{
     Categorised, Change, Comparison, LEAST_WEEKS, Measure, Metric, Options, PromisesKept, Report, Selection, Verdict,
     compare as compare_reports,
 };
-use drystone::model::Workload;
+use drystone::model::{Span, Workload};
 use drystone::policy::{ALIASES, KINDS, PolicySpec, Priorities};
 use drystone_report::{Details, LoadPoint, Watcher};
 use serde::Serialize;
@@ -108,7 +109,12 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
     }
     let detailed =
         common.details || args.brief || common.plots.is_some() || report_file.as_ref().is_some_and(ReportFile::is_page);
-    let watched = simulate_all(args, &input.workload, parts.as_slice(), &specs, given, detailed)?;
+    let (workload, parts) = (&input.workload, parts.as_slice());
+    let Some(excessive) = excessive(args, workload, parts, &specs, given)? else {
+        message::note("interrupted before any policy was done");
+        return Ok(interrupt::code());
+    };
+    let watched = simulate_all(args, workload, parts, &specs, given, &excessive, detailed)?;
     let (specs, mut watched, left_out) = those_done(specs, watched);
     if specs.is_empty() {
         message::note("interrupted before any policy was done");
@@ -271,6 +277,7 @@ pub(super) fn simulate_all(
     parts: &[Workload],
     specs: &[PolicySpec],
     given: Given<'_>,
+    excessive: &[Span],
     detailed: bool,
 ) -> Result<Vec<Option<Watched>>, Failure> {
     let progress = Progress::new("simulating", "jobs", Some((specs.len() * whole.len()) as u64));
@@ -279,7 +286,7 @@ pub(super) fn simulate_all(
         at_work.change(|names| names.push(spec.text().to_string()));
         let priorities = given.priorities.filter(|p| input::takes(spec, p, whole).is_ok());
         let theirs = Given { priorities, ..given };
-        let config = config(&args.common, false, detailed);
+        let config = config(&args.common, excessive, false, detailed);
         let mut watcher = detailed.then(|| Watcher::new(whole.machine().procs));
         let measured = match &mut watcher {
             Some(watcher) => simulate(whole, parts, spec, theirs, config, &progress, watcher),
@@ -292,6 +299,25 @@ pub(super) fn simulate_all(
         Ok(measured.map(|measured| Watched { measured, watcher }))
     };
     parallel::map(specs.iter().collect(), threads(args), one).into_iter().collect()
+}
+
+/// What waits are excessive beyond. Where that is a question of the baseline's waits, it is simulated for it; `None` where that was
+/// interrupted.
+fn excessive(
+    args: &CompareArgs,
+    whole: &Workload,
+    parts: &[Workload],
+    specs: &[PolicySpec],
+    given: Given<'_>,
+) -> Result<Option<Vec<Span>>, Failure> {
+    let thresholds = &args.common.excess;
+    if !excess::need_baseline(thresholds) {
+        return Ok(Some(excess::beside(thresholds, None)));
+    }
+    let baseline = baseline(args, specs)?;
+    let alone: Vec<PolicySpec> = specs.iter().filter(|s| s.text() == baseline).cloned().collect();
+    let simulated = simulate_all(args, whole, parts, &alone, given, &[], false)?.pop().flatten();
+    Ok(simulated.map(|watched| excess::beside(thresholds, Some(&watched.measured.report))))
 }
 
 /// The policies that are simulated now, said behind the progress bar: one may take a hundred times as long as another.
@@ -551,6 +577,10 @@ impl Printable for CompareResult {
             };
             document.heading(format!("Change against {} ({intervals})", self.baseline));
             document.table(self.against_baseline());
+        }
+        for (heading, table) in excess::tables(&self.results) {
+            document.heading(heading);
+            document.table(table);
         }
         document.heading("Promises and predictions");
         document.table(self.promises());

@@ -2,6 +2,7 @@
 
 mod brief;
 mod compare;
+mod excess;
 mod explain;
 mod gantt;
 mod loads;

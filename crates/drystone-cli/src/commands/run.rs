@@ -1,5 +1,6 @@
 //! `drystone run`: one policy on one workload, in depth.
 
+use super::excess;
 use crate::args::RunArgs;
 use crate::exit::{DONE, FINDING, Failure, Outcome};
 use crate::input::{self, Files, Input};
@@ -52,6 +53,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     let common = &args.common;
     message::be_quiet(common.quiet);
     // What cannot be written is said before the work is done.
+    let excessive = excess::fixed(&common.excess)?;
     let besides = [
         ("--jobs", args.jobs.as_deref(), args.jobs.as_deref().and_then(jobs::beside)),
         ("--trace", args.trace.as_deref(), args.trace.as_deref().and_then(beside::beside)),
@@ -80,7 +82,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     let parts = parts(&input.workload, common.each_month)?;
     let progress = Progress::new("simulating", "jobs", Some(input.workload.len() as u64));
     let detailed = common.details || common.plots.is_some() || report_file.as_ref().is_some_and(ReportFile::is_page);
-    let config = config(common, schedule.is_some() || weeks.is_some(), detailed);
+    let config = config(common, &excessive, schedule.is_some() || weeks.is_some(), detailed);
     let mut watcher = if detailed { Watcher::new(input.workload.machine().procs) } else { Watcher::idle() };
     let mut notes = Notes::default();
     let mut segments = Segments::default();
@@ -258,7 +260,9 @@ impl Printable for RunResult {
         document.table(report::measures(&self.report));
         report::say_if_inexact(&mut document, report::summaries(&self.report));
         document.heading("Machine, queue, predictions and promises");
-        document.facts(report::facts(&self.report, self.promises, self.stalls.as_ref(), self.timing));
+        let mut facts = excess::facts(&self.report);
+        facts.extend(report::facts(&self.report, self.promises, self.stalls.as_ref(), self.timing));
+        document.facts(facts);
         if let Some(search) = &self.search {
             document.heading("Search");
             document.facts(report::search(search));

@@ -69,6 +69,13 @@ pub(crate) fn figures(row: &mut Row, report: &Report, promises: PromisesKept) {
     if let Some(error) = inexact(summaries(report)) {
         row.number("percentile_error", Some(error));
     }
+    for (at, excess) in report.excessive.iter().enumerate() {
+        let name = |what| format!("excess_{}_{what}", at + 1);
+        row.number(name("threshold"), Some(excess.threshold.as_f64()));
+        row.text(name("jobs"), excess.count);
+        row.number(name("total"), Some(excess.total));
+        row.number(name("mean"), excess.mean);
+    }
     row.number("utilisation", report.machine.utilisation);
     row.number("period_utilisation", report.machine.period_utilisation);
     row.number("makespan", Some(report.machine.makespan.as_f64()));
@@ -230,6 +237,9 @@ fn fairness_text(fairness: &Fairness) -> String {
     );
     if let (Some(user), Some(slowdown)) = (fairness.worst_user, fairness.worst_user_slowdown) {
         let _ = write!(text, "; worst off: user {user}, bounded slowdown {}", fixed(slowdown, 1));
+    }
+    if let Some(overtaken) = fairness.overtaken {
+        let _ = write!(text, "; {} of jobs overtaken", percent(Some(overtaken), 1));
     }
     text
 }

@@ -258,3 +258,60 @@ fn nobody_is_better_than_a_baseline_under_which_nobody_waits() {
     let said = folder.run(&args).ok();
     assert!(said.contains("By mean wait, no policy is better than easy."), "{said}");
 }
+
+/// Waits beyond a number of seconds, and beyond those of the baseline, as the schedule has them.
+#[test]
+fn excessive_waits_are_those_of_the_schedule() {
+    let folder = Folder::new();
+    folder.run(&["workload", "generate", "--jobs", "400", "--load", "1.1", "-o", "log.swf"]).ok();
+    let simulate = |command: &str, more: &[&str]| folder.run(&[&[command, "-w", "log.swf", "-q"], more].concat());
+    let policies = ["-p", "fcfs", "-p", "easy", "--baseline", "fcfs"];
+    let excess = ["--excess", "3600", "--excess", "baseline-max", "--excess", "baseline-p98"];
+    let compared = simulate("compare", &[&policies[..], &excess, &["--format", "json"]].concat()).json();
+    let mut longest = 0;
+    for result in compared["results"].as_array().expect("a list") {
+        let policy = result["policy"]["text"].as_str().expect("a text");
+        let schedule = simulate("run", &["-p", policy, "--jobs", "jobs.csv", "--excess", "3600", "--format", "csv"]);
+        let waits: Vec<i64> = folder
+            .read("jobs.csv")
+            .lines()
+            .skip(1)
+            .map(|row| {
+                let fields: Vec<i64> = row.split(',').take(3).map(|f| f.parse().expect("a number")).collect();
+                fields[2] - fields[1]
+            })
+            .collect();
+        assert_eq!(waits.len(), 400);
+        for (at, excess) in result["report"]["excessive"].as_array().expect("a list").iter().enumerate() {
+            let threshold = excess["threshold"].as_i64().expect("a number");
+            let beyond: Vec<i64> = waits.iter().map(|wait| wait - threshold).filter(|&w| w > 0).collect();
+            assert_eq!(excess["count"], beyond.len(), "{policy}: {threshold}");
+            assert_eq!(excess["total"].as_f64(), Some(beyond.iter().sum::<i64>() as f64));
+            match (at, policy) {
+                (0, _) => {
+                    assert!(threshold == 3600 && !beyond.is_empty());
+                    let (header, row) = schedule.out.split_once('\n').expect("a row");
+                    // From the end: texts before it may have commas.
+                    let columns = header.trim().rsplit(',').zip(row.trim().rsplit(','));
+                    let column = |name| columns.clone().find(|c| c.0 == name).expect(name).1.to_string();
+                    assert_eq!(column("excess_1_threshold"), "3600");
+                    assert_eq!(column("excess_1_jobs"), beyond.len().to_string());
+                }
+                (1, "fcfs") => {
+                    longest = threshold;
+                    assert_eq!(waits.iter().max(), Some(&threshold));
+                }
+                (1, _) => assert_eq!(threshold, longest, "the baseline's"),
+                (_, "fcfs") => assert_eq!(beyond.len(), 8, "2 % of 400"),
+                _ => {}
+            }
+        }
+    }
+    let table = simulate("compare", &[&policies[..], &excess].concat()).ok();
+    assert_eq!(table.matches("Waits beyond ").count(), 3, "{table}");
+    assert!(table.contains("Waits beyond 60.0 min"), "{table}");
+    let err = simulate("run", &["-p", "easy", "--excess", "baseline-max"]).fails(2);
+    assert!(err.contains("--excess baseline-max: a single policy has no baseline"), "{err}");
+    let told = simulate("run", &["-p", "easy", "--excess", "0", "--excess", "99999999"]).ok();
+    assert!(told.contains("waits beyond 0 s ") && told.contains("waits beyond 1,157.4 days"), "{told}");
+}
