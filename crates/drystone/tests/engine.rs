@@ -152,6 +152,34 @@ fn a_state_that_is_refused_leaves_no_trace() {
     }
 }
 
+/// A state has the choices of its policy in it: a session of other choices would go on with those and not with its own.
+#[test]
+fn a_state_of_other_choices_is_refused() {
+    let w = workload(2, &[(0, 1, 100, 50), (1, 1, 100, 10), (2, 2, 50, 50), (20, 1, 100, 5), (70, 1, 10, 10)]);
+    let named = names().into_iter().map(str::to_string);
+    let others =
+        ["easy(order=sjf)", "easy(pass=event)", "easy++(correct=gradual)", "easy++(predict=recent(3))", "ss(sf=1.5)"];
+    let policies: Vec<String> = named.chain(others.map(str::to_string)).collect();
+    let after = |policy: &str, steps: usize| {
+        let mut simulation = Simulation::new(w.machine(), spec(policy).scheduler(), Replay::new(&w));
+        for _ in 0..steps {
+            simulation.step(&mut ()).expect("runs");
+        }
+        simulation
+    };
+    let saved: Vec<Vec<u8>> = policies.iter().map(|policy| after(policy, 3).save().expect("saves")).collect();
+    for here in &policies {
+        for (other, state) in policies.iter().zip(&saved) {
+            let loaded = after(here, 0).load(state);
+            let same = spec(here).canonical() == spec(other).canonical();
+            assert_eq!(loaded.is_ok(), same, "{here} and a state of {other}");
+            if let Err(error) = loaded {
+                assert!(error.to_string().contains("it is of another scheduler"), "{error}");
+            }
+        }
+    }
+}
+
 /// The orders, on one processor: all jobs arrive while the first one runs.
 #[test]
 fn orders_by_hand() {

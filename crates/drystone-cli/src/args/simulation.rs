@@ -54,7 +54,8 @@ pub(crate) struct SimulationArgs {
     pub(crate) platform: Option<PathBuf>,
 
     /// Exit with code 1 if any job started later than first promised. Only conservative and slack-based backfilling,
-    /// multiple queues and the head of EASY's queue are bound by promises, and only where no job outlives its estimate (--overrun kill or exact).
+    /// multiple queues and the head of EASY's queue are bound by promises, and only with one pass per instant (not pass=event) where
+    /// no job outlives its estimate (--overrun kill or exact).
     #[arg(long, help_heading = "Measuring")]
     pub(crate) require_promises: bool,
 

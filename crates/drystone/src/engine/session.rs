@@ -65,6 +65,8 @@ pub struct Scheduler {
 /// ```
 pub struct Session {
     scheduler: Scheduler,
+    /// What the scheduler is, from its state before the first event: see [`Session::load`].
+    origin: Vec<u8>,
     clairvoyant: bool,
     corrects: bool,
     propagation: Propagation,
@@ -129,6 +131,7 @@ pub struct ImpossibleJob(String);
 
 #[derive(Serialize, Deserialize)]
 struct Saved {
+    origin: Vec<u8>,
     state: State,
     policy: Vec<u8>,
     predictor: Vec<u8>,
@@ -136,6 +139,17 @@ struct Saved {
     wake: Time,
     /// Woken since then.
     woken: bool,
+}
+
+impl Scheduler {
+    /// What tells it from others, before the first event: policies and predictors have their choices in their state.
+    fn fingerprint(&self) -> Vec<u8> {
+        let Forecast { predictor, factor, correction } = &self.forecast;
+        let policy = (self.policy.kind(), self.policy.save().ok(), self.pass);
+        let parts = (policy, predictor.kind(), predictor.save().ok(), factor, correction);
+        // What cannot be saved here cannot be saved later, either.
+        postcard::to_stdvec(&parts).unwrap_or_default()
+    }
 }
 
 impl Session {
@@ -167,8 +181,10 @@ impl Session {
             changes: Changes::default(),
             of_user: ByUser::default(),
         };
+        let origin = scheduler.fingerprint();
         Session {
             scheduler,
+            origin,
             clairvoyant,
             corrects,
             propagation,
@@ -557,6 +573,7 @@ impl Session {
     /// Where serde fails.
     pub fn save(&self) -> Result<Vec<u8>, SnapshotError> {
         let saved = Saved {
+            origin: self.origin.clone(),
             state: self.s.clone(),
             policy: self.scheduler.policy.save()?,
             predictor: self.scheduler.forecast.predictor.save()?,
@@ -571,9 +588,13 @@ impl Session {
     /// [`Session::decide`].
     ///
     /// # Errors
-    /// Bytes that are no such state. The session is then unchanged.
+    /// Bytes that are no such state, or that of a session with another scheduler. The session is then unchanged.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
         let saved: Saved = postcard::from_bytes(bytes)?;
+        // A policy's state has its choices in it: it would go on as the policy that it was saved by.
+        if saved.origin != self.origin {
+            return Err(SnapshotError::Foreign);
+        }
         let predictor = &mut self.scheduler.forecast.predictor;
         let before = predictor.save()?;
         predictor.load(&saved.predictor)?;

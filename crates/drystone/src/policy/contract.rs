@@ -339,12 +339,25 @@ pub trait Snapshot {
     /// # Errors
     /// Bytes that are no such state. The state is then unchanged.
     fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError>;
+
+    /// What kind of state it is.
+    fn kind(&self) -> &'static str {
+        std::any::type_name::<Self>()
+    }
 }
 
 /// A state could not be saved or restored.
 #[derive(Debug, thiserror::Error)]
-#[error("saved state: {0}")]
-pub struct SnapshotError(#[from] postcard::Error);
+pub enum SnapshotError {
+    /// It cannot be written, or is no such state.
+    #[error("saved state: {0}")]
+    Unreadable(#[from] postcard::Error),
+    /// It was saved by a scheduler of other choices, which would go on here as if they were this one's.
+    #[error(
+        "saved state: it is of another scheduler; policy, parameters, priorities, predictions, corrections and passes must be the same"
+    )]
+    Foreign,
+}
 
 impl<T: Serialize + DeserializeOwned> Snapshot for T {
     fn save(&self) -> Result<Vec<u8>, SnapshotError> {
