@@ -39,6 +39,9 @@ pub(crate) struct CompareResult {
     experiment: ExperimentMeta,
     pub(super) baseline: String,
     pub(super) verdict: Vec<String>,
+    /// The same in fewer words, for `--brief`.
+    #[serde(skip)]
+    pub(super) brief_verdict: Vec<String>,
     comparison: Comparison,
     pub(super) results: Vec<PolicyResult>,
     /// How every policy fares at other loads, where that was asked for.
@@ -145,10 +148,12 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
     // What is left to do is soon done, and whoever does not want it need not wait.
     let interrupted = interrupt::stop_at_once();
     let lacks_parts = interrupted && !(left_out.is_empty() && loads.left_out.is_empty());
-    let mut verdict = verdict::verdict(&comparison, &results);
+    let mut verdict = verdict::verdict(&comparison, &results, verdict::WHOLE);
+    let mut brief_verdict = verdict::verdict(&comparison, &results, verdict::BRIEF);
     if interrupted {
         let told = verdict::left_out(&left_out, &loads.left_out);
         message::note(&told);
+        brief_verdict.push(told.clone());
         verdict.push(told);
     }
     let mut result = CompareResult {
@@ -157,6 +162,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
         workload: WorkloadMeta::of(&input),
         experiment,
         verdict,
+        brief_verdict,
         baseline,
         comparison,
         results,
@@ -179,7 +185,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
         }
     }
     match form {
-        Form::Table if args.brief => output::print_document(&brief(&result))?,
+        Form::Table if args.brief => output::print_document(&brief(&result, output::stdout::width()))?,
         _ => output::print(&result, form)?,
     }
     if !on_terminal && !common.timing {
@@ -403,7 +409,8 @@ impl CompareResult {
         if timed {
             columns.push("jobs/s");
         }
-        let mut table = Table::new(columns);
+        // The others of a measure, after its mean.
+        let mut table = Table::new(columns).beside(&[2, 3, 6, 7, 8]);
         let figure = |value: Option<f64>, get: &dyn Fn(&Report) -> Option<f64>, text: String| -> Value {
             let values = self.results.iter().filter_map(|r| get(&r.report));
             let best = values.fold(f64::INFINITY, f64::min);
@@ -466,7 +473,8 @@ impl CompareResult {
             "prediction accuracy",
             "corrections per job",
             "suspensions",
-        ]);
+        ])
+        .beside(&[5]);
         for result in &self.results {
             let PromisesKept { promised, broken, worst } = result.promises;
             let p = result.report.predictability.as_ref();

@@ -9,8 +9,19 @@ use drystone::metrics::{Change, Compared, Comparison, Measure, Metric, Verdict};
 
 /// How much longer a longest wait must be to be worth a warning.
 const MUCH: f64 = 0.5;
-/// How many policies are named in one sentence.
-const NAMED: usize = 3;
+
+/// How much is said.
+#[derive(Clone, Copy)]
+pub(crate) struct Words {
+    /// How many policies are named in one sentence.
+    named: usize,
+    intervals: bool,
+}
+
+/// Where there is room.
+pub(crate) const WHOLE: Words = Words { named: 3, intervals: true };
+/// Where a sentence is to be one line.
+pub(crate) const BRIEF: Words = Words { named: 1, intervals: false };
 
 /// The word for a verdict in files.
 pub(crate) fn word(verdict: Verdict) -> &'static str {
@@ -26,15 +37,15 @@ pub(crate) fn word(verdict: Verdict) -> &'static str {
 }
 
 /// Sentences for people who have to decide.
-pub(crate) fn verdict(comparison: &Comparison, results: &[PolicyResult]) -> Vec<String> {
+pub(crate) fn verdict(comparison: &Comparison, results: &[PolicyResult], words: Words) -> Vec<String> {
     let choice = |name: &str| !results.iter().any(|r| r.policy.text == name && r.policy.clairvoyant);
     let choices: Vec<&Compared> = comparison.policies.iter().filter(|p| choice(&p.name)).collect();
     let mut sentences = Vec::new();
     for measure in [Measure::Wait, Measure::BoundedSlowdown] {
-        sentences.extend(best(&comparison.baseline, &choices, measure));
+        sentences.extend(best(&comparison.baseline, &choices, measure, words));
     }
-    sentences.extend(longest_waits(&comparison.baseline, &choices));
-    sentences.extend(broken_promises(results));
+    sentences.extend(longest_waits(&comparison.baseline, &choices, words));
+    sentences.extend(broken_promises(results, words));
     sentences
 }
 
@@ -58,7 +69,7 @@ fn lowest<'a>(changes: impl Iterator<Item = &'a (&'a str, &'a Change, f64)>) -> 
 }
 
 /// Which policy does best by the mean of a measure, and whether that is more than noise.
-fn best(base: &str, choices: &[&Compared], measure: Measure) -> Option<String> {
+fn best(base: &str, choices: &[&Compared], measure: Measure, words: Words) -> Option<String> {
     let changes: Vec<(&str, &Change, f64)> = choices
         .iter()
         .filter_map(|p| {
@@ -79,13 +90,13 @@ fn best(base: &str, choices: &[&Compared], measure: Measure) -> Option<String> {
             1 => ", and another policy".to_string(),
             n => format!(", and {n} other policies"),
         };
-        let text = with_interval(change);
-        let price = price(choices, policy);
+        let text = with_interval(change, words);
+        let price = price(choices, policy, words);
         return Some(format!("Clearly better than {base} by mean {name}: {policy}, {text}{others}.{price}"));
     }
     let (policy, change) = lowest(changes.iter())?;
     let lower = change.relative.is_some_and(|r| r < 0.0);
-    let text = with_interval(change);
+    let text = with_interval(change, words);
     Some(match change.verdict {
         Verdict::Unclear if lower => format!(
             "By mean {name}, no policy is clearly better than {base}: {policy} is lowest ({text}), which may be noise."
@@ -99,25 +110,29 @@ fn best(base: &str, choices: &[&Compared], measure: Measure) -> Option<String> {
 }
 
 /// By which mean a policy that is better by another is clearly worse: a sentence of its own.
-fn price(choices: &[&Compared], policy: &str) -> String {
+fn price(choices: &[&Compared], policy: &str, words: Words) -> String {
     let Some(chosen) = choices.iter().find(|p| p.name == policy) else { return String::new() };
     let worse = [Measure::Wait, Measure::BoundedSlowdown].into_iter().find_map(|measure| {
         let change = find(&chosen.changes, Metric::Mean(measure)).filter(|c| c.verdict == Verdict::Worse)?;
-        Some(format!(" The price of {policy}: mean {} {}, clearly worse.", measure.name(), with_interval(change)))
+        Some(format!(
+            " The price of {policy}: mean {} {}, clearly worse.",
+            measure.name(),
+            with_interval(change, words)
+        ))
     });
     worse.unwrap_or_default()
 }
 
-fn with_interval(c: &Change) -> String {
+fn with_interval(c: &Change, words: Words) -> String {
     let relative = c.relative.map(change).unwrap_or_default();
-    match c.interval {
+    match c.interval.filter(|_| words.intervals) {
         Some((low, high)) => format!("{relative} ({} to {})", bound(low), bound(high)),
         None => relative,
     }
 }
 
 /// Policies that look better by a mean but let some job wait much longer: the price that a mean does not show.
-fn longest_waits(base: &str, choices: &[&Compared]) -> Option<String> {
+fn longest_waits(base: &str, choices: &[&Compared], words: Words) -> Option<String> {
     let mut long: Vec<(f64, &Change, &str)> = Vec::new();
     for policy in choices {
         let better =
@@ -134,26 +149,26 @@ fn longest_waits(base: &str, choices: &[&Compared]) -> Option<String> {
     let text = |(relative, change, name): &(f64, &Change, &str)| {
         format!("{name} {} ({:.1} times)", duration(change.value.unwrap_or(0.0)), 1.0 + relative)
     };
-    let named: Vec<String> = long.iter().take(NAMED).map(text).collect();
-    let more = more(long.len());
+    let named: Vec<String> = long.iter().take(words.named).map(text).collect();
+    let more = more(long.len(), words);
     Some(format!("Mind the longest waits, {} under {base}: {}{more}.", duration(baseline), named.join(", ")))
 }
 
 /// Policies that announced starts and did not keep them, worst first.
-fn broken_promises(results: &[PolicyResult]) -> Option<String> {
+fn broken_promises(results: &[PolicyResult], words: Words) -> Option<String> {
     let share = |r: &&PolicyResult| r.promises.broken as f64 / r.promises.promised.max(1) as f64;
     let mut broken: Vec<&PolicyResult> =
         results.iter().filter(|r| r.promises.broken > 0 && !r.policy.clairvoyant).collect();
     broken.sort_by(|a, b| share(b).total_cmp(&share(a)));
     let text =
         |r: &&PolicyResult| format!("{} {} of {}", r.policy.text, count(r.promises.broken), count(r.promises.promised));
-    let named: Vec<String> = broken.iter().take(NAMED).map(text).collect();
-    let more = more(broken.len());
+    let named: Vec<String> = broken.iter().take(words.named).map(text).collect();
+    let more = more(broken.len(), words);
     (!named.is_empty()).then(|| format!("Announced starts that were not kept: {}{more}.", named.join(", ")))
 }
 
-fn more(all: usize) -> String {
-    match all.saturating_sub(NAMED) {
+fn more(all: usize, words: Words) -> String {
+    match all.saturating_sub(words.named) {
         0 => String::new(),
         1 => " and one more".to_string(),
         n => format!(" and {n} more"),

@@ -1,9 +1,14 @@
 //! Documents of headings, facts and tables, rendered for terminals, text files and Markdown.
 
+use super::layout::{self, Needs, fill};
 use super::stdout;
 use super::visible::visible;
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table as Grid, presets};
+use std::borrow::Cow;
 use std::fmt::Write;
+
+/// Within less, sentences are left to the terminal.
+const LEAST_TEXT: usize = 20;
 
 /// How a value strikes the reader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -40,6 +45,7 @@ impl<T: Into<String>> From<T> for Value {
 pub(crate) struct Table {
     columns: Vec<String>,
     text_columns: Vec<usize>,
+    beside: Vec<usize>,
     rows: Vec<Vec<Value>>,
 }
 
@@ -47,7 +53,7 @@ impl Table {
     /// A table whose first column holds text.
     pub(crate) fn new<S: Into<String>>(columns: impl IntoIterator<Item = S>) -> Table {
         let columns = columns.into_iter().map(Into::into).collect();
-        Table { columns, text_columns: vec![0], rows: Vec::new() }
+        Table { columns, text_columns: vec![0], ..Table::default() }
     }
 
     /// These columns hold text.
@@ -56,26 +62,54 @@ impl Table {
         self
     }
 
+    /// These columns mean nothing without the one before them (`median`), and stay beside it.
+    pub(crate) fn beside(mut self, columns: &[usize]) -> Table {
+        self.beside = columns.to_vec();
+        self
+    }
+
     pub(crate) fn row(&mut self, values: Vec<Value>) {
         self.rows.push(values);
     }
 
-    fn grid(&self, markdown: bool) -> Grid {
-        let mut grid = Grid::new();
-        grid.load_style(if markdown { presets::ASCII_MARKDOWN } else { presets::NOTHING });
-        let align = |at| if self.text_columns.contains(&at) { CellAlignment::Left } else { CellAlignment::Right };
-        let header = self.columns.iter().enumerate().map(|(at, name)| {
-            let cell = Cell::new(visible(name)).set_alignment(align(at));
-            if markdown { cell } else { cell.add_attribute(Attribute::Bold) }
+    fn needs(&self) -> Vec<Needs> {
+        let needs = self.columns.iter().enumerate().map(|(at, header)| {
+            let cells: Vec<Cow<'_, str>> =
+                self.rows.iter().filter_map(|row| Some(visible(&row.get(at)?.text))).collect();
+            let (text, beside) = (self.text_columns.contains(&at), self.beside.contains(&at));
+            Needs::of(&visible(header), cells.iter().map(AsRef::as_ref), text, beside)
         });
-        grid.set_header(header);
+        needs.collect()
+    }
+
+    /// How broad it must be for every row to be one line.
+    pub(crate) fn width_of_rows(&self) -> usize {
+        layout::width_of_cells(&self.needs())
+    }
+
+    fn align(&self, at: usize) -> CellAlignment {
+        if self.text_columns.contains(&at) { CellAlignment::Left } else { CellAlignment::Right }
+    }
+
+    /// These columns, each so broad.
+    fn grid(&self, columns: &[(usize, usize)]) -> Grid {
+        let mut grid = Grid::new();
+        grid.load_style(presets::NOTHING);
+        // Where lines end is decided here: not by what the grid finds out about the terminal, which depends on colour.
+        grid.set_content_arrangement(ContentArrangement::Disabled);
+        grid.force_no_tty();
+        let names: Vec<String> = columns.iter().map(|&(at, width)| fill(&visible(&self.columns[at]), width)).collect();
+        let lines = names.iter().map(|name| name.matches('\n').count()).max().unwrap_or(0);
+        grid.set_header(columns.iter().zip(names).map(|(&(at, _), name)| {
+            // Headers stand on their columns.
+            let above = "\n".repeat(lines - name.matches('\n').count());
+            Cell::new(above + &name).set_alignment(self.align(at)).add_attribute(Attribute::Bold)
+        }));
         for row in &self.rows {
-            grid.add_row(row.iter().enumerate().map(|(at, value)| {
-                let text = visible(&value.text);
-                let text = if markdown { text.replace('|', "\\|") } else { text.into_owned() };
-                let cell = Cell::new(text).set_alignment(align(at));
+            grid.add_row(columns.iter().map(|&(at, width)| {
+                let Some(value) = row.get(at) else { return Cell::new("") };
+                let cell = Cell::new(fill(&visible(&value.text), width)).set_alignment(self.align(at));
                 match value.tone {
-                    _ if markdown => cell,
                     Tone::Plain => cell,
                     Tone::Good => cell.fg(Color::Green),
                     Tone::Bad => cell.fg(Color::Red),
@@ -87,25 +121,46 @@ impl Table {
         grid
     }
 
-    /// Lines without blanks at their ends.
-    fn text(&self, terminal: bool, styled: bool) -> String {
-        let mut grid = self.grid(false);
-        if terminal {
-            grid.set_content_arrangement(ContentArrangement::Dynamic);
-        } else {
-            grid.set_content_arrangement(ContentArrangement::Disabled);
-            grid.force_no_tty();
+    /// Lines without blanks at their ends; no broader than this, as far as numbers and words have room.
+    fn text(&self, width: Option<usize>, styled: bool) -> String {
+        let mut text = String::new();
+        for (at, columns) in layout::parts(&self.needs(), width).iter().enumerate() {
+            if at > 0 {
+                text.push('\n');
+            }
+            let mut grid = self.grid(columns);
+            if styled {
+                // The blanks between columns are not to be coloured: the first is taken away below.
+                grid.enforce_styling().style_text_only();
+            }
+            for line in grid.lines() {
+                let line = line.strip_prefix(' ').unwrap_or(&line);
+                text.push_str(line.trim_end());
+                text.push('\n');
+            }
         }
-        if styled {
-            grid.enforce_styling();
-        } else {
-            grid.force_no_tty();
+        text
+    }
+
+    fn markdown(&self) -> String {
+        let mut grid = Grid::new();
+        grid.load_style(presets::ASCII_MARKDOWN);
+        grid.set_header(
+            self.columns
+                .iter()
+                .enumerate()
+                .map(|(at, name)| Cell::new(visible(name)).set_alignment(self.align(at))),
+        );
+        for row in &self.rows {
+            grid.add_row(
+                row.iter()
+                    .enumerate()
+                    .map(|(at, value)| Cell::new(visible(&value.text).replace('|', "\\|")).set_alignment(self.align(at))),
+            );
         }
         let mut text = String::new();
         for line in grid.lines() {
-            let line = line.strip_prefix(' ').unwrap_or(&line);
-            text.push_str(line.trim_end());
-            text.push('\n');
+            let _ = writeln!(text, "{}", line.trim_end());
         }
         text
     }
@@ -146,15 +201,28 @@ impl Document {
 
     /// As text without colours, unlimited in width.
     pub(crate) fn plain(&self) -> String {
-        self.render(false, false)
+        self.render(None, false)
     }
 
     /// As the standard output can show it.
     pub(crate) fn for_stdout(&self) -> String {
-        self.render(stdout::is_terminal(), stdout::is_styled())
+        self.render(stdout::width(), stdout::is_styled())
     }
 
-    fn render(&self, terminal: bool, styled: bool) -> String {
+    /// How many lines it takes.
+    pub(crate) fn lines(&self, width: Option<usize>) -> usize {
+        self.render(width, false).lines().count()
+    }
+
+    fn render(&self, width: Option<usize>, styled: bool) -> String {
+        let fit = |text: &str, indent: usize| -> String {
+            let text = visible(text);
+            // Beside long names there may be no room to speak of.
+            match width.and_then(|width| width.checked_sub(indent)).filter(|&room| room >= LEAST_TEXT) {
+                Some(room) => fill(&text, room).replace('\n', &format!("\n{:indent$}", "")),
+                None => text.into_owned(),
+            }
+        };
         let mut out = String::new();
         for (at, block) in self.blocks.iter().enumerate() {
             if at > 0 {
@@ -163,18 +231,18 @@ impl Document {
             match block {
                 Block::Heading(text) if styled => {
                     let bold = anstyle::Style::new().bold();
-                    let _ = writeln!(out, "{bold}{}{bold:#}", visible(text));
+                    let _ = writeln!(out, "{bold}{}{bold:#}", fit(text, 0));
                 }
                 Block::Heading(text) | Block::Text(text) => {
-                    let _ = writeln!(out, "{}", visible(text));
+                    let _ = writeln!(out, "{}", fit(text, 0));
                 }
                 Block::Facts(facts) => {
-                    let width = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+                    let names = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
                     for (name, value) in facts {
-                        let _ = writeln!(out, "{name:<width$}  {}", visible(value));
+                        let _ = writeln!(out, "{name:<names$}  {}", fit(value, names + 2));
                     }
                 }
-                Block::Table(table) => out.push_str(&table.text(terminal, styled)),
+                Block::Table(table) => out.push_str(&table.text(width, styled)),
             }
         }
         out
@@ -199,13 +267,83 @@ impl Document {
                         let _ = writeln!(out, "- {name}: {}", visible(value));
                     }
                 }
-                Block::Table(table) => {
-                    for line in table.grid(true).lines() {
-                        let _ = writeln!(out, "{}", line.trim_end());
-                    }
-                }
+                Block::Table(table) => out.push_str(&table.markdown()),
             }
         }
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document() -> Document {
+        let mut table = Table::new(["policy", "mean wait", "bounded slowdown", "median", "what it does"])
+            .texts(&[0, 4])
+            .beside(&[3]);
+        for (policy, tone) in [("fcfs", Tone::Bad), ("conservative", Tone::Strong)] {
+            let slowdown = Value::toned("15,055.95", tone);
+            table.row(vec![
+                policy.into(),
+                "9,009.5".into(),
+                slowdown,
+                "4.64".into(),
+                "promises every job a start".into(),
+            ]);
+        }
+        let mut document = Document::default();
+        document.heading("Two policies with a heading that is long");
+        document.facts(vec![("of".to_string(), "ten thousand jobs and some".to_string())]);
+        document.table(table);
+        document
+    }
+
+    /// At every width every number and every word is there in one piece, and no line is longer but for those that have to be.
+    #[test]
+    fn no_number_is_in_pieces() {
+        let whole = document().render(None, false);
+        assert_eq!(document().render(Some(200), false), whole);
+        for width in 1..=80 {
+            let text = document().render(Some(width), false);
+            for word in whole.split_whitespace() {
+                assert!(text.split_whitespace().any(|found| found == word), "{word} at {width}:\n{text}");
+            }
+            let most = width.max("conservative  15,055.95    4.64".len());
+            assert!(width < LEAST_TEXT || text.lines().all(|line| line.chars().count() <= most), "{width}:\n{text}");
+        }
+    }
+
+    #[test]
+    fn the_layout_does_not_depend_on_colour() {
+        for width in [None, Some(80), Some(40)] {
+            let (mut plain, mut inside) = (String::new(), false);
+            for c in document().render(width, true).chars() {
+                match (c, inside) {
+                    ('\u{1b}', _) => inside = true,
+                    ('m', true) => inside = false,
+                    (_, true) => {}
+                    _ => plain.push(c),
+                }
+            }
+            let plain: Vec<&str> = plain.lines().map(str::trim_end).collect();
+            assert_eq!(plain, document().render(width, false).lines().collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn columns_without_room_stand_below() {
+        let table = "\
+                           bounded
+policy        mean wait   slowdown  median
+fcfs            9,009.5  15,055.95    4.64
+conservative    9,009.5  15,055.95    4.64
+
+policy        what it does
+fcfs          promises every job a start
+conservative  promises every job a start
+";
+        let text = document().render(Some(43), false);
+        assert!(text.ends_with(table), "{text}");
     }
 }

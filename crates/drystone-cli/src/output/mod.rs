@@ -5,6 +5,7 @@ pub(crate) mod document;
 pub(crate) mod file;
 pub(crate) mod flat;
 pub(crate) mod jobs;
+mod layout;
 pub(crate) mod message;
 pub(crate) mod plots;
 pub(crate) mod records;

@@ -314,7 +314,8 @@ pub(crate) fn categories(categorised: &Categorised) -> Table {
         "median",
         "p95",
         "max",
-    ]);
+    ])
+    .beside(&[3, 4, 7, 8, 9]);
     for category in &categorised.categories {
         let (wait, response) = (&category.measures.wait, &category.measures.response);
         let slowdown = &category.measures.bounded_slowdown;

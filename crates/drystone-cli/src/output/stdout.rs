@@ -16,6 +16,12 @@ pub(crate) fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
+/// How many columns the terminal has, where a person reads it and the terminal knows.
+pub(crate) fn width() -> Option<usize> {
+    // Some terminals (serial lines, editors, build services) say 0 for not knowing.
+    comfy_table::Table::new().width().map(usize::from).filter(|&width| width > 0)
+}
+
 /// Whether it may be coloured.
 pub(crate) fn is_styled() -> bool {
     anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never

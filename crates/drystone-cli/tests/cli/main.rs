@@ -18,5 +18,6 @@ mod reproduce;
 mod run;
 mod suspension;
 mod sweep;
+mod terminal;
 mod unfit;
 mod workload;

@@ -1,0 +1,201 @@
+//! How tables and text fit a terminal: between words there may be a new line, a number is never in pieces.
+
+/// Blanks between two columns.
+pub(super) const GAP: usize = 2;
+/// What is wrapped within less is hard to read.
+const LEAST: usize = 12;
+
+/// What a column needs, in characters.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Needs {
+    /// The longest of what stays in one piece.
+    least: usize,
+    /// At which no cell is wrapped, though its header may be.
+    cells: usize,
+    /// At which nothing is wrapped.
+    whole: usize,
+    /// Whether it means nothing without the column before it.
+    beside: bool,
+}
+
+impl Needs {
+    /// Of a column with this header. Only cells of text may be wrapped.
+    pub(super) fn of<'a>(header: &str, cells: impl Iterator<Item = &'a str>, text: bool, beside: bool) -> Needs {
+        let (mut longest, mut broad) = (0, 0);
+        for cell in cells {
+            broad = broad.max(width(cell));
+            longest = longest.max(longest_piece(cell));
+        }
+        let least = if text { longest.max(broad.min(LEAST)) } else { broad };
+        let header = (longest_piece(header), width(header));
+        Needs { least: least.max(header.0), cells: broad.max(header.0), whole: broad.max(header.1), beside }
+    }
+}
+
+/// The least width at which no cell is wrapped.
+pub(super) fn width_of_cells(needs: &[Needs]) -> usize {
+    needs.iter().map(|n| n.cells + GAP).sum::<usize>().saturating_sub(GAP)
+}
+
+/// Which columns stand side by side, and how broad each is. Where not all of them have room, they stand below each other in parts
+/// that begin with the first column each, so that every row says of what it is.
+pub(super) fn parts(needs: &[Needs], room: Option<usize>) -> Vec<Vec<(usize, usize)>> {
+    let Some(room) = room else { return vec![needs.iter().map(|n| n.whole).enumerate().collect()] };
+    let least = |columns: &[usize]| columns.iter().map(|&at| needs[at].least + GAP).sum::<usize>() - GAP;
+    let mut parts: Vec<Vec<usize>> = vec![Vec::new()];
+    let mut at = 0;
+    while at < needs.len() {
+        // A column goes with those that need it beside them, if they have room together at all.
+        let beside = needs[at + 1..].iter().take_while(|n| n.beside).count();
+        let together: Vec<usize> = (at..=at + beside).collect();
+        let alone = at == 0 || least(&[&[0], &together[..]].concat()) > room;
+        let together = if alone { vec![at] } else { together };
+        at += together.len();
+        match parts.last_mut() {
+            Some(part) if part.len() <= 1 || least(&[&part[..], &together].concat()) <= room => part.extend(together),
+            _ => parts.push([&[0], &together[..]].concat()),
+        }
+    }
+    parts.into_iter().map(|columns| fit(needs, columns, room)).collect()
+}
+
+/// Gives columns what they need at least, and what room there is beyond that first where it saves cells from being wrapped.
+fn fit(needs: &[Needs], columns: Vec<usize>, room: usize) -> Vec<(usize, usize)> {
+    let mut widths: Vec<usize> = columns.iter().map(|&at| needs[at].least).collect();
+    let used = widths.iter().sum::<usize>() + GAP * columns.len().saturating_sub(1);
+    let spare = pour(&mut widths, columns.iter().map(|&at| needs[at].cells), room.saturating_sub(used));
+    pour(&mut widths, columns.iter().map(|&at| needs[at].whole), spare);
+    columns.into_iter().zip(widths).collect()
+}
+
+/// Shares room out evenly among those that want more. Returns what nobody wants.
+fn pour(widths: &mut [usize], wanted: impl Iterator<Item = usize> + Clone, mut spare: usize) -> usize {
+    loop {
+        let wanting = widths.iter().zip(wanted.clone()).filter(|(has, wants)| *has < wants).count();
+        if wanting == 0 || spare == 0 {
+            return spare;
+        }
+        let share = (spare / wanting).max(1);
+        for (has, wants) in widths.iter_mut().zip(wanted.clone()) {
+            let more = wants.saturating_sub(*has).min(share).min(spare);
+            *has += more;
+            spare -= more;
+        }
+    }
+}
+
+/// The broadest line.
+fn width(text: &str) -> usize {
+    text.split('\n').map(length).max().unwrap_or(0)
+}
+
+fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+fn longest_piece(text: &str) -> usize {
+    text.split([' ', '\n']).flat_map(pieces).map(length).max().unwrap_or(0)
+}
+
+/// Where a word may go on in the next line, if it has to: in lists of values and parameters, not in numbers such as 1,152.
+fn pieces(word: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut from = 0;
+    for (at, _) in word.match_indices(['|', ',']) {
+        if word[at + 1..].starts_with(|c: char| !c.is_ascii_digit()) {
+            pieces.push(&word[from..=at]);
+            from = at + 1;
+        }
+    }
+    pieces.push(&word[from..]);
+    pieces
+}
+
+/// The text in lines of at most so many characters, as far as its words have room in one.
+pub(super) fn fill(text: &str, width: usize) -> String {
+    let mut filled = String::with_capacity(text.len() + 8);
+    for (at, line) in text.split('\n').enumerate() {
+        if at > 0 {
+            filled.push('\n');
+        }
+        if length(line) <= width {
+            filled.push_str(line);
+            continue;
+        }
+        let mut used = 0;
+        for (at, word) in line.split(' ').enumerate() {
+            if at > 0 && used + 1 + length(word) <= width {
+                filled.push(' ');
+                used += 1;
+            } else if at > 0 {
+                filled.push('\n');
+                used = 0;
+            }
+            let pieces = if length(word) > width { pieces(word) } else { vec![word] };
+            for piece in pieces {
+                if used > 0 && used + length(piece) > width {
+                    filled.push('\n');
+                    used = 0;
+                }
+                filled.push_str(piece);
+                used += length(piece);
+            }
+        }
+    }
+    filled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_numbers_stay_whole() {
+        assert_eq!(fill("two words", 9), "two words");
+        assert_eq!(fill("a 15,055.95 b", 4), "a\n15,055.95\nb");
+        assert_eq!(fill("1,152 of fcfs|sjf|lxf", 9), "1,152 of\nfcfs|sjf|\nlxf");
+        assert_eq!(fill("one\nand another", 11), "one\nand another");
+        assert_eq!(fill("", 0), "");
+    }
+
+    fn column(header: &str, cell: &str, text: bool, beside: bool) -> Needs {
+        Needs::of(header, [cell].into_iter(), text, beside)
+    }
+
+    #[test]
+    fn what_has_room_is_as_it_is_without_a_terminal() {
+        let needs = [column("policy", "easy", true, false), column("mean wait", "9,009.5", false, false)];
+        let whole = vec![vec![(0, 6), (1, 9)]];
+        assert_eq!(parts(&needs, None), whole);
+        assert_eq!(parts(&needs, Some(17)), whole);
+        // Headers are wrapped first: no row is longer for it.
+        assert_eq!(parts(&needs, Some(16)), [[(0, 6), (1, 8)]]);
+        assert_eq!(width_of_cells(&needs), 15);
+        assert_eq!(parts(&needs, Some(3)), [[(0, 6), (1, 7)]]);
+        assert_eq!(parts(&[], Some(3)), [[]]);
+    }
+
+    #[test]
+    fn columns_without_room_stand_below() {
+        let number = |beside| column("p95", "12345678", false, beside);
+        let needs = [column("policy", "easy", true, false), number(false), number(false), number(true)];
+        let columns = |room| -> Vec<Vec<usize>> {
+            parts(&needs, Some(room)).into_iter().map(|part| part.into_iter().map(|c| c.0).collect()).collect()
+        };
+        assert_eq!(columns(36), [[0, 1, 2, 3]]);
+        // The last one goes with the one before it.
+        assert_eq!(columns(35), [vec![0, 1], vec![0, 2, 3]]);
+        // Where these two alone have no room there is no other way.
+        assert_eq!(columns(25), [vec![0, 1], vec![0, 2], vec![0, 3]]);
+        assert_eq!(columns(1), [vec![0, 1], vec![0, 2], vec![0, 3]]);
+    }
+
+    #[test]
+    fn text_has_what_room_there_is() {
+        let long = "a sentence of more words than there is room for beside numbers";
+        let needs =
+            [column("name", "x", true, false), column("n", "1,000", false, false), column("", long, true, false)];
+        assert_eq!(parts(&needs, Some(40)), [[(0, 4), (1, 5), (2, 27)]]);
+        assert_eq!(parts(&needs, Some(25)), [[(0, 4), (1, 5), (2, 12)]]);
+    }
+}

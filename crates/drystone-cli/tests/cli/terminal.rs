@@ -1,0 +1,76 @@
+//! What a person sees: the program on a terminal, which `script` lends it.
+
+use crate::common::{Folder, line};
+use std::process::{Command, Stdio};
+
+/// The program on a terminal of so many columns, about to run; `None` with a loud line where there is no `script`.
+fn terminal(folder: &Folder, columns: usize, args: &[&str]) -> Option<Command> {
+    let found = Command::new("script").arg("--version").output();
+    if !found.is_ok_and(|found| String::from_utf8_lossy(&found.stdout).contains("util-linux")) {
+        eprintln!("SKIPPED: there is no `script` of util-linux to lend a terminal");
+        return None;
+    }
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
+    let words: Vec<String> = [env!("CARGO_BIN_EXE_drystone")].iter().chain(args).map(|word| quoted(word)).collect();
+    let mut command = folder.command(&[]);
+    let environment: Vec<_> = command.get_envs().map(|(name, _)| name.to_os_string()).collect();
+    command = Command::new("script");
+    for name in environment {
+        command.env_remove(name);
+    }
+    command.args(["-qec", &format!("stty cols {columns}; exec {}", words.join(" ")), "/dev/null"]);
+    command.env("TERM", "xterm").current_dir(folder.path("")).stdin(Stdio::null()).stdout(Stdio::piped());
+    Some(command)
+}
+
+/// What stands there, without colours.
+fn seen(command: &mut Command) -> String {
+    let output = command.output().expect("runs");
+    let shown = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(output.status.success(), "{shown}");
+    let mut text = String::new();
+    for (at, part) in shown.replace('\r', "").split('\u{1b}').enumerate() {
+        text.push_str(if at == 0 { part } else { part.split_once('m').map_or("", |(_, rest)| rest) });
+    }
+    text.lines().map(|line| line.trim_end().to_string() + "\n").collect()
+}
+
+/// Numbers that are too many for the width stand below, whole, and so with and without colours.
+#[test]
+fn a_table_fits_and_no_number_is_in_pieces() {
+    let jobs: String = (0..40).map(|i| line(i + 1, i * 10, 10_000, 3, 20_000)).collect();
+    let folder = Folder::with("log.swf", format!("; MaxProcs: 4\n{jobs}"));
+    let args = ["compare", "-w", "log.swf", "-p", "fcfs", "-p", "easy"];
+    let Some(mut command) = terminal(&folder, 80, &args) else { return };
+    let shown = seen(&mut command);
+    let whole = folder.run(&args).ok();
+    let figures = whole.lines().find(|line| line.starts_with("fcfs ")).expect("a row");
+    assert!(figures.len() > 80 && figures.contains(','), "{figures}");
+    for number in figures.split_whitespace() {
+        assert!(shown.split_whitespace().any(|word| word == number), "{number} in\n{shown}");
+    }
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    let speeds = |text: &str| text.split_whitespace().filter(|w| !w.contains(char::is_numeric)).collect::<String>();
+    let plain = seen(terminal(&folder, 80, &args).expect("as before").env("NO_COLOR", "1"));
+    let lines = |text: &str| text.lines().map(speeds).collect::<Vec<_>>();
+    assert_eq!(lines(&plain), lines(&shown));
+}
+
+#[test]
+fn a_terminal_that_knows_no_width_has_whole_lines() {
+    let folder = Folder::new();
+    let Some(mut command) = terminal(&folder, 0, &["policies"]) else { return };
+    assert_eq!(seen(&mut command), folder.run(&["policies"]).ok());
+}
+
+#[test]
+fn brief_is_twenty_lines_as_they_are_printed() {
+    let folder = Folder::new();
+    for columns in [80, 100] {
+        let Some(mut command) = terminal(&folder, columns, &["compare", "--brief", "--quiet"]) else { return };
+        let shown = seen(&mut command);
+        assert!(shown.lines().count() <= 20, "{columns}:\n{shown}");
+        assert!(shown.lines().all(|line| line.chars().count() <= columns), "{columns}:\n{shown}");
+        assert!(shown.lines().filter(|line| line.contains(" better ")).count() >= 4, "{columns}:\n{shown}");
+    }
+}
