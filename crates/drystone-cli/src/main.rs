@@ -10,6 +10,7 @@ mod output;
 mod parallel;
 mod progress;
 mod simulate;
+mod waiting;
 
 use std::process::ExitCode;
 

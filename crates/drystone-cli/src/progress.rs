@@ -1,5 +1,6 @@
 //! A progress bar for anything over two seconds, on terminals only.
 
+use crate::output::file::Output;
 use crate::output::message;
 use crate::output::number::speed;
 use crate::output::visible::visible;
@@ -12,7 +13,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// What takes less is over before it can be read.
-const PATIENCE: Duration = Duration::from_secs(2);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Whether there is nobody to show anything to.
+pub(crate) fn nobody_watches() -> bool {
+    message::is_quiet() || !io::stderr().is_terminal()
+}
+
+/// How many things pass between two steps of a bar, which have their price.
+const STRIDE: u64 = 1_000;
 
 /// Counts work done. Can be shared by threads; costs little where nobody watches.
 pub(crate) struct Progress {
@@ -42,8 +51,27 @@ impl Progress {
             let style = style.with_key("rate", Recent::new(Shown::Rate)).with_key("left", Recent::new(Shown::Left));
             bar.set_style(style.progress_chars("=> "));
         }
-        let nobody = message::is_quiet() || !io::stderr().is_terminal();
-        Progress { bar, since: Instant::now(), settled: AtomicBool::new(nobody) }
+        Progress { bar, since: Instant::now(), settled: AtomicBool::new(nobody_watches()) }
+    }
+
+    /// Of records that are written. Nothing is shown where they go to a terminal themselves.
+    pub(crate) fn writing(records: usize, out: &Output) -> Progress {
+        let progress = Progress::new("writing", "records", Some(records as u64));
+        if out.is_terminal() {
+            progress.settled.store(true, Ordering::Relaxed);
+        }
+        progress
+    }
+
+    /// Counts things as they pass.
+    pub(crate) fn over<I: IntoIterator>(&self, things: I) -> impl Iterator<Item = I::Item> {
+        let mut passed = 0;
+        things.into_iter().inspect(move |_| {
+            passed += 1;
+            if passed % STRIDE == 0 {
+                self.add(STRIDE);
+            }
+        })
     }
 
     /// Says something behind the bar.

@@ -2,7 +2,7 @@
 
 use crate::exit::Failure;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 use tempfile::NamedTempFile;
@@ -129,6 +129,11 @@ impl Output {
     /// Whether there is a file that it will take the place of.
     pub(crate) fn replaces(&self) -> bool {
         matches!(self.place.get_ref(), Place::Temporary { target, .. } if target.exists())
+    }
+
+    /// Whether a person reads it as it is written.
+    pub(crate) fn is_terminal(&self) -> bool {
+        matches!(self.place.get_ref(), Place::Stdout(out) if out.is_terminal())
     }
 
     /// Writes everything at once; the file still needs its name.

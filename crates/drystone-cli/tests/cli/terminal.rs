@@ -1,7 +1,9 @@
 //! What a person sees: the program on a terminal, which `script` lends it.
 
 use crate::common::{Folder, line};
+use std::io::Read;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// The program on a terminal of so many columns, about to run; `None` with a loud line where there is no `script`.
 fn terminal(folder: &Folder, columns: usize, args: &[&str]) -> Option<Command> {
@@ -73,4 +75,42 @@ fn brief_is_twenty_lines_as_they_are_printed() {
         assert!(shown.lines().all(|line| line.chars().count() <= columns), "{columns}:\n{shown}");
         assert!(shown.lines().filter(|line| line.contains(" better ")).count() >= 4, "{columns}:\n{shown}");
     }
+}
+
+/// Who writes to a pipe that is read slowly takes long, and says how far it is; nothing where nobody watches.
+#[cfg(unix)]
+#[test]
+fn writing_that_takes_long_has_a_bar() {
+    let folder = Folder::new();
+    folder.run(&["workload", "generate", "--jobs", "30000", "--out", "log.swf"]).ok();
+    for name in ["out.swf", "out.csv", "schedule.csv", "quiet.swf"] {
+        let made = Command::new("mkfifo").arg(folder.path(name)).status().expect("runs");
+        assert!(made.success());
+    }
+    let shown = |args: &[&str], name: &str| -> Option<String> {
+        let child = terminal(&folder, 80, &[args, &[name]].concat())?.spawn().expect("runs");
+        let mut pipe = std::fs::File::open(folder.path(name)).expect("opened by both");
+        for _ in 0..12 {
+            pipe.read_exact(&mut [0; 50_000]).expect("it writes");
+            std::thread::sleep(Duration::from_millis(300));
+        }
+        std::io::copy(&mut pipe, &mut std::io::sink()).expect("it writes");
+        let output = child.wait_with_output().expect("ends");
+        Some(String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    std::thread::scope(|scope| {
+        let shown = &shown;
+        let bars = [
+            scope.spawn(move || shown(&["workload", "generate", "--jobs", "30000", "--out"], "out.swf")),
+            scope.spawn(move || shown(&["workload", "convert", "log.swf", "--out"], "out.csv")),
+            scope.spawn(move || shown(&["run", "-w", "log.swf", "-p", "easy", "--jobs"], "schedule.csv")),
+        ];
+        let quiet = scope.spawn(move || shown(&["workload", "convert", "log.swf", "--quiet", "--out"], "quiet.swf"));
+        for bar in bars {
+            let Some(text) = bar.join().expect("ends") else { continue };
+            assert!(text.contains("writing [") && text.contains("/30,000 records, "), "{text}");
+        }
+        let quiet = quiet.join().expect("ends");
+        assert!(quiet.is_none_or(|text| text.is_empty()));
+    });
 }

@@ -3,7 +3,9 @@
 use crate::args::{GenerateArgs, ModelArg};
 use crate::exit::{DONE, Outcome};
 use crate::input;
+use crate::output::number::{duration, plural};
 use crate::output::records;
+use crate::waiting::Waiting;
 use drystone::generate::{self, Habits, Length, Model, Params};
 use drystone::log::swf::Record;
 use drystone::model::Span;
@@ -25,7 +27,13 @@ pub(super) fn generate(args: &GenerateArgs) -> Outcome {
         max_estimate: Span(args.max_estimate),
         habits: Habits { users: args.users, ..Habits::default() },
     };
+    let jobs = match params.length {
+        Length::Jobs(jobs) => plural(u64::from(jobs), "job"),
+        Length::Span(span) => format!("jobs of {}", duration(span.as_f64())),
+    };
+    let waiting = Waiting::new(&format!("generating {jobs}"));
     let workload = generate::generate(&params)?;
+    drop(waiting);
     let mut header = input::synthetic_header(&workload);
     header.push("MaxJobs", &workload.len().to_string());
     header.push("MaxRecords", &workload.len().to_string());

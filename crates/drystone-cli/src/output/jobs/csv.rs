@@ -2,6 +2,7 @@
 
 use crate::exit::Failure;
 use crate::output::file::{Complete, Output};
+use crate::progress::Progress;
 use drystone::metrics::{JobRow, measures};
 use std::io::{self, Write};
 
@@ -9,12 +10,13 @@ const HEADER: &str = "job_id,submit,start,end,wait,run,procs,estimate,user,bound
     suspended,overhead,first_reservation,first_prediction,corrections,accuracy,counted";
 
 pub(super) fn write(mut out: Output, rows: &[JobRow]) -> Result<Complete, Failure> {
-    lines(&mut out, rows).map_err(|e| Failure::write(out.name(), &e))?;
+    let progress = Progress::writing(rows.len(), &out);
+    lines(&mut out, progress.over(rows)).map_err(|e| Failure::write(out.name(), &e))?;
     out.complete()
 }
 
 /// Numbers only: nothing needs quotes.
-fn lines(out: &mut impl Write, rows: &[JobRow]) -> io::Result<()> {
+fn lines<'r>(out: &mut impl Write, rows: impl Iterator<Item = &'r JobRow>) -> io::Result<()> {
     writeln!(out, "{HEADER}")?;
     for row in rows {
         let JobRow { number, submit, start, end, ran, procs, estimate, user, suspensions, suspended, overhead, .. } =

@@ -5,6 +5,7 @@ pub(crate) mod parquet;
 
 use super::file::{Complete, Output};
 use crate::exit::Failure;
+use crate::progress::Progress;
 use drystone::log::swf::{Header, Record, Writer};
 use flate2::write::GzEncoder;
 use std::io::{self, Write};
@@ -63,12 +64,18 @@ impl Target {
     }
 
     /// Writes a log. CSV and Parquet have no place for comments; Parquet has the header fields as metadata.
-    pub(crate) fn write(self, header: &Header, records: impl IntoIterator<Item = Record>) -> Result<(), Failure> {
+    pub(crate) fn write(
+        self,
+        header: &Header,
+        records: impl IntoIterator<Item = Record, IntoIter: ExactSizeIterator>,
+    ) -> Result<(), Failure> {
         let mut out = self.out;
         let complete = match self.form {
             Form::Swf(packing) => write_swf(out, packing, header, records),
             Form::Csv => {
-                csv::lines(&mut out, records).map_err(|e| Failure::write(out.name(), &e))?;
+                let records = records.into_iter();
+                let progress = Progress::writing(records.len(), &out);
+                csv::lines(&mut out, progress.over(records)).map_err(|e| Failure::write(out.name(), &e))?;
                 out.complete()
             }
             Form::Parquet => parquet::write_records(out, header, records),
@@ -84,16 +91,19 @@ pub(crate) fn write_swf(
     header: &Header,
     records: impl IntoIterator<Item = Record>,
 ) -> Result<Complete, Failure> {
+    let records: Vec<Record> = records.into_iter().collect();
+    let progress = Progress::writing(records.len(), &out);
+    let records = || progress.over(&records);
     let written = match packing {
-        Packing::None => log(&mut out, header, records),
+        Packing::None => log(&mut out, header, records()),
         Packing::Gzip => {
             let mut packed = GzEncoder::new(&mut out, flate2::Compression::default());
-            log(&mut packed, header, records).and_then(|()| packed.finish().map(drop))
+            log(&mut packed, header, records()).and_then(|()| packed.finish().map(drop))
         }
         Packing::Zstd => zstd::Encoder::new(&mut out, 0).and_then(|mut packed| {
             // Without it damage could be read back as other numbers.
             packed.include_checksum(true)?;
-            log(&mut packed, header, records)?;
+            log(&mut packed, header, records())?;
             packed.finish().map(drop)
         }),
     };
@@ -101,9 +111,8 @@ pub(crate) fn write_swf(
     out.complete()
 }
 
-fn log(out: impl Write, header: &Header, records: impl IntoIterator<Item = Record>) -> io::Result<()> {
+fn log<'r>(out: impl Write, header: &Header, records: impl Iterator<Item = &'r Record>) -> io::Result<()> {
     let mut writer = Writer::new(io::BufWriter::new(out));
-    let records: Vec<Record> = records.into_iter().collect();
-    writer.log(header, &records)?;
+    writer.log(header, records)?;
     writer.flush()
 }

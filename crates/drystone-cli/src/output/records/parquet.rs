@@ -3,6 +3,7 @@
 use super::csv::COLUMNS;
 use crate::exit::Failure;
 use crate::output::file::{Complete, Output};
+use crate::progress::Progress;
 use ::parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use ::parquet::errors::ParquetError;
@@ -93,6 +94,7 @@ impl<R> File<'_, R> {
     }
 
     fn groups(&self, out: &mut Output, rows: &[R]) -> Result<(), ParquetError> {
+        let progress = Progress::writing(rows.len(), out);
         let fields = self.columns.iter().map(|(name, column)| Ok(Arc::new(column.schema(name)?)));
         let fields = fields.collect::<Result<Vec<_>, ParquetError>>()?;
         let schema = Arc::new(Type::group_type_builder("schedule").with_fields(fields).build()?);
@@ -109,6 +111,7 @@ impl<R> File<'_, R> {
                 column.write(&mut group, rows)?;
             }
             group.close()?;
+            progress.add(rows.len() as u64);
         }
         writer.close().map(drop)
     }

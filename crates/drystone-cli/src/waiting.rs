@@ -1,0 +1,70 @@
+//! Says that something takes its time, where nobody knows how far it is; for anything over two seconds, on terminals only.
+
+use crate::progress::{PATIENCE, nobody_watches};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// From when it is made until it is dropped.
+pub(crate) struct Waiting {
+    /// Gone when there is nothing to wait for any more.
+    over: Option<Sender<()>>,
+    thread: Option<JoinHandle<bool>>,
+}
+
+impl Waiting {
+    pub(crate) fn new(what: &str) -> Waiting {
+        if nobody_watches() {
+            return Waiting { over: None, thread: None };
+        }
+        Waiting::after(PATIENCE, what)
+    }
+
+    /// The thread says in the end whether anything was shown.
+    fn after(patience: Duration, what: &str) -> Waiting {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template(&format!("{what}, {{elapsed}}")) {
+            bar.set_style(style);
+        }
+        let (over, waits) = mpsc::channel::<()>();
+        let thread = thread::spawn(move || {
+            let long = waits.recv_timeout(patience) == Err(RecvTimeoutError::Timeout);
+            if long {
+                bar.set_draw_target(ProgressDrawTarget::stderr());
+                bar.enable_steady_tick(Duration::from_millis(500));
+                // Until the other end is gone.
+                let _ = waits.recv();
+            }
+            bar.finish_and_clear();
+            long
+        });
+        Waiting { over: Some(over), thread: Some(thread) }
+    }
+
+    fn end(&mut self) -> bool {
+        drop(self.over.take());
+        self.thread.take().is_some_and(|thread| thread.join().unwrap_or(false))
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_takes_long_is_shown() {
+        assert!(!Waiting::after(Duration::from_secs(3_600), "long").end());
+        let mut waiting = Waiting::after(Duration::ZERO, "short");
+        thread::sleep(Duration::from_millis(200));
+        assert!(waiting.end());
+        // Tests have no terminal.
+        assert!(!Waiting::new("unseen").end());
+    }
+}
