@@ -20,13 +20,26 @@ fn main() -> ExitCode {
     let cli = match <args::Cli as clap::Parser>::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are data and a success; a reader who has seen enough of them is one, too.
-            let code = if error.use_stderr() { exit::USAGE } else { exit::DONE };
-            let _ = error.print();
-            return ExitCode::from(code);
+            if error.use_stderr() {
+                let _ = error.print();
+                return ExitCode::from(exit::USAGE);
+            }
+            return end(help(&error));
         }
     };
-    match commands::run(cli) {
+    end(commands::run(cli))
+}
+
+/// Help and version are data, and a success where they can be written.
+fn help(error: &clap::Error) -> exit::Outcome {
+    let text = error.render();
+    let text = if output::stdout::is_styled() { text.ansi().to_string() } else { text.to_string() };
+    output::stdout::write(text.as_bytes())?;
+    Ok(exit::DONE)
+}
+
+fn end(outcome: exit::Outcome) -> ExitCode {
+    match outcome {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             failure.report();

@@ -149,13 +149,13 @@ impl Table {
             self.columns
                 .iter()
                 .enumerate()
-                .map(|(at, name)| Cell::new(visible(name)).set_alignment(self.align(at))),
+                .map(|(at, name)| Cell::new(in_markdown(name)).set_alignment(self.align(at))),
         );
         for row in &self.rows {
             grid.add_row(
                 row.iter()
                     .enumerate()
-                    .map(|(at, value)| Cell::new(visible(&value.text).replace('|', "\\|")).set_alignment(self.align(at))),
+                    .map(|(at, value)| Cell::new(in_markdown(&value.text)).set_alignment(self.align(at))),
             );
         }
         let mut text = String::new();
@@ -164,6 +164,14 @@ impl Table {
         }
         text
     }
+}
+
+/// A cell of Markdown: what would end it, or its row, is written so that it does not.
+fn in_markdown(text: &str) -> String {
+    let text = visible(text);
+    // A backslash before a bar would end the cell again.
+    let text = if text.contains('|') { text.replace('\\', "\\\\").replace('|', "\\|") } else { text.into_owned() };
+    text.replace('\n', "<br>")
 }
 
 /// A part of a document.

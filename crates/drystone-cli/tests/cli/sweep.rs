@@ -381,6 +381,19 @@ fn columns_of_one_name_are_told_apart() {
     assert_eq!(ask("json").json(), serde_json::json!([{ "size": 1, "size_2": 2 }]));
 }
 
+/// Whatever a value holds, it is one cell of one row.
+#[test]
+fn a_value_does_not_end_its_row_in_markdown() {
+    let folder = small();
+    folder.run(&["sweep", "study.toml"]).ok();
+    let question = r"SELECT 'one' || char(10) || '| two |' AS 'a|b', 'back\|slash' AS c, 'C:\x' AS d";
+    let table = folder.run(&["sweep", "query", "study.db", question, "--format", "markdown"]).ok();
+    let lines: Vec<String> = table.lines().map(|l| l.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    assert_eq!(lines.len(), 3, "{table}");
+    assert_eq!(lines[0], r"| a\|b | c | d |");
+    assert_eq!(lines[2], r"| one<br>\| two \| | back\\\|slash | C:\x |");
+}
+
 /// A signal that goes to the command alone stops its processes, too: they would work for the better part of a minute.
 #[cfg(unix)]
 #[test]
