@@ -10,19 +10,27 @@ use drystone_report::{Timeline, highest, sparkline};
 const LINES: usize = 20;
 /// Most policies that have a line.
 const POLICIES: usize = 8;
+/// Fewer say nothing of a choice: the end of the verdict makes room for them.
+const LEAST: usize = 3;
 /// Characters of a sparkline, where there is room; and the fewest that show anything.
 const SPARK: [usize; 5] = [24, 20, 16, 12, 8];
 
 /// The verdict first, then the best policies by mean bounded slowdown, the baseline always among them: as many as twenty lines have
 /// room for where lines are no longer than this.
 pub(super) fn brief(result: &CompareResult, width: Option<usize>) -> Document {
-    let with = |policies: usize| {
-        let spark =
-            SPARK.into_iter().find(|&spark| width.is_none_or(|w| table(result, policies, spark).width_of_rows() <= w));
-        document(result, policies, spark.unwrap_or(SPARK[SPARK.len() - 1]))
+    let with = |(sentences, policies): (usize, usize)| {
+        let fits = |spark: usize, fits: &dyn Fn(&Table, usize) -> bool| {
+            width.is_none_or(|width| fits(&table(result, policies, spark), width))
+        };
+        let spark = SPARK.into_iter().find(|&spark| fits(spark, &|table, width| table.width_of_rows() <= width));
+        let spark = spark.or_else(|| SPARK.into_iter().rfind(|&spark| fits(spark, &Table::is_whole)));
+        // Beside long names there may be no room for any.
+        document(result, sentences, policies, spark.unwrap_or(0))
     };
-    let fits = (2..=POLICIES).rev().map(with).find(|document| document.lines(width) <= LINES);
-    fits.unwrap_or_else(|| with(1))
+    let sizes = (0..=result.brief_verdict.len()).rev();
+    let sizes = sizes.flat_map(|sentences| (LEAST..=POLICIES).rev().map(move |policies| (sentences, policies)));
+    let fits = sizes.map(&with).find(|document| document.lines(width) <= LINES);
+    fits.unwrap_or_else(|| with((0, 1)))
 }
 
 /// Which policies have a line, and the longest queue that sparklines of this length show of them.
@@ -36,7 +44,7 @@ fn shown(result: &CompareResult, policies: usize, spark: usize) -> (Vec<usize>, 
     }
     order.truncate(policies);
     let series: Vec<&Timeline> = order.iter().filter_map(|&i| timeline(result, i)).collect();
-    let most = highest(&series, spark);
+    let most = if spark > 0 { highest(&series, spark) } else { 0.0 };
     (order, most)
 }
 
@@ -44,11 +52,11 @@ fn timeline(result: &CompareResult, i: usize) -> Option<&Timeline> {
     result.results[i].details.as_ref().and_then(|d| d.timeline.as_ref())
 }
 
-fn document(result: &CompareResult, policies: usize, spark: usize) -> Document {
+fn document(result: &CompareResult, sentences: usize, policies: usize, spark: usize) -> Document {
     let mut document = Document::default();
     document.heading(result.workload.line());
-    if !result.brief_verdict.is_empty() {
-        document.text(result.brief_verdict.join("\n"));
+    if sentences > 0 {
+        document.text(result.brief_verdict[..sentences].join("\n"));
     }
     document.table(table(result, policies, spark));
     let (order, most) = shown(result, policies, spark);
@@ -56,10 +64,15 @@ fn document(result: &CompareResult, policies: usize, spark: usize) -> Document {
     if most > 0.0 {
         facts.push(format!("queue over time: up to {} jobs, logarithmic", fixed_or(Some(most), 0)));
     }
-    match result.results.len() - order.len() {
-        0 => {}
-        1 => facts.push("one more policy without --brief".to_string()),
-        more => facts.push(format!("{more} more policies without --brief")),
+    let policies = match result.results.len() - order.len() {
+        0 => None,
+        1 => Some("one more policy".to_string()),
+        more => Some(format!("{more} more policies")),
+    };
+    let verdict = (sentences < result.brief_verdict.len()).then(|| "more of the verdict".to_string());
+    let more: Vec<String> = policies.into_iter().chain(verdict).collect();
+    if !more.is_empty() {
+        facts.push(format!("{} without --brief", more.join(" and ")));
     }
     if !facts.is_empty() {
         document.text(facts.join("; "));
@@ -70,17 +83,9 @@ fn document(result: &CompareResult, policies: usize, spark: usize) -> Document {
 fn table(result: &CompareResult, policies: usize, spark: usize) -> Table {
     let (order, most) = shown(result, policies, spark);
     let against = format!("against {}", result.baseline);
-    let mut table = Table::new([
-        "policy",
-        "mean wait",
-        "bounded slowdown",
-        against.as_str(),
-        "",
-        "longest wait",
-        "queue over time",
-    ])
-    .texts(&[0, 4, 6])
-    .beside(&[4]);
+    let mut columns = vec!["policy", "mean wait", "bounded slowdown", against.as_str(), "", "longest wait"];
+    columns.extend((spark > 0).then_some("queue over time"));
+    let mut table = Table::new(columns).texts(&[0, 4, 6]).beside(&[4]);
     for &i in &order {
         let one = &result.results[i];
         let measures = &one.report.measures;
@@ -94,15 +99,19 @@ fn table(result: &CompareResult, policies: usize, spark: usize) -> Table {
             _ => ("", Tone::Faint),
         };
         let time = |seconds: Option<f64>| seconds.map_or_else(|| NONE.to_string(), duration);
-        table.row(vec![
+        let mut row: Vec<Value> = vec![
             one.policy.text.clone().into(),
             time(measures.wait.mean).into(),
             fixed_or(measures.bounded_slowdown.mean, 2).into(),
             Value::toned(found.and_then(|c| c.relative).map_or_else(|| NONE.to_string(), change), tone),
             Value::toned(word, tone),
             time(measures.wait.max).into(),
-            timeline(result, i).map_or_else(String::new, |t| sparkline(&t.waiting_jobs, spark, most)).into(),
-        ]);
+        ];
+        if spark > 0 {
+            let line = timeline(result, i).map_or_else(String::new, |t| sparkline(&t.waiting_jobs, spark, most));
+            row.push(line.into());
+        }
+        table.row(row);
     }
     table
 }

@@ -87,6 +87,11 @@ impl Table {
         layout::width_of_cells(&self.needs())
     }
 
+    /// Whether all columns stand side by side within this.
+    pub(crate) fn is_whole(&self, width: usize) -> bool {
+        layout::parts(&self.needs(), Some(width)).len() == 1
+    }
+
     fn align(&self, at: usize) -> CellAlignment {
         if self.text_columns.contains(&at) { CellAlignment::Left } else { CellAlignment::Right }
     }

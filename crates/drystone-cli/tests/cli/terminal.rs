@@ -75,6 +75,21 @@ fn brief_is_twenty_lines_as_they_are_printed() {
         assert!(shown.lines().all(|line| line.chars().count() <= columns), "{columns}:\n{shown}");
         assert!(shown.lines().filter(|line| line.contains(" better ")).count() >= 4, "{columns}:\n{shown}");
     }
+    // Long names make sentences long and rows high.
+    let long =
+        ["easy(order=sjf,backfill=lxf,predict=double(recent(2)))", "easy(backfill=sjf,predict=recent(2))", "easy++"];
+    let short = ["easy", "slack", "multiqueue(bounds=auto,queues=4,history=500)"];
+    let policies: Vec<&str> = long.iter().chain(&short).flat_map(|policy| ["-p", policy]).collect();
+    let Some(mut command) = terminal(&folder, 80, &[&["compare", "--brief", "-q"], &policies[..]].concat()) else {
+        return;
+    };
+    let shown = seen(&mut command);
+    assert!(shown.lines().count() <= 20 && shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    assert!(shown.lines().filter(|line| line.contains(" better ")).count() >= 2, "{shown}");
+    assert!(
+        shown.contains("Clearly better than easy by mean bounded slowdown") && shown.contains("without --brief"),
+        "{shown}"
+    );
 }
 
 /// Who writes to a pipe that is read slowly takes long, and says how far it is; nothing where nobody watches.
