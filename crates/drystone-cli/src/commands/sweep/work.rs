@@ -8,6 +8,7 @@ use crate::output::document::{Document, Table, Value};
 use crate::output::number::{count, duration, fixed_or, plural, speed};
 use crate::output::{self, Printable, message};
 use crate::progress::Progress;
+use crate::waiting::Waiting;
 use drystone_sweep::{
     Chunk, Done, Executor, Plan, Processes, Store, Study, Threads, calibrate, carry_out_except, merge as merge_stores,
     take_up,
@@ -204,7 +205,9 @@ impl Best {
 fn dry_run(plan: &Plan, work: &WorkArgs) -> Outcome {
     let threads = threads(work);
     let todo: Vec<usize> = plan.places(None).collect();
+    let trying = Waiting::new("trying simulations");
     let calibrations = calibrate(plan, &todo, BUDGET);
+    drop(trying);
     let mut table = Table::new(["workload", "jobs", "simulations", "tried", "ms each", "all on one thread"]);
     for c in &calibrations {
         let case = &plan.cases[c.case];
