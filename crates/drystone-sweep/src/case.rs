@@ -97,7 +97,17 @@ fn place(study: &Study, file: &Path, logs: Option<&Path>) -> PathBuf {
 }
 
 fn read(study: &Study, entry: &WorkloadEntry, file: &Path, logs: Option<&Path>) -> Result<Workload, SweepError> {
-    let fail = |source: LogError| SweepError::Log { name: entry.name.clone(), source };
+    let fail = |source: LogError| match source {
+        // What the study file says is wrong, not what is in the log.
+        LogError::Open { .. } | LogError::Read { line: 0, .. } => {
+            let problem = format!(
+                "workload {}: {source}; logs are looked for in --logs DIR first, then beside the study file",
+                entry.name
+            );
+            study.error(entry.file_at.clone(), problem)
+        }
+        source => SweepError::Log { name: entry.name.clone(), source },
+    };
     Ok(log::load(place(study, file, logs), &entry.options).map_err(fail)?.workload)
 }
 

@@ -1,10 +1,9 @@
 //! What can go wrong with a sweep, in words for those who must do something about it.
 
-use drystone::engine::{SimulationError, Unfit};
+use drystone::engine::SimulationError;
 use drystone::generate::GenerateError;
 use drystone::log::LogError;
 use drystone::model::WorkloadError;
-use drystone::policy::SpecError;
 
 /// Why a sweep cannot be planned, kept or carried out.
 #[derive(Debug, thiserror::Error)]
@@ -55,28 +54,6 @@ pub enum SweepError {
         name: String,
         /// Why.
         source: WorkloadError,
-    },
-    /// A policy cannot be simulated on a workload.
-    #[error("policy {policy} on {workload}: {source}")]
-    Unfit {
-        /// The policy.
-        policy: String,
-        /// The workload.
-        workload: String,
-        /// Why.
-        source: Unfit,
-    },
-    /// A policy makes no sense in the variant of the study that a workload is of.
-    #[error("workload {workload} is of study {study}, which cannot have policy {policy}: {source}")]
-    Variant {
-        /// The policy as the study file has it.
-        policy: String,
-        /// The workload.
-        workload: String,
-        /// The published study of the workload.
-        study: &'static str,
-        /// Why.
-        source: SpecError,
     },
     /// A simulation fails: a bug of the policy.
     #[error("policy {policy} on {workload}: {source}")]

@@ -6,8 +6,9 @@ use crate::design::Level;
 use crate::error::SweepError;
 use crate::fingerprint::short;
 use crate::metric::Metric;
-use crate::study::Study;
-use drystone::policy::PolicySpec;
+use crate::study::{PolicyEntry, Study};
+use drystone::engine::Unfit;
+use drystone::policy::{PolicySpec, SpecError};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -77,6 +78,8 @@ impl Plan {
         let parameters: Vec<String> = study.parameters().into_iter().map(String::from).collect();
         let mut configurations = Vec::new();
         let mut simulations: Vec<Simulated> = Vec::new();
+        // The entry of the study that first asked for each simulation.
+        let mut entries: Vec<&PolicyEntry> = Vec::new();
         let mut known: BTreeMap<(String, String, String), usize> = BTreeMap::new();
         for entry in &study.policies {
             for (levels, policy) in &entry.points {
@@ -91,14 +94,9 @@ impl Plan {
                         Some((_, policy, canonical)) => (policy.clone(), canonical.clone()),
                         None => {
                             let policy = match published {
-                                Some(published) => {
-                                    policy.in_study(published).map_err(|source| SweepError::Variant {
-                                        policy: policy.to_string(),
-                                        workload: case.label(),
-                                        study: published,
-                                        source,
-                                    })?
-                                }
+                                Some(published) => policy
+                                    .in_study(published)
+                                    .map_err(|e| no_variant(study, entry, policy, &case.label(), published, &e))?,
                                 None => policy.clone(),
                             };
                             let canonical = policy.canonical();
@@ -109,6 +107,7 @@ impl Plan {
                     let key = (case.hash.clone(), case.trim.to_string(), canonical.clone());
                     let place = configurations.len();
                     let simulation = *known.entry(key).or_insert_with(|| {
+                        entries.push(entry);
                         simulations.push(Simulated {
                             id: place as i64 + 1,
                             case: at,
@@ -124,10 +123,9 @@ impl Plan {
                 }
             }
         }
-        for Simulated { case, policy, .. } in &simulations {
-            let unfit =
-                |source| SweepError::Unfit { policy: policy.to_string(), workload: cases[*case].label(), source };
-            policy.scheduler().fits(&cases[*case].workload).map_err(unfit)?;
+        for (Simulated { case, policy, .. }, entry) in simulations.iter().zip(entries) {
+            let case = &cases[*case];
+            policy.scheduler().fits(&case.workload).map_err(|e| unfit(study, entry, policy, &case.label(), &e))?;
         }
         let file = std::path::absolute(&study.file).unwrap_or_else(|_| study.file.clone());
         let mut plan = Plan {
@@ -195,4 +193,28 @@ impl Plan {
     pub fn case_of(&self, place: usize) -> &Case {
         &self.cases[self.simulations[place].case]
     }
+}
+
+/// A policy makes no sense in the variant of the published study that a workload is of.
+fn no_variant(
+    study: &Study,
+    entry: &PolicyEntry,
+    policy: &PolicySpec,
+    workload: &str,
+    published: &str,
+    why: &SpecError,
+) -> SweepError {
+    let SpecError { text, problem } = why;
+    let problem = format!(
+        "`{policy}` cannot be simulated on {workload}: `as = \"{published}\"` makes it `{text}`, and {problem}; change the policy, \
+         or leave the workload's `as` out"
+    );
+    study.error(entry.at.clone(), problem)
+}
+
+/// A workload lacks what a policy requires. The library's advice is for command lines, too; here it is for the file alone.
+fn unfit(study: &Study, entry: &PolicyEntry, policy: &PolicySpec, workload: &str, why: &Unfit) -> SweepError {
+    let advice = "write `overrun = \"kill\"` below its [workload.clean]";
+    let why = why.to_string().replace("`--overrun kill`; in a study file `overrun = \"kill\"`", advice);
+    study.error(entry.at.clone(), format!("`{policy}` cannot be simulated on {workload}: {why}"))
 }

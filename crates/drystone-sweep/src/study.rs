@@ -43,6 +43,8 @@ pub(crate) struct WorkloadEntry {
     pub(crate) loads: Vec<Option<Factor>>,
     pub(crate) months: Vec<Option<String>>,
     pub(crate) months_at: Bytes<usize>,
+    /// Where its `file` stands.
+    pub(crate) file_at: Bytes<usize>,
 }
 
 /// Where a workload comes from.
@@ -59,6 +61,8 @@ pub(crate) struct PolicyEntry {
     pub(crate) parameters: Vec<String>,
     /// The values of the parameters, and the policy they make.
     pub(crate) points: Vec<(Vec<Level>, PolicySpec)>,
+    /// Where its `policy` stands.
+    pub(crate) at: Bytes<usize>,
 }
 
 #[derive(Deserialize)]
@@ -81,7 +85,7 @@ struct RawStudy {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct RawWorkload {
     name: Option<String>,
-    file: Option<PathBuf>,
+    file: Option<Spanned<PathBuf>>,
     generate: Option<Spanned<RawGenerate>>,
     #[serde(rename = "as")]
     published: Option<Spanned<String>>,
@@ -310,7 +314,7 @@ impl Reader<'_> {
     fn workload(&self, raw: &Spanned<RawWorkload>, trim: Option<Selection>) -> Result<WorkloadEntry, SweepError> {
         let (span, raw) = (raw.span(), raw.as_ref());
         let source = match (&raw.file, &raw.generate) {
-            (Some(file), None) => Source::Log(file.clone()),
+            (Some(file), None) => Source::Log(file.as_ref().clone()),
             (None, Some(generate)) => Source::Generated(Box::new(self.generated(generate)?)),
             _ => return Err(self.error(span, "a workload needs either `file` or `generate`")),
         };
@@ -341,7 +345,8 @@ impl Reader<'_> {
             trim,
             loads: self.loads(raw.load.as_ref())?,
             months: self.months(raw.month.as_ref())?,
-            months_at: raw.month.as_ref().map_or(span, Spanned::span),
+            months_at: raw.month.as_ref().map_or(span.clone(), Spanned::span),
+            file_at: raw.file.as_ref().map_or(span, Spanned::span),
         })
     }
 
@@ -390,6 +395,9 @@ impl Reader<'_> {
                 told if told.starts_with("unknown field") => self.error(key.span(), without_elsewhere(told)),
                 told => fail(told.to_string()),
             })?;
+            if options.take == Some(0) {
+                return Err(fail("expected a number of jobs from 1".to_string()));
+            }
         }
         Ok(options)
     }
@@ -472,7 +480,8 @@ impl Reader<'_> {
             made.push((point, spec));
         }
         let head = || template.split(['(', '@']).next().unwrap_or(template).trim().to_string();
-        Ok(PolicyEntry { name: raw.name.clone().unwrap_or_else(head), parameters, points: made })
+        let name = raw.name.clone().unwrap_or_else(head);
+        Ok(PolicyEntry { name, parameters, points: made, at: raw.policy.span() })
     }
 
     /// The names in braces in the text of a policy.

@@ -178,6 +178,7 @@ fn mistakes_point_at_the_line() {
         ("[[workload]]\nfile = \"a\"\ntrim = \"some\"\n".to_string(), 3, "expected all, tsafrir"),
         ("[[workload]]\nfile = \"a\"\n[workload.clean]\noverrun = \"stop\"\n".to_string(), 4, "expected run-on"),
         ("[[workload]]\nfile = \"a\"\n[workload.clean]\ncolour = 1\n".to_string(), 4, "colour"),
+        ("[[workload]]\nfile = \"a\"\n[workload.clean]\ntake = 0\n".to_string(), 4, "a number of jobs from 1"),
         (with("policy = \"esy\""), 4, "Did you mean `easy`?"),
         (with("policy = \"easy(order={o})\""), 4, "`{o}` has no values"),
         (with("policy = \"easy\"\n[policy.parameters]\nk = [1]"), 4, "`k` does not stand in the policy"),
@@ -220,14 +221,71 @@ fn mistakes_point_at_the_line() {
     assert!(error.starts_with("dir/study.toml:3:6: ") && error.ends_with("\n  as = \"tsafrir\""), "{error}");
 }
 
-/// Several reservations are no part of EASY as that study has it; `run` and `compare` refuse it, too.
+/// What can be told only with the workloads points at the line, too, with the reason and what to do.
 #[test]
-fn a_policy_that_a_workloads_study_cannot_have_is_told() {
-    let text =
-        with("policy = \"easy(reserve=4,order=fcfs)\"").replace("[[workload]]", "[[workload]]\nas = \"tsafrir2007\"");
-    let study = parse(&text).expect("a study");
-    let error = Plan::of(&study, None).expect_err("refused").to_string();
-    assert!(error.contains("study tsafrir2007") && error.contains("easy(reserve=4,order=fcfs)"), "{error}");
+fn mistakes_that_show_with_the_workloads_point_at_the_line() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("study.toml");
+    // Its job outlives its estimate.
+    let log = "; MaxProcs: 8\n1 0 -1 20 8 -1 -1 8 10 -1 1 5 1 -1 0 -1 -1 -1\n";
+    std::fs::write(dir.path().join("log.swf"), log).expect("written");
+    let of = |study: &str, policy: &str| {
+        format!("[[workload]]\n{study}\nfile = \"log.swf\"\n[[policy]]\npolicy = \"{policy}\"\n")
+    };
+    let gone = "[[workload]]\nname = \"w\"\nfile = \"gone.swf\"\n[[policy]]\npolicy = \"easy\"\n";
+    for (text, at, parts) in [
+        // Several reservations are no part of EASY as that study has it; `run` and `compare` refuse it, too.
+        (
+            of("as = \"tsafrir2007\"", "easy(reserve=4,order=fcfs)"),
+            "5:10",
+            [
+                "`as = \"tsafrir2007\"` makes it `easy@tsafrir2007(reserve=4,order=fcfs)`",
+                "leave the workload's `as` out",
+            ],
+        ),
+        (
+            of("", "easy@gaussier2015"),
+            "5:10",
+            ["jobs outlive theirs", "(write `overrun = \"kill\"` below its [workload.clean];"],
+        ),
+        (gone.to_string(), "3:8", ["gone.swf: cannot be opened", "--logs DIR first, then beside the study file"]),
+    ] {
+        let study = Study::parse(&file, text.clone()).expect("a study");
+        let error = Plan::of(&study, None).expect_err("refused").to_string();
+        assert!(error.starts_with(&format!("{}:{at}: ", file.display())), "{text}\n{error}");
+        for part in parts {
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}
+
+/// The page's example is one that can be carried out.
+#[test]
+fn the_example_of_the_page_is_a_study() {
+    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/sweep.md"));
+    let page = page.expect("part of the project");
+    let examples: Vec<&str> =
+        page.split("```toml\n").skip(1).filter_map(|rest| rest.split_once("```")).map(|(text, _)| text).collect();
+    assert_eq!(examples.len(), 1, "further ones must be planned here, too");
+    parse(examples[0]).expect("a study");
+    // With what can be generated here instead of the log, and without months of it.
+    let here = |line: &str| match line.split(' ').next() {
+        Some("file") => "generate = { procs = 100, jobs = 50 }\n".to_string(),
+        Some("month") => "\n".to_string(),
+        _ => format!("{line}\n"),
+    };
+    let text: String = examples[0].lines().map(here).collect();
+    assert_eq!(plan(&text).cases.len(), 2 * 3 + 3, "two loads of the one, three seeds of both");
+    // With the log itself, where it is.
+    let shared = std::env::var_os("DRYSTONE_SHARED")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), std::path::PathBuf::from);
+    let logs = shared.join("traces");
+    if !logs.join("KTH-SP2-1996-2.1-cln.swf.gz").exists() {
+        eprintln!("SKIPPED: the log of the page's example is not in {} (set DRYSTONE_SHARED)", logs.display());
+        return;
+    }
+    let plan = Plan::of(&parse(examples[0]).expect("a study"), Some(&logs)).expect("a plan");
+    assert_eq!(plan.cases.len(), 2 * 2 + 3, "two months at two loads, and three seeds");
 }
 
 /// Cleaning leaves in the store what a workload was generated from.

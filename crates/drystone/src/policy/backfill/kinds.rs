@@ -140,7 +140,9 @@ pub(crate) static EASY: Kind = Kind {
             return Err(args.error(problem.into()));
         }
         if choices.reservations > 1 && (choices.overdue != Overdue::Now || choices.extra != Extra::All) {
-            return Err(args.error("`extra` and `overdue` have no other values with several reservations".into()));
+            return Err(
+                args.error("several reservations (`reserve`) go with `extra=all` and `overdue=now` only".into())
+            );
         }
         if choices.guard == Guard::Estimate && (choices.reservations > 1 || choices.backfill == Some(Order::Lxf)) {
             return Err(args.error("`guard=estimate` takes one reservation, and no `backfill=lxf`".into()));
