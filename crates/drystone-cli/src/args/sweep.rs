@@ -200,7 +200,7 @@ pub(crate) struct ParetoArgs {
     pub(crate) metric: Vec<String>,
 
     /// The workloads that count; with one, its metrics are compared as they are, with several, their mean degradations from
-    /// the best; repeatable [default: all].
+    /// the best, or their means where a metric is 0 for some configuration; repeatable [default: all].
     #[arg(long, value_name = "WORKLOAD")]
     pub(crate) workload: Vec<String>,
 

@@ -3,7 +3,6 @@
 use super::Table;
 use super::table::even;
 use crate::Metric;
-use crate::error::SweepError;
 
 /// The candidates that no other beats.
 #[derive(Clone, Debug)]
@@ -12,6 +11,9 @@ pub struct Front {
     pub metrics: Vec<Metric>,
     /// Whether values are mean degradations from the best, in percent, because there are several workloads.
     pub degradations: bool,
+    /// The metrics whose values then are plain means over the workloads, because on one of them they are 0 for some candidate,
+    /// and other values are no multiple of that.
+    pub means: Vec<Metric>,
     /// The front, by the first metric.
     pub members: Vec<OnFront>,
 }
@@ -27,27 +29,34 @@ pub struct OnFront {
 
 impl Front {
     /// The front of a table. With one workload its metrics are compared as they are; with several, each metric by its mean
-    /// degradation from the best over the workloads. Equal candidates do not beat each other.
-    ///
-    /// # Errors
-    /// As for [`Table::degradations`], with several workloads.
+    /// degradation from the best over the workloads, or by its mean over them where there are no such degradations. Equal
+    /// candidates do not beat each other.
     ///
     /// Cost: O(n·f) for n candidates and a front of f.
-    pub fn of(table: &Table) -> Result<Front, SweepError> {
+    #[must_use]
+    pub fn of(table: &Table) -> Front {
         let degradations = table.cases.len() > 1;
         let width = table.metrics.len();
-        let objectives: Vec<Vec<f64>> = if degradations {
-            let (_, all) = table.degradations()?;
-            let mean = |list: &Vec<f64>, metric: usize| {
-                even(list.iter().skip(metric).step_by(width).sum::<f64>() / table.cases.len() as f64)
-            };
-            all.iter().map(|list| (0..width).map(|metric| mean(list, metric)).collect()).collect()
-        } else {
-            table.candidates.iter().map(|c| c.values.clone()).collect()
-        };
+        let mut means = Vec::new();
+        let mut objectives: Vec<Vec<f64>> = vec![Vec::with_capacity(width); table.candidates.len()];
+        for (at, &metric) in table.metrics.iter().enumerate() {
+            let tests = || (at..table.tests()).step_by(width);
+            let worse: Option<Vec<Vec<f64>>> = tests().map(|test| Some(table.degradation(test)?.1)).collect();
+            for (candidate, list) in objectives.iter_mut().enumerate() {
+                let sum: f64 = match worse.as_ref().filter(|_| degradations) {
+                    Some(worse) => worse.iter().map(|test| test[candidate]).sum(),
+                    None => tests().map(|test| table.candidates[candidate].values[test]).sum(),
+                };
+                list.push(even(sum / table.cases.len() as f64));
+            }
+            if degradations && worse.is_none() {
+                means.push(metric);
+            }
+        }
         // Smaller is better from here on.
         let cost = |at: usize, metric: usize| {
-            let more = !degradations && table.metrics[metric].more_is_better();
+            let plain = !degradations || means.contains(&table.metrics[metric]);
+            let more = plain && table.metrics[metric].more_is_better();
             if more { -objectives[at][metric] } else { objectives[at][metric] }
         };
         let compare = |&a: &usize, &b: &usize| {
@@ -68,6 +77,6 @@ impl Front {
         }
         let members =
             front.into_iter().map(|candidate| OnFront { candidate, values: objectives[candidate].clone() }).collect();
-        Ok(Front { metrics: table.metrics.clone(), degradations, members })
+        Front { metrics: table.metrics.clone(), degradations, means, members }
     }
 }

@@ -233,33 +233,37 @@ impl Table {
         let mut bests = Vec::new();
         let mut degradations = vec![Vec::with_capacity(self.tests()); self.candidates.len()];
         for test in 0..self.tests() {
-            let more = self.metric_of(test).more_is_better();
-            let value = |at: usize| self.candidates[at].values[test];
-            let better = |a: usize, b: usize| if more { value(a) > value(b) } else { value(a) < value(b) };
-            let best = (1..self.candidates.len()).fold(0, |best, at| if better(at, best) { at } else { best });
-            let divisor =
-                if more { (0..self.candidates.len()).map(value).fold(f64::INFINITY, f64::min) } else { value(best) };
-            if divisor <= 0.0 && (0..self.candidates.len()).any(|at| value(at) != value(best)) {
+            let Some((best, worse)) = self.degradation(test) else {
                 return Err(SweepError::analysis(format!(
                     "{} of {} is 0 for some configuration, and other values are no multiple of it; leave it out with --metric or \
                      --workload",
                     self.metric_of(test),
                     self.case_of(test)
                 )));
-            }
-            let b = value(best);
-            for (at, list) in degradations.iter_mut().enumerate() {
-                let p = value(at);
-                list.push(if p == b {
-                    0.0
-                } else if more {
-                    100.0 * b / p - 100.0
-                } else {
-                    100.0 * p / b - 100.0
-                });
-            }
+            };
+            degradations.iter_mut().zip(worse).for_each(|(list, worse)| list.push(worse));
             bests.push(best);
         }
         Ok((bests, degradations))
+    }
+
+    /// The same for one test case; `None` where the best value is 0 and others are not.
+    pub(super) fn degradation(&self, test: usize) -> Option<(usize, Vec<f64>)> {
+        let more = self.metric_of(test).more_is_better();
+        let value = |at: usize| self.candidates[at].values[test];
+        let better = |a: usize, b: usize| if more { value(a) > value(b) } else { value(a) < value(b) };
+        let best = (1..self.candidates.len()).fold(0, |best, at| if better(at, best) { at } else { best });
+        let divisor =
+            if more { (0..self.candidates.len()).map(value).fold(f64::INFINITY, f64::min) } else { value(best) };
+        if divisor <= 0.0 && (0..self.candidates.len()).any(|at| value(at) != value(best)) {
+            return None;
+        }
+        let b = value(best);
+        let worse = |p: f64| match p {
+            p if p == b => 0.0,
+            p if more => 100.0 * b / p - 100.0,
+            p => 100.0 * p / b - 100.0,
+        };
+        Some((best, (0..self.candidates.len()).map(|at| worse(value(at))).collect()))
     }
 }

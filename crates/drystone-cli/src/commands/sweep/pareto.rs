@@ -15,7 +15,7 @@ pub(super) fn pareto(args: &ParetoArgs) -> Outcome {
     let choice = Choice { metrics: args.metric.clone(), workloads: args.workload.clone() };
     let table = Table::of(&store, &choice)?;
     tell_left_out(&table);
-    let front = Front::of(&table)?;
+    let front = Front::of(&table);
     output::print(&Shown { origin: Origin::of(&store)?, front, table }, args.format.into())?;
     Ok(DONE)
 }
@@ -28,8 +28,12 @@ struct Shown {
 
 impl Shown {
     fn columns(&self) -> Vec<String> {
-        let unit = if self.front.degradations { ", % worse than the best" } else { "" };
-        self.front.metrics.iter().map(|metric| format!("{metric}{unit}")).collect()
+        let unit = |metric| match (self.front.degradations, self.front.means.contains(metric)) {
+            (false, _) => "",
+            (true, false) => ", % worse than the best",
+            (true, true) => ", mean",
+        };
+        self.front.metrics.iter().map(|metric| format!("{metric}{}", unit(metric))).collect()
     }
 }
 
@@ -69,6 +73,7 @@ impl Serialize for Shown {
             "incomplete": self.table.incomplete,
             "workloads": self.table.cases,
             "degradations": self.front.degradations,
+            "means": self.front.means.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "front": members.collect::<Vec<_>>(),
         });
         front.serialize(serializer)
