@@ -76,7 +76,7 @@ pub struct LoadPoint {
     pub wait: Option<f64>,
     /// Mean bounded slowdown.
     pub bounded_slowdown: Option<f64>,
-    /// Utilisation over the makespan.
+    /// Utilisation of the period, as in the table of policies.
     pub utilisation: Option<f64>,
 }
 

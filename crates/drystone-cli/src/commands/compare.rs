@@ -627,18 +627,28 @@ impl Printable for CompareResult {
             if let Some(timing) = result.timing {
                 row.number("jobs_per_second", Some(timing.jobs_per_second));
             }
+            // Only where other loads were asked for: nobody else need look at it.
+            if !self.loads.is_empty() {
+                row.number("load_factor", Some(1.0));
+                row.number("offered_load", self.workload.load);
+            }
+            rows.push(report::determined(&self.workload, &result.policy, &self.experiment).followed_by(row));
+        }
+        // The rows above are those of factor 1.
+        for point in self.loads.iter().filter(|point| point.factor != 1.0) {
+            let Some(result) = self.results.iter().find(|r| r.policy.text == point.policy) else { continue };
+            let mut row = Row::default();
+            row.number("load_factor", Some(point.factor));
+            row.number("offered_load", point.load);
+            row.number("wait_mean", point.wait);
+            row.number("bounded_slowdown_mean", point.bounded_slowdown);
+            row.number("period_utilisation", point.utilisation);
             rows.push(report::determined(&self.workload, &result.policy, &self.experiment).followed_by(row));
         }
         rows
     }
 
     fn beyond_rows(&self) -> Option<&'static str> {
-        let by_category = self.results.iter().any(|result| !result.report.categories.is_empty());
-        match (by_category, !self.loads.is_empty()) {
-            (true, true) => Some("categories and other loads"),
-            (true, false) => Some("categories"),
-            (false, true) => Some("other loads"),
-            (false, false) => None,
-        }
+        self.results.iter().any(|result| !result.report.categories.is_empty()).then_some("categories")
     }
 }

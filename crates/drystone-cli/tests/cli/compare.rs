@@ -138,10 +138,30 @@ fn other_loads_are_in_the_tables() {
     let machine = &json["results"][0]["report"]["machine"];
     assert_eq!(json["loads"][0]["utilisation"], machine["period_utilisation"]);
     assert_ne!(machine["utilisation"], machine["period_utilisation"]);
+    // As rows with their own load factor, with no other columns than those of the policies; factor 1 is the policies' own row.
     let csv = folder.run(&[&args[..], &["--format", "csv"]].concat());
-    assert!(csv.err.contains("CSV has a row per policy and none for other loads"), "{}", csv.err);
+    assert!(!csv.err.contains("CSV has"), "{}", csv.err);
+    let mut read = csv::Reader::from_reader(csv.out.as_bytes());
+    let columns: Vec<String> = read.headers().expect("a header").iter().map(str::to_string).collect();
+    let rows: Vec<csv::StringRecord> = read.records().map(|row| row.expect("a row")).collect();
+    let value = |row: usize, name: &str| &rows[row][columns.iter().position(|c| c == name).expect("a column")];
+    let at: Vec<(&str, &str)> = (0..rows.len()).map(|row| (value(row, "policy"), value(row, "load_factor"))).collect();
+    assert_eq!(at, [("easy", "1"), ("fcfs", "1"), ("easy", "2"), ("fcfs", "2")]);
+    for (row, point) in json["loads"].as_array().expect("points").iter().enumerate() {
+        for (column, key) in [
+            ("offered_load", "load"),
+            ("wait_mean", "wait"),
+            ("bounded_slowdown_mean", "bounded_slowdown"),
+            ("period_utilisation", "utilisation"),
+        ] {
+            assert_eq!(value(row, column).parse().ok(), point[key].as_f64(), "{row} {column}");
+        }
+    }
+    assert_eq!((value(0, "wait_max").is_empty(), value(2, "wait_max")), (false, ""));
+    let without = folder.run(&["compare", "-w", "log.swf", "-p", "easy", "--format", "csv"]).ok();
+    assert!(!without.contains("load_factor"), "{without}");
     let csv = folder.run(&[&args[..], &["--report", "r.csv", "--by", "sixteen"]].concat());
-    assert!(csv.err.contains("CSV has a row per policy and none for categories and other loads"), "{}", csv.err);
+    assert!(csv.err.contains("CSV has a row per policy and none for categories: "), "{}", csv.err);
     // In the same seconds other jobs arrive; and months are no months then.
     let said = folder.run(&[&args[..], &["--trim", "submitted(0,20)"]].concat()).fails(2);
     assert!(said.contains("--trim submitted(FROM,UNTIL) does not go with --loads"), "{said}");
