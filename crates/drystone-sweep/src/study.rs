@@ -273,6 +273,15 @@ impl Study {
         names
     }
 
+    /// The first policy with a time limit, if there is one: its results depend on the speed of the machine.
+    ///
+    /// Cost: makes the scheduler of every point.
+    #[must_use]
+    pub fn timed(&self) -> Option<&PolicySpec> {
+        let mut specs = self.policies.iter().flat_map(|entry| &entry.points).map(|(_, spec)| spec);
+        specs.find(|spec| spec.scheduler().policy.time_limit().is_some())
+    }
+
     pub(crate) fn error(&self, span: Bytes<usize>, problem: impl Into<String>) -> SweepError {
         Reader { file: &self.file, text: &self.text }.error(span, problem)
     }

@@ -307,3 +307,14 @@ fn a_missing_month_and_a_missing_log_are_named() {
     let error = Plan::of(&parse(log).expect("a study"), None).expect_err("no such log").to_string();
     assert!(error.contains("workload gone") && error.contains("dir/gone.swf"), "{error}");
 }
+
+#[test]
+fn a_policy_with_a_time_limit_is_found() {
+    let timed = |policy: &str| {
+        let parameters = "[policy.parameters]\nn = [\"auto\", \"100\"]";
+        let study = parse(&with(&format!("policy = \"{policy}\"\n{parameters}"))).expect("a study");
+        study.timed().map(|spec| spec.text().to_string())
+    };
+    assert_eq!(timed("goal(nodes={n})"), None);
+    assert_eq!(timed("goal(budget=5ms,nodes={n})").as_deref(), Some("goal(budget=5ms,nodes=auto)"));
+}

@@ -300,6 +300,28 @@ fn rankings_mark_bounds_and_have_names() {
     }
 }
 
+/// Equal bytes are promised of sweeps; where a policy goes by the clock, that is told, once, whatever else is kept quiet.
+#[test]
+fn a_time_limit_is_told_when_a_sweep_begins() {
+    let folder = small();
+    let study = |policy: &str| format!("[[workload]]\nfile = \"four.swf\"\n[[policy]]\npolicy = \"{policy}\"\n");
+    folder.write("timed.toml", study("goal(budget=5ms)"));
+    folder.write("study.toml", study("goal(nodes=100)"));
+    let warning = "warning: `goal(budget=5ms)` has a time limit: its results depend on the speed of the machine";
+    for (args, times) in [
+        (vec!["sweep", "timed.toml", "--dry-run"], 1),
+        (vec!["sweep", "timed.toml", "--quiet"], 1),
+        (vec!["sweep", "timed.toml", "--quiet", "--processes", "2", "--store", "two.db"], 1),
+        (vec!["sweep", "resume", "timed.db", "--quiet"], 1),
+        (vec!["sweep", "chunk", "1/1", "timed.toml"], 1),
+        (vec!["sweep", "chunk", "1/1", "timed.toml", "--quiet", "--store", "quiet.db"], 0),
+        (vec!["sweep", "study.toml"], 0),
+    ] {
+        let ran = folder.run(&args);
+        assert!(ran.code == 0 && ran.err.matches(warning).count() == times, "{args:?}: {}", ran.err);
+    }
+}
+
 /// A third of six configurations: what the other chunks would have is missing, not only what failed.
 #[test]
 fn what_is_not_ranked_is_counted() {
