@@ -72,7 +72,7 @@ struct RawStudy {
     store: Option<PathBuf>,
     metrics: Option<Vec<Spanned<String>>>,
     trim: Option<Spanned<String>>,
-    seed: Option<u64>,
+    seed: Option<Spanned<u64>>,
     repetitions: Option<Spanned<u32>>,
     seeds: Option<Spanned<Vec<u64>>>,
     #[serde(default)]
@@ -227,7 +227,7 @@ impl Study {
         let mut policies: Vec<PolicyEntry> = Vec::new();
         let mut names: Vec<String> = Vec::new();
         for policy in &raw.policy {
-            let entry = read.policy(policy, raw.seed.unwrap_or(1))?;
+            let entry = read.policy(policy, raw.seed.as_ref().map_or(1, |seed| *seed.as_ref()))?;
             for name in &entry.parameters {
                 // The store's columns have no case.
                 if let Some(other) = names.iter().find(|n| *n != name && n.eq_ignore_ascii_case(name)) {
@@ -310,10 +310,22 @@ impl Reader<'_> {
     }
 
     fn seeds(&self, raw: &RawStudy) -> Result<Vec<u64>, SweepError> {
-        let first = raw.seed.unwrap_or(1);
+        let first = raw.seed.as_ref().map_or(1, |seed| *seed.as_ref());
+        // The store's whole numbers have a sign.
+        let largest = i64::MAX as u64;
+        if let (Some(seed), n) = (&raw.seed, raw.repetitions.as_ref().map_or(1, |n| *n.as_ref()))
+            && first.saturating_add(u64::from(n.max(1)) - 1) > largest
+        {
+            let problem =
+                format!("seeds are at most {largest}, and `repetitions` goes on from `seed`; take a smaller `seed`");
+            return Err(self.error(seed.span(), problem));
+        }
         match (&raw.seeds, &raw.repetitions) {
             (Some(seeds), Some(_)) => Err(self.error(seeds.span(), "give `seeds` or `repetitions`, not both")),
             (Some(seeds), None) if seeds.as_ref().is_empty() => Err(self.error(seeds.span(), "`seeds` is empty")),
+            (Some(seeds), None) if seeds.as_ref().iter().any(|seed| *seed > largest) => {
+                Err(self.error(seeds.span(), format!("seeds are at most {largest}")))
+            }
             (Some(seeds), None) => self.once("seeds", seeds.span(), seeds.as_ref().clone()),
             (None, Some(n)) if *n.as_ref() == 0 => Err(self.error(n.span(), "`repetitions` is at least 1")),
             (None, n) => Ok((0..u64::from(n.as_ref().map_or(1, |n| *n.as_ref()))).map(|i| first + i).collect()),

@@ -150,6 +150,14 @@ fn ranges() {
     assert_eq!(values("0.25"), of(&["0.25"]));
 }
 
+/// The largest seed there is, and the ones before it.
+#[test]
+fn seeds_up_to_the_largest() {
+    let text = "seed = 9223372036854775806\nrepetitions = 2\n".to_string() + &with("policy = \"easy\"");
+    let seeds: Vec<Option<u64>> = plan(&text).cases.iter().map(|case| case.seed).collect();
+    assert_eq!(seeds, [Some(i64::MAX as u64 - 1), Some(i64::MAX as u64)]);
+}
+
 #[test]
 fn mistakes_point_at_the_line() {
     let range = |range: &str| with(&format!("policy = \"easy(reserve={{k}})\"\n[policy.parameters]\nk = {range}"));
@@ -169,6 +177,12 @@ fn mistakes_point_at_the_line() {
             3,
             "`month` has 1997-03 twice",
         ),
+        (
+            "\nseed = 9223372036854775807\nrepetitions = 2\n".to_string() + &with("policy = \"easy\""),
+            2,
+            "a smaller `seed`",
+        ),
+        ("\nseeds = [9223372036854775808]\n".to_string() + &with("policy = \"easy\""), 2, ""),
         ("seeds = [3, 4, 3]\n".to_string() + &with("policy = \"easy\""), 1, "`seeds` has 3 twice"),
         (
             with("policy = \"easy(reserve={a},order={A})\"\n[policy.parameters]\na = [1]\nA = [\"sjf\"]"),
