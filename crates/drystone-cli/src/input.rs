@@ -64,6 +64,9 @@ impl Input {
             for (key, text) in input.header.unreadable() {
                 message::warning(&format!("the header's {key} is no whole number and ignored: `{text}`"));
             }
+            for (key, said, possible) in input.header.absurd() {
+                message::warning(&format!("the header's {key}, {said}, cannot be and is ignored: it is {possible}"));
+            }
             if args.procs.is_none() {
                 input.say_where_the_size_is_from();
             }

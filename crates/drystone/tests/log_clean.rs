@@ -102,7 +102,13 @@ fn records_are_dropped_by_the_first_rule_that_says_so() {
     ];
     let default = good(&lines, Options::default());
     assert_eq!(jobs(&default).iter().map(|j| j.0).collect::<Vec<_>>(), [1, 3, 5, 6]);
-    assert_eq!(counts(&default.audit), [(Rule::NegativeRun, 1), (Rule::TooWide, 1)]);
+    let kept = (Rule::KeptNegativeSubmit, 1);
+    assert_eq!(counts(&default.audit), [(Rule::NegativeRun, 1), (Rule::TooWide, 1), kept]);
+    // A submit that is missing is one, too.
+    let missing = good(&[[1, -1, 3, 1, 1, 9, 1]], Options { list: true, ..Options::default() });
+    let mut csv = Vec::new();
+    missing.audit.write_csv(&mut csv).expect("memory takes all");
+    assert!(String::from_utf8(csv).expect("text").contains("kept-negative-submit,noted,2,1,2,-1,,\n"));
     let strict = Options {
         negative_submit: Keep::Drop,
         zero_run: Keep::Drop,
@@ -201,7 +207,17 @@ fn the_machine_is_the_given_one_else_processors_else_nodes() {
     assert_eq!(size("; MaxProcs: 8\n; MaxNodes: 4\n", Some(6)).ok(), Some(6));
     assert_eq!(size("; MaxProcs: 8\n; MaxNodes: 4\n", None).ok(), Some(8));
     assert_eq!(size("; MaxProcs: -1\n; MaxNodes: 4 (of 5)\n", None).ok(), Some(4));
-    assert!(matches!(size(";\n", None), Err(LogError::NoMachine { .. })));
+    let unknown = |header: &str| match size(header, None) {
+        Err(error @ LogError::NoMachine { .. }) => error.to_string(),
+        other => panic!("{other:?}"),
+    };
+    assert!(unknown(";\n").contains("nor MaxNodes above 0, so the machine's size is unknown; give it"));
+    for (header, said) in [
+        ("; MaxProcs: 1,152\n", "above 0 in plain digits (MaxProcs is `1,152`), so"),
+        ("; MaxProcs: many\n; MaxNodes: -1\n", "(MaxProcs is `many`, MaxNodes is `-1`), so"),
+    ] {
+        assert!(unknown(header).contains(said), "{}", unknown(header));
+    }
     assert!(matches!(size(";\n", Some(0)), Err(LogError::BadMachine { .. })));
     assert!(matches!(size("; MaxProcs: 99999999999\n", None), Err(LogError::BadMachine { .. })));
 }

@@ -76,7 +76,23 @@ fn malformed_lines_are_named_with_place_expectation_and_remedy() {
         ("1 0 x4 3600 64", "5: expected a number for field 3 (wait time), found `x4`"),
         ("1.5 0", "1: expected a whole number for field 1 (job number), found `1.5`"),
         ("1 0 10 3600 -", "13: expected a whole number for field 5 (allocated processors), found `-`"),
-        ("1 5. 3", "3: expected a number for field 2 (submit time), found `5.`"),
+        (
+            "1 5. 3",
+            "3: expected a number for field 2 (submit time) in plain digits, such as `10.5` or `-1`, found `5.`",
+        ),
+        (
+            "1 .5 3",
+            "3: expected a number for field 2 (submit time) in plain digits, such as `10.5` or `-1`, found `.5`",
+        ),
+        (
+            "1 1e2 3",
+            "3: expected a number for field 2 (submit time) in plain digits, such as `10.5` or `-1`, found `1e2`",
+        ),
+        (
+            "+100 5",
+            "1: expected a whole number for field 1 (job number) in plain digits, such as `100` or `-1`, found `+100`",
+        ),
+        ("1 nan 3", "3: expected a number for field 2 (submit time), found `nan`"),
         (
             "1 0 1 1 99999999999999999999",
             "9: expected a number of at most 64 bits for field 5 (allocated processors), found `99999999999999999999`",
@@ -320,6 +336,43 @@ fn several_gzip_members_are_one_file() {
     file.write_all(&[member.clone(), member].concat()).expect("writes");
     let loaded = log::load(file.path(), &Options::default()).expect("a good log");
     assert_eq!(loaded.workload.len(), 40_000);
+}
+
+/// Nothing need be missing, so it is not called cut off: what stands there is told.
+#[test]
+fn what_stands_behind_gzip_is_told() {
+    let (_, whole) = compressed("gz");
+    for rest in ["x", "more", "and more than the head of a member\n", "\0\0\0\0"] {
+        let error = load_error(&[&whole, rest.as_bytes()].concat());
+        let told = "the compressed data ends after this line, and what follows it is no gzip";
+        assert!(error.contains(told) && !error.contains("truncated"), "{rest:?}: {error}");
+    }
+    // A second member that is cut off is that.
+    for keep in [1, 5, whole.len() - 1] {
+        let error = load_error(&[&whole, &whole[..keep]].concat());
+        assert!(error.contains("the compressed data ends too soon"), "{keep}: {error}");
+    }
+}
+
+/// Unknown, or what no calendar has, is no time; what is possible is one, to the very ends.
+#[test]
+fn times_of_headers_that_cannot_be() {
+    for (key, value, read, absurd) in [
+        ("UnixStartTime", -1, None, false),
+        ("UnixStartTime", -2, None, true),
+        ("UnixStartTime", 0, Some(0), false),
+        ("UnixStartTime", 253_402_300_799, Some(253_402_300_799), false),
+        ("UnixStartTime", 843_480_031_000, None, true),
+        ("TimeZone", -1, None, false),
+        ("TimeZone", -86_400, Some(-86_400), false),
+        ("TimeZone", 99_999_999, None, true),
+    ] {
+        let mut header = Header::new();
+        header.push(key, &value.to_string());
+        assert_eq!(header.unix_start().or(header.utc_offset()), read, "{key} {value}");
+        let told: Vec<(&str, i64)> = header.absurd().into_iter().map(|(key, said, _)| (key, said)).collect();
+        assert_eq!(told, if absurd { vec![(key, value)] } else { vec![] }, "{key} {value}");
+    }
 }
 
 fn decimal() -> impl Strategy<Value = Decimal> {

@@ -223,4 +223,15 @@ fn what_a_header_leaves_open_is_told() {
     assert_says(&told(&zone(mars), &[]), &[unknown]);
     assert_says(&told(&zone(&format!("; TimeZone: 3600\n{mars}")), &[]), &[unknown, "UTC+01:00"]);
     assert_eq!(told(&zone("; TimeZoneString: Europe/Berlin"), &[]), "");
+    assert_says(
+        &told(&zone("; TimeZone: 99999999"), &[]),
+        &[
+            "warning: the header's TimeZone, 99999999, cannot be and is ignored: it is seconds to add to UTC, at most a day",
+        ],
+    );
+    assert_says(
+        &told("; MaxProcs: 4\n; UnixStartTime: 843480031000", &[]),
+        &["warning: the header's UnixStartTime, 843480031000, cannot be and is ignored: it is seconds since 1970"],
+    );
+    assert_eq!(told("; MaxProcs: 4\n; UnixStartTime: -1\n; TimeZone: -1", &[]), "");
 }

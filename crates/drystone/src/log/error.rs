@@ -48,6 +48,17 @@ pub enum LogError {
         /// The decoder's reason.
         source: io::Error,
     },
+    /// Behind the compressed data stands something else.
+    #[error(
+        "{file}:{line}: the compressed data ends after this line, and what follows it is no gzip; if nothing is missing, unpack the \
+         file (`gzip -dc` leaves the rest out) and read that, else fetch it again"
+    )]
+    Trailing {
+        /// The log's name.
+        file: Arc<str>,
+        /// The last line that was read whole; 0 before the first.
+        line: u64,
+    },
     /// A compression that this build or this program cannot undo.
     #[error("{file}: the data is compressed with {format}, which {why}")]
     Compression {
@@ -107,12 +118,15 @@ pub enum LogError {
     },
     /// The machine's size is unknown.
     #[error(
-        "{file}: the header gives neither MaxProcs nor MaxNodes above 0, so the machine's size is unknown; \
-         give it (--procs N)"
+        "{file}: the header gives neither MaxProcs nor MaxNodes above 0{}, so the machine's size is unknown; \
+         give it (--procs N)",
+        said(fields)
     )]
     NoMachine {
         /// The log's name.
         file: Arc<str>,
+        /// Those of the two that the header has all the same, and what they say.
+        fields: Vec<(&'static str, String)>,
     },
     /// A machine of no processors, or of more than can be counted.
     #[error("{file}: a machine of {procs} processors is not possible; expected 1 to {max}", max = u32::MAX)]
@@ -178,6 +192,12 @@ pub enum LogError {
 /// What makes a plural.
 fn s(number: u64) -> &'static str {
     if number == 1 { "" } else { "s" }
+}
+
+/// What header fields say.
+fn said(fields: &[(&str, String)]) -> String {
+    let said: Vec<String> = fields.iter().map(|(key, text)| format!("{key} is `{text}`")).collect();
+    if said.is_empty() { String::new() } else { format!(" in plain digits ({})", said.join(", ")) }
 }
 
 /// Where reading stopped.

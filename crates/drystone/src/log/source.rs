@@ -17,6 +17,12 @@ pub struct Source {
     pub name: Arc<str>,
 }
 
+/// Behind compressed data stands something else.
+#[cfg(feature = "gzip")]
+#[derive(Debug, thiserror::Error)]
+#[error("behind the compressed data stands something else")]
+pub(super) struct Trailing;
+
 /// Opens a log; `-` is the standard input. What its first bytes show to be gzip or zstd is decompressed, whatever its name.
 ///
 /// # Errors
@@ -70,8 +76,33 @@ pub fn decompress(mut input: Box<dyn Read>, name: Arc<str>) -> Result<Source, Lo
 
 #[cfg(feature = "gzip")]
 fn gzip(input: Box<dyn Read>, _: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
-    // Several members in a row are one file, as for gzip itself.
-    Ok(Box::new(flate2::read::MultiGzDecoder::new(input)))
+    Ok(Box::new(Members(Some(flate2::bufread::GzDecoder::new(io::BufReader::new(input))))))
+}
+
+/// Several members in a row, which are one file, as for gzip itself. What stands behind the last one and is no member is told as
+/// that; flate2's own reader of several takes it for one that is cut off.
+#[cfg(feature = "gzip")]
+struct Members(Option<flate2::bufread::GzDecoder<io::BufReader<Box<dyn Read>>>>);
+
+#[cfg(feature = "gzip")]
+impl Read for Members {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        use io::BufRead;
+        while let Some(member) = &mut self.0 {
+            let more = member.read(buffer)?;
+            if more > 0 || buffer.is_empty() {
+                return Ok(more);
+            }
+            // Its end was read and found true.
+            let Some(mut rest) = self.0.take().map(flate2::bufread::GzDecoder::into_inner) else { break };
+            match rest.fill_buf()? {
+                [] => {}
+                [0x1f] | [0x1f, 0x8b, ..] => self.0 = Some(flate2::bufread::GzDecoder::new(rest)),
+                _ => return Err(io::Error::new(io::ErrorKind::InvalidData, Trailing)),
+            }
+        }
+        Ok(0)
+    }
 }
 
 #[cfg(not(feature = "gzip"))]

@@ -82,6 +82,7 @@ rules! {
     IdOutOfRange = "id-out-of-range", Changed, "An attribute is beyond 32 bits and became unknown.";
     RepeatedNumber = "repeated-number", Noted, "The job number was used before.";
     DroppedNumber = "dropped-number", Dropped, "The job number was used before.";
+    KeptNegativeSubmit = "kept-negative-submit", Noted, "The submit is negative, as an unknown one (-1) is, and stays so.";
     OutOfOrder = "out-of-order", Changed, "The submit is before that of a record further up; jobs were sorted by submit.";
     NotTaken = "not-taken", Dropped, "The job comes after the first so many that were asked for.";
 }

@@ -96,6 +96,9 @@ impl Cleaner {
                 self.change(Rule::RoundedTime, record, field, value.round());
             }
         }
+        if submit < 0 {
+            self.touch(Rule::KeptNegativeSubmit, record, Field::Submit, None);
+        }
         if submit < self.latest_submit {
             self.change(Rule::OutOfOrder, record, Field::Submit, submit);
         }
@@ -383,7 +386,12 @@ fn machine_size(header: &Header, options: &Options, name: &Arc<str>) -> Result<P
     let given = options.procs.or(study).map(i64::from);
     // Headers say −1 or 0 where the size is unknown.
     let stated = [header.max_procs(), header.max_nodes()].into_iter().flatten().find(|procs| *procs > 0);
-    let procs = given.or(stated).ok_or_else(|| LogError::NoMachine { file: name.clone() })?;
+    let procs = given.or(stated).ok_or_else(|| {
+        let said = ["MaxProcs", "MaxNodes"]
+            .into_iter()
+            .filter_map(|key| Some((key, header.text(key)?.lines().next()?.to_string())));
+        LogError::NoMachine { file: name.clone(), fields: said.collect() }
+    })?;
     Procs::try_from(procs)
         .ok()
         .filter(|procs| *procs > 0)

@@ -2,6 +2,7 @@
 
 use crate::model::Setting;
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 /// The fields of the standard, to tell them from comments that happen to hold a colon.
 const KEYS: [&str; 27] = [
@@ -33,6 +34,15 @@ const KEYS: [&str; 27] = [
     "Note",
     "Copyright",
 ];
+
+/// What every field says of the unknown.
+const UNKNOWN: i64 = -1;
+
+/// Starts of logs: from 1970, before which there was no log, to the last year that calendars have.
+const START: RangeInclusive<i64> = 0..=253_402_300_799;
+
+/// Distances of time zones from UTC: none is a day away.
+const OFFSET: RangeInclusive<i64> = -86_400..=86_400;
 
 /// One comment line.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -205,6 +215,20 @@ impl Header {
         said.filter(|(key, text)| !text.is_empty() && self.number(key).is_none()).collect()
     }
 
+    /// Fields that say what time it was, are numbers, and cannot be true: each with what it says and what would be possible.
+    #[must_use]
+    pub fn absurd(&self) -> Vec<(&'static str, i64, &'static str)> {
+        let fields = [
+            ("UnixStartTime", START, "seconds since 1970, up to the year 9999"),
+            ("TimeZone", OFFSET, "seconds to add to UTC, at most a day"),
+        ];
+        let said = fields.into_iter().filter_map(|(key, possible, words)| {
+            let said = self.number(key).filter(|said| *said != UNKNOWN && !possible.contains(said))?;
+            Some((key, said, words))
+        });
+        said.collect()
+    }
+
     /// `Version`: of the standard, e.g. `2.2`.
     #[must_use]
     pub fn version(&self) -> Option<String> {
@@ -269,16 +293,18 @@ impl Header {
         .map(|(_, preemption)| preemption)
     }
 
-    /// `UnixStartTime`: the log's time 0 in seconds since 1970 UTC.
+    /// `UnixStartTime`: the log's time 0 in seconds since 1970 UTC. `None` also for -1, which is "unknown" in every field, and
+    /// for what is [`Header::absurd`].
     #[must_use]
     pub fn unix_start(&self) -> Option<i64> {
-        self.number("UnixStartTime")
+        self.number("UnixStartTime").filter(|start| START.contains(start))
     }
 
-    /// `TimeZone`: seconds to add to UTC for local standard time. Obsolete in the standard, but what old logs have.
+    /// `TimeZone`: seconds to add to UTC for local standard time. Obsolete in the standard, but what old logs have. `None` also
+    /// for -1 and for what is [`Header::absurd`].
     #[must_use]
     pub fn utc_offset(&self) -> Option<i64> {
-        self.number("TimeZone")
+        self.number("TimeZone").filter(|offset| *offset != UNKNOWN && OFFSET.contains(offset))
     }
 
     /// `TimeZoneString`: the time zone's name, e.g. `Europe/Stockholm`.

@@ -48,8 +48,10 @@ pub(super) fn careful(text: &[u8], line: u64) -> Result<Record, Malformed> {
             wrong(
                 at,
                 match problem {
-                    Problem::NotANumber if field.is_decimal() => format!("a number for {field}"),
-                    Problem::NotANumber => format!("a whole number for {field}"),
+                    Problem::NotANumber if field.is_decimal() => {
+                        format!("a number for {field}{}", form(word, "`10.5`"))
+                    }
+                    Problem::NotANumber => format!("a whole number for {field}{}", form(word, "`100`")),
                     Problem::TooLong => format!("a number of at most 64 bits for {field}"),
                     Problem::TooFar => format!("a time within ±{TIME_LIMIT} s for {field}"),
                 },
@@ -107,6 +109,17 @@ pub(super) fn number(word: &[u8], field: Field) -> Result<Decimal, Problem> {
         return Err(Problem::TooFar);
     }
     Ok(decimal)
+}
+
+/// The form that is wanted, where the word is a number in another: whoever wrote `1e2` sees no mistake in it.
+fn form(word: &[u8], example: &str) -> String {
+    let number_elsewhere = std::str::from_utf8(word).is_ok_and(|word| word.parse().is_ok_and(f64::is_finite));
+    // A fraction where whole numbers go is of the right form.
+    if number_elsewhere && matches!(number(word, Field::Submit), Err(Problem::NotANumber)) {
+        format!(" in plain digits, such as {example} or `-1`")
+    } else {
+        String::new()
+    }
 }
 
 /// What parts fields; a carriage return stands before the line end.

@@ -5,6 +5,8 @@ use super::parse::{self, Malformed};
 use super::quick;
 use super::record::Record;
 use crate::log::LogError;
+#[cfg(feature = "gzip")]
+use crate::log::source::Trailing;
 use std::io::{self, Read};
 use std::sync::Arc;
 
@@ -254,6 +256,8 @@ impl<R: Read> Reader<R> {
         let (file, line) = (self.name.clone(), self.line);
         match source.kind() {
             io::ErrorKind::UnexpectedEof => LogError::Truncated { file, line },
+            #[cfg(feature = "gzip")]
+            _ if source.get_ref().is_some_and(|cause| cause.is::<Trailing>()) => LogError::Trailing { file, line },
             io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => LogError::Damaged { file, line, source },
             _ => LogError::Read { file, line, source },
         }
