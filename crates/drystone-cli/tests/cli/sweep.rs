@@ -392,6 +392,29 @@ fn a_text_among_numbers_is_not_lost_on_the_way_to_parquet() {
     assert!(export(&folder, "study.db").contains(",long,"));
 }
 
+/// Other programs cannot see it: what is damaged for `status` and `rank` is not handed to them as if it were whole.
+#[test]
+fn a_damaged_store_is_not_exported() {
+    for damage in [
+        "UPDATE result SET configuration = 100 WHERE configuration = 2",
+        "UPDATE result SET workload_hash = 'x' WHERE configuration = 2",
+        "ALTER TABLE result DROP COLUMN size",
+        "UPDATE meta SET value = 'many' WHERE name = 'simulations'",
+    ] {
+        let folder = small();
+        folder.run(&["sweep", "study.toml"]).ok();
+        let db = rusqlite::Connection::open(folder.path("study.db")).expect("a store");
+        db.execute_batch(damage).expect("changed");
+        let status = folder.run(&["sweep", "status", "study.db"]).fails(2);
+        assert!(status.contains("study.db: is damaged: "), "{status}");
+        for out in ["results.csv", "results.parquet"] {
+            let error = folder.run(&["sweep", "export", "study.db", "--out", out]).fails(2);
+            assert_eq!(error, status, "{damage}");
+            assert!(!folder.path(out).exists());
+        }
+    }
+}
+
 /// Two columns of one name are both there, in every format.
 #[test]
 fn columns_of_one_name_are_told_apart() {

@@ -5,7 +5,7 @@ use crate::args::ExportArgs;
 use crate::exit::{DONE, Failure, Outcome};
 use crate::output::file::{self, Output};
 use crate::output::records::parquet::{Column, File};
-use drystone_sweep::{Answer, Cell, query};
+use drystone_sweep::{Answer, Cell, Store, query};
 use std::io::Write;
 use std::path::Path;
 
@@ -17,6 +17,8 @@ pub(super) fn export(args: &ExportArgs) -> Outcome {
         return Err(Failure::usage(format_args!("{out}: the ending says how to write it; expected .csv or .parquet")));
     }
     file::distinct(&[Some(&args.store)], &[("--out", Some(&args.out))])?;
+    // As `status` and `rank` do: other programs cannot see that rows are not what their numbers say.
+    Store::look(&args.store)?.status()?;
     let answer = query(&args.store, "SELECT * FROM result ORDER BY configuration")?;
     let out = Output::create(&args.out)?;
     if parquet {
