@@ -10,8 +10,8 @@ use drystone::policy::PolicySpec;
 #[test]
 fn choices_that_contradict_each_other_are_refused() {
     for (text, part) in [
-        ("easy(reserve=2,extra=first)", "with several reservations"),
-        ("easy(reserve=2,overdue=stale)", "with several reservations"),
+        ("easy(reserve=2,extra=first)", "several reservations (`reserve`) go with"),
+        ("easy(reserve=2,overdue=stale)", "several reservations (`reserve`) go with"),
         ("easy(reserve=2)", ""),
         ("easy(reserve=1,extra=first)", ""),
         ("easy(reserve=0,extra=first)", ""),

@@ -314,7 +314,7 @@ fn a_time_limit_is_told_when_a_sweep_begins() {
         (vec!["sweep", "timed.toml", "--quiet", "--processes", "2", "--store", "two.db"], 1),
         (vec!["sweep", "resume", "timed.db", "--quiet"], 1),
         (vec!["sweep", "chunk", "1/1", "timed.toml"], 1),
-        (vec!["sweep", "chunk", "1/1", "timed.toml", "--quiet", "--store", "quiet.db"], 0),
+        (vec!["sweep", "chunk", "1/1", "timed.toml", "--quiet", "--store", "quiet.db"], 1),
         (vec!["sweep", "study.toml"], 0),
     ] {
         let ran = folder.run(&args);

@@ -25,6 +25,7 @@ pub(super) fn sweep(args: &SweepArgs) -> Outcome {
     message::be_quiet(args.work.quiet);
     let Some(file) = &args.study else { return Err(Failure::usage("a study file is needed")) };
     let study = Study::read(file)?;
+    tell_of_time_limits(&study);
     let plan = plan(&study, &args.work)?;
     if args.dry_run {
         return dry_run(&plan, &args.work);
@@ -58,6 +59,7 @@ fn chunks_of(store: &Path) -> PathBuf {
 pub(super) fn resume(args: &ResumeArgs) -> Outcome {
     message::be_quiet(args.work.quiet);
     let (study, chunk) = Store::look(&args.store)?.study()?;
+    tell_of_time_limits(&study);
     let plan = plan(&study, &args.work)?;
     simulate(&plan, &args.store, chunk, None, &Threads(threads(&args.work)))
 }
@@ -65,6 +67,10 @@ pub(super) fn resume(args: &ResumeArgs) -> Outcome {
 pub(super) fn chunk(args: &ChunkArgs) -> Outcome {
     message::be_quiet(args.work.quiet);
     let study = Study::read(&args.study)?;
+    // Whoever began processes that simulate chunks has told of it.
+    if args.under.is_none() {
+        tell_of_time_limits(&study);
+    }
     let plan = plan(&study, &args.work)?;
     let Chunk { k, n } = args.chunk;
     let store = args.store.clone().unwrap_or_else(|| {
@@ -93,6 +99,16 @@ pub(super) fn merge(args: &MergeArgs) -> Outcome {
 
 fn threads(work: &WorkArgs) -> usize {
     work.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from)
+}
+
+/// Says that results depend on the machine, where they do.
+fn tell_of_time_limits(study: &Study) {
+    if let Some(policy) = study.timed() {
+        message::insist(&format!(
+            "`{policy}` has a time limit: its results depend on the speed of the machine, and on what else it does, and will be others \
+             another time; a limit of nodes instead of `budget` has the same results everywhere"
+        ));
+    }
 }
 
 fn plan(study: &Study, work: &WorkArgs) -> Result<Plan, Failure> {
