@@ -39,6 +39,24 @@ fn section_7_of_tsafrir_et_al_has_8640_configurations_of_which_1020_are_equal_to
     }
 }
 
+/// The studies of the project are studies; those that need no logs have a plan.
+#[test]
+fn the_studies_of_the_project_are_read() {
+    let mut planned = 0;
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies");
+    for file in std::fs::read_dir(dir).expect("part of the project") {
+        let path = file.expect("readable").path();
+        let text = std::fs::read_to_string(&path).expect("readable");
+        let study = Study::parse(&path, text.clone()).unwrap_or_else(|e| panic!("{e}"));
+        if !text.contains("file = ") {
+            let plan = Plan::of(&study, None).unwrap_or_else(|e| panic!("{e}"));
+            assert!(!plan.simulations.is_empty());
+            planned += 1;
+        }
+    }
+    assert_eq!(planned, 1, "the study that trains guided builds");
+}
+
 /// Parameters that take whole numbers are sampled in logarithms, too; ends with fractions make fractions.
 #[test]
 fn whole_ends_make_whole_samples() {
