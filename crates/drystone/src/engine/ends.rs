@@ -34,10 +34,10 @@ impl End {
 /// So many ends are kept in order.
 const NEAR: usize = 64;
 
-/// A queue of ends. The next ones are an array in order, where adding one moves a few and taking one moves none; on most
+/// A queue of ends. The next ones are an array in order, where adding one moves those before it and taking one moves none; on most
 /// machines these are all. What lies behind them is a heap.
 ///
-/// Cost for n ends: [`Ends::push`] and [`Ends::pop`] O(log n), amortised; [`Ends::peek`] O(1).
+/// Cost for n ends: [`Ends::push`] moves up to 64 and, as [`Ends::pop`], takes O(log n), amortised; [`Ends::peek`] O(1).
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 #[serde(from = "Vec<End>", into = "Vec<End>")]
 pub(super) struct Ends {
@@ -61,19 +61,15 @@ impl Ends {
         if !self.far.is_empty() && self.near.first().is_none_or(|last| end > *last) {
             return self.far.push(Reverse(end));
         }
-        let at = self.place(end);
-        self.near.insert(at, end);
-    }
-
-    /// How many of the near come later. Nobody could foretell the comparisons, and one of plain times takes no branch: ties
-    /// come second.
-    #[inline]
-    fn place(&self, end: End) -> usize {
-        let at = self.near.partition_point(|other| other.time() > end.time());
-        match self.near.get(at) {
-            Some(next) if *next > end => at + self.near[at..].partition_point(|other| *other > end),
-            _ => at,
+        // Nobody could foretell how many of the near come before it: each is moved as soon as it is known to, for the array to be
+        // moved at once would have to wait until a search has found out.
+        let mut at = self.near.len();
+        self.near.push(end);
+        while at > 0 && self.near[at - 1] < end {
+            self.near[at] = self.near[at - 1];
+            at -= 1;
         }
+        self.near[at] = end;
     }
 
     #[inline]

@@ -569,7 +569,7 @@ impl<T: Item> Tree<T> {
     fn insert_in_leaf(&mut self, node: u32, item: T) -> Option<Split> {
         let key = item.key();
         let mut target = node;
-        let mut at = self.leaves[node as usize].position(&key);
+        let at = self.leaves[node as usize].position(&key);
         let mut result = None;
         if self.leaves[node as usize].len == LEAF {
             let keep = if at == LEAF { LEAF } else { LEAF / 2 };
@@ -581,13 +581,9 @@ impl<T: Item> Tree<T> {
             result = Some(Split { low, node: new });
             if at > keep || keep == LEAF {
                 target = new;
-                at -= keep;
             }
         }
-        let leaf = &mut self.leaves[target as usize];
-        leaf.items.copy_within(at..leaf.len, at + 1);
-        leaf.items[at] = item;
-        leaf.len += 1;
+        self.leaves[target as usize].insert(item);
         result
     }
 

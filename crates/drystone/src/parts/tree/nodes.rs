@@ -29,6 +29,40 @@ fn below<T: Item>(items: &[T], key: &Packed) -> usize {
     }
 }
 
+/// So many neighbours are compared and moved one by one where an item looks for its place among them. Nobody could foretell how many
+/// they are: to move them at once, one would have to wait until a search has found out.
+const NEAR: usize = 16;
+
+/// Moves items before the gap at `at` up by one, as far as `key` comes before them. Answers where the gap is then.
+#[inline(always)]
+fn sink<T: Item>(items: &mut [T], mut at: usize, key: &Packed) -> usize {
+    if at >= NEAR && *key < items[at - NEAR].key() {
+        let to = below(&items[..at], key);
+        items.copy_within(to..at, to + 1);
+        return to;
+    }
+    while at > 0 && *key < items[at - 1].key() {
+        items[at] = items[at - 1];
+        at -= 1;
+    }
+    at
+}
+
+/// Moves items behind the gap at `at` down by one, as far as they come before `key`. Answers where the gap is then.
+#[inline(always)]
+fn rise<T: Item>(items: &mut [T], mut at: usize, key: &Packed) -> usize {
+    if items.len() - at > NEAR && items[at + NEAR].key() < *key {
+        let to = at + below(&items[at + 1..], key);
+        items.copy_within(at + 1..to + 1, at);
+        return to;
+    }
+    while at + 1 < items.len() && items[at + 1].key() < *key {
+        items[at] = items[at + 1];
+        at += 1;
+    }
+    at
+}
+
 impl<T: Item, const N: usize> Leaf<T, N> {
     pub(super) fn empty() -> Self {
         Leaf { len: 0, items: [T::default(); N] }
@@ -102,8 +136,7 @@ impl<T: Item, const N: usize> Leaf<T, N> {
     /// Puts an item in its place; there must be room.
     #[inline(always)]
     pub(super) fn insert(&mut self, item: T) {
-        let at = self.position(&item.key());
-        self.items.copy_within(at..self.len, at + 1);
+        let at = sink(&mut self.items[..=self.len], self.len, &item.key());
         self.items[at] = item;
         self.len += 1;
     }
@@ -111,17 +144,9 @@ impl<T: Item, const N: usize> Leaf<T, N> {
     pub(super) fn replace(&mut self, key: &Packed, item: T) -> Option<T> {
         let at = self.place_of(key)?;
         let gone = self.items[at];
-        // Where it goes among the others, of which those behind `at` move up by one.
-        let new = item.key();
-        let mut to = at;
-        if new < *key {
-            to = below(&self.items[..at], &new);
-            self.items.copy_within(to..at, to + 1);
-        } else if new != *key {
-            to += below(&self.items[at + 1..self.len], &new);
-            self.items.copy_within(at + 1..to + 1, at);
-        }
-        self.items[to] = item;
+        let (items, new) = (&mut self.items[..self.len], item.key());
+        let to = if new < *key { sink(items, at, &new) } else { rise(items, at, &new) };
+        items[to] = item;
         Some(gone)
     }
 
