@@ -156,3 +156,18 @@ fn who_leaves_out_no_passes_says_so_before_the_origin_too() {
         assert_eq!(policy.unmoved_until(Time(-5)), Time::MIN);
     }
 }
+
+/// "Never" is no time at which something happens, and no time is too late to reckon with.
+#[test]
+fn never_and_the_end_of_time_are_told_without_harm() {
+    for policy in ["fcfs", "easy", "easy++", "conservative", "slack", "multiqueue", "ss", "is"] {
+        let mut s = session(4, policy);
+        assert!(!s.expire(Time::MAX));
+        s.arrive(Time::MIN, &job(0, 4, 10), None).expect("possible");
+        assert_eq!(decide(&mut s, i64::MIN), [0], "{policy}");
+        assert!(!s.expire(Time::MAX));
+        assert!(s.end(Time::MAX, JobId(0)));
+        s.arrive(Time::MAX, &job(5, 2, 1 << 40), None).expect("possible");
+        assert_eq!(decide(&mut s, i64::MAX), [1], "{policy}");
+    }
+}

@@ -4,9 +4,9 @@
 mod common;
 
 use common::{spec, workload};
-use drystone::engine::{Observer, Platform, Replay, Scheduler, Simulation, SimulationError, Unfit};
+use drystone::engine::{Observer, Platform, Replay, Schedule, Scheduler, Simulation, SimulationError, Unfit};
 use drystone::model::{Ended, JobId, Outcome, Span, Time, Workload};
-use drystone::parts::predict::Forecast;
+use drystone::parts::predict::{Correction, Forecast};
 use drystone::policy::{Action, Actions, Event, Pass, Policy, Priorities, View, Why};
 use serde::{Deserialize, Serialize};
 
@@ -145,10 +145,10 @@ fn only_jobs_that_are_here_are_predicted_anew_and_not_to_less_than_nothing() {
         (1, 0, None),
         (1, 7, None),
         (2, 0, None),
-        (1, -1, Some("cannot be predicted to run for -1 s: it is Running")),
-        (2, -5, Some("cannot be predicted to run for -5 s: it is Waiting")),
+        (1, -1, Some("cannot be predicted to run for -1 s: 0 to 1099511627776 are possible")),
+        (2, -5, Some("cannot be predicted to run for -5 s: 0 to 1099511627776 are possible")),
         // What has ended in this instant is still known, what never came is not.
-        (0, 5, Some("cannot be predicted to run for 5 s: it is Done")),
+        (0, 5, Some("cannot be given another prediction: it is done")),
         (3, 5, Some("is not known")),
     ] {
         let policy = Box::new(Foretells { job, prediction, done: 0 });
@@ -251,5 +251,52 @@ fn priorities_are_not_ignored() {
     for policy in ["fcfs", "easy", "conservative", "multiqueue", "ss", "is"] {
         let given = spec(policy).scheduler().policy.prioritise(Priorities::from_text("every(5)").expect("a text"));
         assert!(given.is_err(), "{policy}");
+    }
+}
+
+/// Says at each pass that whoever runs will have run for a second in all, and lets whoever fits start.
+#[derive(Serialize, Deserialize, Default)]
+struct Hopes {
+    waiting: Vec<u32>,
+}
+
+impl Policy for Hopes {
+    fn observe(&mut self, event: Event, _: &View<'_>) {
+        if let Event::Arrived(id) = event {
+            self.waiting.push(id.0);
+        }
+    }
+
+    fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
+        for job in view.running().iter() {
+            actions.push(Action::Repredict { job: job.id, prediction: Span(1) });
+        }
+        let mut free = view.free();
+        self.waiting.retain(|&id| {
+            let procs = view.job(JobId(id)).procs;
+            let fits = procs <= free;
+            if fits {
+                free -= procs;
+                actions.start(JobId(id), Why::Head);
+            }
+            !fits
+        });
+    }
+}
+
+/// A prediction that the job has outlived already expires neither in the past nor again and again at one instant.
+#[test]
+fn whoever_has_run_for_longer_is_not_predicted_to_have_ended() {
+    let w = workload(4, &[(0, 3, 100, 90), (5, 4, 100, 80), (10, 1, 50, 40), (20, 2, 30, 30), (30, 1, 500, 300)]);
+    for correction in [Correction::None, Correction::Estimate, Correction::Doubling] {
+        for pass in [Pass::Instant, Pass::Event] {
+            let forecast = Forecast { correction, ..Forecast::default() };
+            let scheduler = Scheduler { policy: Box::new(Hopes::default()), forecast, pass };
+            let mut schedule = Schedule::default();
+            Simulation::new(w.machine(), scheduler, Replay::new(&w)).run(&mut schedule).expect("no way back in time");
+            // Whoever fits starts: the one that needs the whole machine comes last.
+            let spans = [(0, 90), (350, 430), (10, 50), (90, 120), (50, 350)].map(|(s, e)| Some((Time(s), Time(e))));
+            assert_eq!(schedule.spans, spans);
+        }
     }
 }

@@ -108,7 +108,11 @@ impl Platform {
 }
 
 impl Transfer {
-    fn check(&self) -> Result<(), PlatformError> {
+    /// Whether these values make sense: what [`Platform::from_toml`] asks, for values that come from elsewhere.
+    ///
+    /// # Errors
+    /// The first that does not.
+    pub fn check(&self) -> Result<(), PlatformError> {
         let wrong = |key: &str, value: String, expected: &str| {
             Err(PlatformError(format!("[suspension] {key} = {value} is not possible; {key} takes {expected}")))
         };

@@ -37,7 +37,7 @@ pub struct Scheduler {
 /// `end` of running jobs that were withdrawn ([`Session::cancel`] answers `false` for them) or killed
 /// ([`Action::Kill`]). Then ask once for [`Session::decide`] and carry out what it answers. With [`Pass::Event`] a decision follows
 /// each of them. That is what the simulator does, and whoever does it gets the simulator's schedule. Coming late is no fault:
-/// time is what the last call said, and never goes back. [`Pass::Pyss`] is for simulations alone: it has to know of jobs that
+/// time is what the last call said, and never goes back; what lies beyond ±2⁶¹ s counts as that. [`Pass::Pyss`] is for simulations alone: it has to know of jobs that
 /// will end later in the same second.
 ///
 /// ```
@@ -111,6 +111,9 @@ struct State {
     /// Jobs that wait or run, by user; kept only where history changes predictions already made.
     of_user: ByUser<Vec<JobId>>,
 }
+
+/// A session's time is never further from 0 than this: run times can be added to it.
+const FURTHEST: i64 = 1 << 61;
 
 /// A policy asked for something impossible: a bug of the policy, never of the input.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -340,7 +343,7 @@ impl Session {
     ///
     /// # Errors
     /// A job that is impossible on this machine: without processors, wider than the machine, with a negative estimate, or with a
-    /// time beyond ±2⁴⁰ s. The session is then unchanged.
+    /// submit time or an estimate beyond ±2⁴⁰ s. The session is then unchanged.
     pub fn arrive(&mut self, now: Time, job: &Job, oracle: Option<Span>) -> Result<JobId, ImpossibleJob> {
         match job.problem(self.s.world.machine) {
             None => Ok(self.admit(now, job, oracle)),
@@ -423,9 +426,11 @@ impl Session {
         self.woken |= self.s.killed.len() < all;
     }
 
-    /// It is `now`; never earlier than it was, for the clock of a live cluster may be put back. Answers what time it is then.
+    /// It is `now`; never earlier than it was, for the clock of a live cluster may be put back, and no time with which nobody could
+    /// reckon. Answers what time it is then.
     #[inline]
     fn come_to(&mut self, now: Time) -> Time {
+        let now = now.clamp(Time(-FURTHEST), Time(FURTHEST));
         self.s.world.now = self.s.world.now.max(now);
         self.s.world.now
     }
@@ -516,8 +521,10 @@ impl Session {
     /// on the machine. Jobs that have ended are forgotten then, as far as no older one is still here.
     ///
     /// # Errors
-    /// A policy that starts a job that does not wait or does not fit, resumes one that is not suspended, names processors
-    /// that are taken, or asks to be woken in the past. What the session holds afterwards is of no use.
+    /// A policy that starts a job that does not wait or does not fit, resumes one that is not suspended, suspends or kills one that
+    /// does not run, names processors that are taken, gives a reservation to a job that does not wait, makes a prediction that is
+    /// negative or beyond 2⁴⁰ s or one of a job that is done, or asks to be woken in the past. What the session holds afterwards is
+    /// of no use.
     pub fn decide(&mut self, now: Time) -> Result<&Actions, Violation> {
         if self.wants_pass() {
             let now = self.come_to(now);

@@ -157,6 +157,9 @@ impl<S: Source> Simulation<S> {
     }
 
     /// The same on a machine where suspension costs what `platform` says.
+    ///
+    /// # Panics
+    /// When a job is suspended, perhaps, where [`Transfer::check`] refuses what it says.
     #[must_use]
     pub fn on(self, platform: &Platform) -> Simulation<S> {
         Simulation { transfer: platform.suspension, ..self }

@@ -51,7 +51,7 @@ pub fn foresee(workload: &Workload, waits: &[Span], forecast: &mut Forecast) -> 
         }
         let id = JobId(at as u32);
         let said = forecast.predictor.predict(id, job, clairvoyant.then_some(truth.run));
-        let prediction = Span(said.run.0.saturating_mul(i64::from(forecast.factor)));
+        let prediction = forecast.planned(said);
         learned += u64::from(said.learned);
         accuracies.push(accuracy(prediction, truth.run));
         let late = truth.run.as_f64() - prediction.as_f64();

@@ -3,7 +3,7 @@
 use super::selection::{Selection, Selector};
 use super::summary::{Distribution, Summary};
 use crate::engine::Observer;
-use crate::model::{Ended, JobId, Procs, Time, Workload};
+use crate::model::{Ended, JobId, Span, Time, Workload};
 use crate::policy::Why;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,9 +27,14 @@ pub struct Stalls {
 pub struct HeelAndToe<'a> {
     workload: &'a Workload,
     selector: Selector,
-    free: Procs,
+    /// Free processors. Below 0 only within an instant, and only with [`Pass::Pyss`](crate::policy::Pass::Pyss).
+    free: i64,
     /// True ends of running jobs.
     running: BTreeSet<(Time, JobId)>,
+    /// The same, by job.
+    ends: BTreeMap<JobId, Time>,
+    /// How long suspended jobs have still to run.
+    left: BTreeMap<JobId, Span>,
     head: Option<JobId>,
     /// Earliest possible start when it first had a reservation, and thieves so far, of waiting jobs that had one.
     robbed: BTreeMap<JobId, (Time, u32)>,
@@ -46,8 +51,10 @@ impl<'a> HeelAndToe<'a> {
         HeelAndToe {
             workload,
             selector: Selector::new(selection, workload.len() as u64, submits),
-            free: workload.machine().procs,
+            free: i64::from(workload.machine().procs),
             running: BTreeSet::new(),
+            ends: BTreeMap::new(),
+            left: BTreeMap::new(),
             head: None,
             robbed: BTreeMap::new(),
             reserved: 0,
@@ -69,15 +76,29 @@ impl<'a> HeelAndToe<'a> {
 
     /// When the job could start by true ends if nothing else started before.
     fn earliest(&self, head: JobId) -> Time {
-        let need = self.workload.job(head).procs;
+        let need = i64::from(self.workload.job(head).procs);
         let mut free = self.free;
         for &(end, id) in &self.running {
-            free += self.workload.job(id).procs;
+            free += i64::from(self.workload.job(id).procs);
             if free >= need {
                 return end;
             }
         }
         Time::MAX
+    }
+
+    fn take(&mut self, id: JobId, end: Time) {
+        self.free -= i64::from(self.workload.job(id).procs);
+        self.running.insert((end, id));
+        self.ends.insert(id, end);
+    }
+
+    /// Gives its processors back if it runs. Answers when it was to end.
+    fn give_back(&mut self, id: JobId) -> Option<Time> {
+        let end = self.ends.remove(&id)?;
+        self.free += i64::from(self.workload.job(id).procs);
+        self.running.remove(&(end, id));
+        Some(end)
     }
 }
 
@@ -95,8 +116,7 @@ impl Observer for HeelAndToe<'_> {
         }
         let head = self.head.filter(|_| why == Why::Backfilled);
         let before = head.map(|head| self.earliest(head));
-        self.free -= self.workload.job(id).procs;
-        self.running.insert((now + self.workload.truth()[id.index()].run, id));
+        self.take(id, now + self.workload.truth()[id.index()].run);
         if let Some(head) = head
             && Some(self.earliest(head)) > before
             && let Some((_, thieves)) = self.robbed.get_mut(&head)
@@ -105,9 +125,28 @@ impl Observer for HeelAndToe<'_> {
         }
     }
 
+    fn suspended(&mut self, now: Time, id: JobId) {
+        if let Some(end) = self.give_back(id) {
+            self.left.insert(id, end - now);
+        }
+    }
+
+    fn resumed(&mut self, now: Time, id: JobId) {
+        if let Some(left) = self.left.remove(&id) {
+            self.take(id, now + left);
+        }
+    }
+
+    fn cancelled(&mut self, _: Time, id: JobId) {
+        self.robbed.remove(&id);
+        self.head = self.head.filter(|&head| head != id);
+    }
+
     fn ended(&mut self, ended: &Ended<'_>) {
-        self.free += ended.job.procs;
-        self.running.remove(&(ended.outcome.end, ended.id));
+        // It may have been cut short, or withdrawn while it was suspended.
+        if self.give_back(ended.id).is_none() {
+            self.left.remove(&ended.id);
+        }
         let robbed = self.robbed.remove(&ended.id);
         let waited = ended.outcome.start > ended.job.submit;
         if !self.selector.keeps(ended) || !waited || ended.outcome.first_reservation.is_none() {
@@ -125,8 +164,15 @@ impl Observer for HeelAndToe<'_> {
 mod tests {
     use super::*;
     use crate::engine::{Replay, Simulation};
-    use crate::model::{Job, Machine, Provenance, Span, Status, Truth};
+    use crate::model::{Job, Machine, Provenance, Status, Truth};
     use crate::policy::PolicySpec;
+
+    /// Submit, processors, estimate, run time, on four processors.
+    fn workload(jobs: &[(i64, u32, i64, i64)]) -> Workload {
+        let truth = jobs.iter().map(|j| Truth { run: Span(j.3), number: 1, status: Status::Unknown }).collect();
+        let list = jobs.iter().map(|j| Job::new(Time(j.0), j.1, Span(j.2))).collect();
+        Workload::new(Machine { procs: 4 }, list, truth, Provenance::default()).expect("sound")
+    }
 
     /// Four processors. Job 0 holds three until 10 though it is estimated until 100; job 1 needs all four and is reserved
     /// at 100, but could start at 10. Job 2 takes the last processor for 50 s at time 1: one thief, and job 1 starts at
@@ -134,9 +180,7 @@ mod tests {
     #[test]
     fn a_thief_is_caught() {
         let jobs = [(0, 3, 100, 10), (0, 4, 20, 20), (1, 1, 60, 50), (500, 1, 1, 1)];
-        let truth = jobs.iter().map(|j| Truth { run: Span(j.3), number: 1, status: Status::Unknown }).collect();
-        let list = jobs.iter().map(|j| Job::new(Time(j.0), j.1, Span(j.2))).collect();
-        let workload = Workload::new(Machine { procs: 4 }, list, truth, Provenance::default()).expect("sound");
+        let workload = workload(&jobs);
         let easy: PolicySpec = "easy".parse().expect("known");
         let mut watcher = HeelAndToe::new(&workload, Selection::All);
         Simulation::new(workload.machine(), easy.scheduler(), Replay::new(&workload)).run(&mut watcher).expect("runs");
@@ -144,5 +188,29 @@ mod tests {
         assert_eq!(stalls.rate, Some(1.0));
         assert_eq!(stalls.stall.mean, Some(41.0));
         assert_eq!(stalls.thieves.mean, Some(1.0));
+    }
+
+    /// Four processors. Job 0 has them all, but is withdrawn at 20, having run for 20 s of 100. Job 1 takes three at 30 until 230; job 2
+    /// needs all four and could start then; job 3 takes the fourth at 40 for 250 s: a thief, and job 2 starts at 290, 60 s late.
+    #[test]
+    fn whoever_is_withdrawn_is_gone() {
+        let workload = workload(&[(0, 4, 100, 100), (30, 3, 200, 200), (31, 4, 10, 10), (40, 1, 100, 250)]);
+        let easy: PolicySpec = "easy".parse().expect("known");
+        let mut watcher = HeelAndToe::new(&workload, Selection::All);
+        let withdrawn = [(Time(20), JobId(0))];
+        let source = Replay::with_cancellations(&workload, &withdrawn);
+        Simulation::new(workload.machine(), easy.scheduler(), source).run(&mut watcher).expect("runs");
+        let stalls = watcher.finish();
+        assert_eq!((stalls.rate, stalls.stall.mean), (Some(1.0), Some(60.0)));
+    }
+
+    /// Two jobs that need the whole machine take turns: in the end every processor is free again.
+    #[test]
+    fn suspended_jobs_have_no_processors() {
+        let workload = workload(&[(0, 4, 100, 100), (10, 4, 50, 50), (400, 1, 1, 1)]);
+        let is: PolicySpec = "is".parse().expect("known");
+        let mut watcher = HeelAndToe::new(&workload, Selection::All);
+        Simulation::new(workload.machine(), is.scheduler(), Replay::new(&workload)).run(&mut watcher).expect("runs");
+        assert_eq!((watcher.free, watcher.running.len(), watcher.ends.len(), watcher.left.len()), (4, 0, 0, 0));
     }
 }

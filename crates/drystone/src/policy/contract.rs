@@ -132,7 +132,8 @@ pub enum Action {
     Repredict {
         /// Which job.
         job: JobId,
-        /// Predicted run time in total.
+        /// Predicted run time in total, from 0 to 2⁴⁰ s. Where predictions are corrected, a running job is never predicted to
+        /// have ended: then it is one second more than it has run.
         prediction: Span,
     },
     /// Says that a quantity inside the policy has a new value. Told to whoever watches, never executed. An action, not a
@@ -274,8 +275,8 @@ pub trait Policy: Snapshot + Send {
     /// predictions and wake-ups, arrivals and cancellations.
     fn observe(&mut self, event: Event, view: &View<'_>);
 
-    /// Makes one scheduling pass; only called while a job waits or is suspended, or after a
-    /// wake-up. What it starts counts at once: a policy keeps its own account of free processors within a
+    /// Makes one scheduling pass; only called while a job waits or is suspended, after a wake-up, or where a job has ended that
+    /// was killed. What it starts counts at once: a policy keeps its own account of free processors within a
     /// pass.
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions);
 

@@ -164,6 +164,9 @@ impl<'a> View<'a> {
     }
 
     /// How long the job is predicted to run in total. This plans; [`Job::estimate`] kills.
+    ///
+    /// # Panics
+    /// As [`View::job`].
     #[inline]
     #[must_use]
     pub fn prediction(&self, id: JobId) -> Span {
@@ -171,6 +174,9 @@ impl<'a> View<'a> {
     }
 
     /// Where the job is in its life.
+    ///
+    /// # Panics
+    /// As [`View::job`].
     #[inline]
     #[must_use]
     pub fn phase(&self, id: JobId) -> Phase {
@@ -178,6 +184,9 @@ impl<'a> View<'a> {
     }
 
     /// When a running job is predicted to end; may lie in the past. For other jobs the answer has no meaning.
+    ///
+    /// # Panics
+    /// As [`View::job`].
     #[inline]
     #[must_use]
     pub fn predicted_end(&self, id: JobId) -> Time {
@@ -192,6 +201,9 @@ impl<'a> View<'a> {
     }
 
     /// How long the job has run so far, without suspensions.
+    ///
+    /// # Panics
+    /// As [`View::job`].
     #[must_use]
     pub fn ran(&self, id: JobId) -> Span {
         let e = self.world.entry(id);
@@ -199,12 +211,18 @@ impl<'a> View<'a> {
     }
 
     /// How long the job has been here without running.
+    ///
+    /// # Panics
+    /// As [`View::job`].
     #[must_use]
     pub fn waited(&self, id: JobId) -> Span {
         (self.world.now - self.job(id).submit) - self.ran(id)
     }
 
     /// When the current run segment of a running job began.
+    ///
+    /// # Panics
+    /// As [`View::job`].
     #[must_use]
     pub fn segment_start(&self, id: JobId) -> Time {
         self.world.entry(id).segment

@@ -1,7 +1,7 @@
 //! What a policy decided, carried out in the table of jobs; what is impossible is refused.
 
 use super::{Session, Violation};
-use crate::model::{JobId, Procs, TIME_LIMIT, Time};
+use crate::model::{JobId, Procs, Span, TIME_LIMIT, Time};
 use crate::parts::Running;
 use crate::policy::{Action, Known, Pass, Phase, Placement, Why};
 
@@ -124,10 +124,20 @@ impl Session {
                 self.s.reserves = true;
             }
             Action::Repredict { prediction, .. } => {
-                if entry.phase == Phase::Done || !(0..=TIME_LIMIT).contains(&prediction.0) {
-                    return refuse(format!("cannot be predicted to run for {prediction} s: it is {:?}", entry.phase));
+                if entry.phase == Phase::Done {
+                    return refuse("cannot be given another prediction: it is done".into());
                 }
-                self.repredict(job, prediction);
+                if !(0..=TIME_LIMIT).contains(&prediction.0) {
+                    return refuse(format!(
+                        "cannot be predicted to run for {prediction} s: 0 to {TIME_LIMIT} are possible"
+                    ));
+                }
+                // Where it would be over, its correction would be due in the past, or again and again at this instant.
+                let least = match entry.phase {
+                    Phase::Running if self.corrects => entry.ran + (now - entry.segment) + Span(1),
+                    _ => Span::ZERO,
+                };
+                self.repredict(job, prediction.max(least));
             }
             Action::Note { .. } => {}
         }

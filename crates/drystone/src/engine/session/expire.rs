@@ -41,8 +41,12 @@ impl Session {
         jobs.into_iter().flatten()
     }
 
-    /// Lets everything happen that is due by `now` without an event from outside. Answers whether a decision is due.
+    /// Lets everything happen that is due by `now` without an event from outside; nothing where that is [`Time::MAX`], which is
+    /// never. Answers whether a decision is due.
     pub fn expire(&mut self, now: Time) -> bool {
+        if now == Time::MAX {
+            return false;
+        }
         let now = self.come_to(now);
         let mut any = false;
         while self.next_expiry() <= now {
@@ -143,7 +147,7 @@ impl Session {
     fn corrected(&mut self, id: JobId, now: Time, unmoved: Time, last: Time) -> Corrected {
         let (s, forecast) = (&mut self.s, &self.scheduler.forecast);
         let Known { entry, job } = &mut s.world.jobs[id];
-        let limit = Span(job.estimate.0.saturating_mul(i64::from(forecast.factor)));
+        let limit = forecast.times_factor(job.estimate);
         let (old, mut at) = (entry.prediction, now);
         let mut new = forecast.correction.correct(&entry.expired(limit));
         let heard = entry.end_after(new) > unmoved;

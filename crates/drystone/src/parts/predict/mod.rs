@@ -85,7 +85,8 @@ pub enum Propagation {
 pub struct Forecast {
     /// Predicts at arrival.
     pub predictor: Box<dyn Predictor>,
-    /// Multiplies every prediction and the limit of corrections: 2 in the "X2" policies of Tsafrir et al. 2007, section 5.
+    /// Multiplies every prediction and the limit of corrections: 2 in the "X2" policies of Tsafrir et al. 2007, section 5. Products
+    /// beyond 2⁶¹ s count as that.
     pub factor: u32,
     /// What a running job's prediction becomes when it expires.
     pub correction: Correction,
@@ -95,8 +96,13 @@ impl Forecast {
     /// What is planned with where this is foreseen.
     #[inline]
     pub(crate) fn planned(&self, foreseen: Prediction) -> Span {
-        let run = Span(foreseen.run.0.clamp(0, TIME_LIMIT));
-        Span(run.0.saturating_mul(i64::from(self.factor)))
+        self.times_factor(Span(foreseen.run.0.clamp(0, TIME_LIMIT)))
+    }
+
+    /// So many times a run time; at most what can be added to any time.
+    #[inline]
+    pub(crate) fn times_factor(&self, run: Span) -> Span {
+        Span(run.0.saturating_mul(i64::from(self.factor)).min(1 << 61))
     }
 }
 
