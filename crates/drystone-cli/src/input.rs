@@ -8,7 +8,7 @@ use crate::output::{file::Output, number};
 use crate::progress::{Counted, Progress};
 use drystone::engine::{Memory, Platform};
 use drystone::generate::{default_params, generate};
-use drystone::log::clean::{Audit, Cleaner, Options, Study};
+use drystone::log::clean::{Audit, Cleaner, MissingEstimate, Options, Rule, Study};
 use drystone::log::swf::{Header, Record};
 use drystone::log::{self, LogError, source, transform};
 use drystone::metrics::{Calendar, Scheme, Selection};
@@ -46,6 +46,7 @@ impl Input {
     /// Reads and cleans a log, or makes the synthetic default where none is given.
     pub(crate) fn read(path: Option<&Path>, args: &LogArgs, seed: u64, records: bool) -> Result<Input, Failure> {
         let options = Options { records, ..args.options() };
+        let guesses_run_times = matches!(options.missing_estimate, MissingEstimate::Run | MissingEstimate::RunMin1);
         let audit = args.audit.as_deref().map(Output::create).transpose()?;
         let input = match path {
             Some(path) => {
@@ -61,6 +62,9 @@ impl Input {
         }
         if path.is_some() {
             input.say_what_was_dropped(args.audit.is_some());
+            if guesses_run_times {
+                input.say_who_is_foreseen();
+            }
             for (key, text) in input.header.unreadable() {
                 message::warning(&format!("the header's {key} is no whole number and ignored: `{text}`"));
             }
@@ -105,6 +109,20 @@ impl Input {
             let advice = if listed { "" } else { " (--audit FILE lists them)" };
             let records = number::count(self.audit.records);
             message::note(&format!("of {records} records cleaning dropped {}{advice}", dropped.join(", ")));
+        }
+    }
+
+    /// A run time that stands for an estimate makes every policy that plans with estimates clairvoyant: told from one job in twenty on.
+    fn say_who_is_foreseen(&self) {
+        let jobs = self.workload.len() as u64;
+        let guessed = self.audit.count(Rule::GuessedEstimate).min(jobs);
+        if guessed > 0 && guessed >= jobs / 20 {
+            message::warning(&format!(
+                "{} of {} jobs have no estimate, so that their true run time stands for it: whatever plans with estimates, or measures them, \
+                 knows it (--missing-estimate SECONDS|drop)",
+                number::count(guessed),
+                number::count(jobs)
+            ));
         }
     }
 

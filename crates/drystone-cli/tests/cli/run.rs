@@ -223,3 +223,24 @@ fn tables_say_what_cleaning_did() {
         assert!(table.lines().any(|line| line.starts_with("cleaning ") && line.ends_with(cleaning)), "{table}");
     }
 }
+
+/// A run time that stands for an estimate is known before: whoever reads a comparison hears of it, where jobs without estimates are many.
+#[test]
+fn who_is_foreseen_is_told() {
+    let told = "have no estimate, so that their true run time stands for it";
+    let log = |missing: i64| -> String {
+        let jobs = (1..=40).map(|n| line(n, 10 * n, 30 + n % 7, 1, if n <= missing { -1 } else { 60 }));
+        std::iter::once("; MaxProcs: 4\n".to_string()).chain(jobs).collect()
+    };
+    for (missing, option, wanted) in
+        [(40, "run", true), (2, "run-min-1", true), (1, "run", false), (40, "60", false), (0, "run", false)]
+    {
+        let folder = Folder::with("log.swf", log(missing));
+        for command in [&["run"][..], &["compare", "--brief"], &["predict"]] {
+            let input = if command[0] == "predict" { vec!["log.swf"] } else { vec!["-w", "log.swf", "-p", "easy"] };
+            let told = if wanted { format!("{missing} of 40 jobs {told}") } else { told.to_string() };
+            let done = folder.run(&[command, &["--missing-estimate", option], &input].concat());
+            assert_eq!(done.err.contains(&told), wanted, "{command:?} {missing} {option}: {}", done.err);
+        }
+    }
+}
