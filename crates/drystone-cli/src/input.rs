@@ -118,8 +118,8 @@ impl Input {
         let guessed = self.audit.count(Rule::GuessedEstimate).min(jobs);
         if guessed > 0 && guessed >= jobs / 20 {
             message::warning(&format!(
-                "{} of {} jobs have no estimate, so that their true run time stands for it: whatever plans with estimates, or measures them, \
-                 knows it (--missing-estimate SECONDS|drop)",
+                "{} of {} jobs have no estimate, so that their true run time stands for it: whatever plans with estimates, or \
+                 measures them, knows it (--missing-estimate SECONDS|drop)",
                 number::count(guessed),
                 number::count(jobs)
             ));

@@ -5,7 +5,7 @@ mod expire;
 
 use super::changes::Changes;
 use super::stopwatch::WallClock;
-use crate::model::{Job, JobId, Machine, ProcSet, Procs, Span, Time, Window};
+use crate::model::{FURTHEST, Job, JobId, Machine, ProcSet, Procs, Span, Time, Window};
 use crate::parts::by_user::ByUser;
 use crate::parts::predict::{Correction, Forecast, Propagation};
 use crate::parts::{Running, RunningSet};
@@ -37,8 +37,8 @@ pub struct Scheduler {
 /// `end` of running jobs that were withdrawn ([`Session::cancel`] answers `false` for them) or killed
 /// ([`Action::Kill`]). Then ask once for [`Session::decide`] and carry out what it answers. With [`Pass::Event`] a decision follows
 /// each of them. That is what the simulator does, and whoever does it gets the simulator's schedule. Coming late is no fault:
-/// time is what the last call said, and never goes back; what lies beyond ±2⁶¹ s counts as that. [`Pass::Pyss`] is for simulations alone: it has to know of jobs that
-/// will end later in the same second.
+/// time is what the last call said, and never goes back; what lies beyond ±2⁶¹ s counts as that. [`Pass::Pyss`] is for simulations
+/// alone: it has to know of jobs that will end later in the same second.
 ///
 /// ```
 /// use drystone::engine::Session;
@@ -111,9 +111,6 @@ struct State {
     /// Jobs that wait or run, by user; kept only where history changes predictions already made.
     of_user: ByUser<Vec<JobId>>,
 }
-
-/// A session's time is never further from 0 than this: run times can be added to it.
-const FURTHEST: i64 = 1 << 61;
 
 /// A policy asked for something impossible: a bug of the policy, never of the input.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

@@ -204,13 +204,27 @@ mod tests {
         assert_eq!((stalls.rate, stalls.stall.mean), (Some(1.0), Some(60.0)));
     }
 
-    /// Two jobs that need the whole machine take turns: in the end every processor is free again.
+    /// After every instant it counts the processors that are free, and who is suspended; also where one of them is withdrawn.
     #[test]
     fn suspended_jobs_have_no_processors() {
-        let workload = workload(&[(0, 4, 100, 100), (10, 4, 50, 50), (400, 1, 1, 1)]);
-        let is: PolicySpec = "is".parse().expect("known");
-        let mut watcher = HeelAndToe::new(&workload, Selection::All);
-        Simulation::new(workload.machine(), is.scheduler(), Replay::new(&workload)).run(&mut watcher).expect("runs");
-        assert_eq!((watcher.free, watcher.running.len(), watcher.ends.len(), watcher.left.len()), (4, 0, 0, 0));
+        let workload =
+            workload(&[(0, 4, 3000, 3000), (10, 4, 50, 50), (700, 2, 2000, 2000), (800, 2, 900, 700), (9000, 1, 1, 1)]);
+        for policy in ["is", "ss(sf=1,every=10)", "tss(sf=1,every=10)"] {
+            for withdrawn in [vec![], vec![(Time(1000), JobId(0))]] {
+                let spec: PolicySpec = policy.parse().expect("known");
+                let mut watcher = HeelAndToe::new(&workload, Selection::All);
+                let source = Replay::with_cancellations(&workload, &withdrawn);
+                let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), source);
+                let mut suspended = 0;
+                while simulation.step(&mut watcher).expect("sound") {
+                    let session = simulation.session();
+                    assert_eq!(watcher.free, i64::from(session.free()), "{policy} at {}", simulation.now());
+                    assert_eq!(watcher.left.len(), session.suspended() as usize, "{policy} at {}", simulation.now());
+                    suspended = suspended.max(watcher.left.len());
+                }
+                assert!(suspended > 0, "{policy} suspends here");
+                assert_eq!((watcher.free, watcher.running.len(), watcher.ends.len(), watcher.left.len()), (4, 0, 0, 0));
+            }
+        }
     }
 }

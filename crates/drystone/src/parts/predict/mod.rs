@@ -16,7 +16,7 @@ pub use learner::{Branch, Learner, LearnerOptions, Weight};
 pub use quantile::Quantile;
 pub use recent::{Above, Fallback, Metric, Recency, Recent, RecentOptions, Window};
 
-use crate::model::{Job, JobId, Span, TIME_LIMIT, Time};
+use crate::model::{FURTHEST, Job, JobId, Span, TIME_LIMIT, Time};
 use crate::policy::Snapshot;
 use serde::{Deserialize, Serialize};
 
@@ -102,7 +102,7 @@ impl Forecast {
     /// So many times a run time; at most what can be added to any time.
     #[inline]
     pub(crate) fn times_factor(&self, run: Span) -> Span {
-        Span(run.0.saturating_mul(i64::from(self.factor)).min(1 << 61))
+        Span(run.0.saturating_mul(i64::from(self.factor)).min(FURTHEST))
     }
 }
 
