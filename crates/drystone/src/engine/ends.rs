@@ -25,6 +25,12 @@ impl End {
         JobId(self.0 as u32)
     }
 
+    /// As `self < other`; the times alone say so, as a rule.
+    #[inline]
+    fn comes_before(self, other: End) -> bool {
+        self.time() < other.time() || (self.time() == other.time() && self < other)
+    }
+
     /// Whether the job was cut short: then it ends before others, in whose favour a pass could suspend it.
     pub(super) fn is_cut(self) -> bool {
         (self.0 >> 32) as u32 == 0
@@ -38,16 +44,30 @@ const NEAR: usize = 64;
 /// machines these are all. What lies behind them is a heap.
 ///
 /// Cost for n ends: [`Ends::push`] moves up to 64 and, as [`Ends::pop`], takes O(log n), amortised; [`Ends::peek`] O(1).
-#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "Vec<End>", into = "Vec<End>")]
 pub(super) struct Ends {
     /// The last is the next. Empty only where `far` is, too.
     near: Vec<End>,
     /// None of them comes before one of the near.
     far: BinaryHeap<Reverse<End>>,
+    /// When the next is: asked for far more often than it changes.
+    next: Time,
+}
+
+impl Default for Ends {
+    fn default() -> Ends {
+        Ends { near: Vec::new(), far: BinaryHeap::new(), next: Time::MAX }
+    }
 }
 
 impl Ends {
+    /// When the next is; [`Time::MAX`] for never.
+    #[inline]
+    pub(super) fn next(&self) -> Time {
+        self.next
+    }
+
     #[inline]
     pub(super) fn peek(&self) -> Option<End> {
         self.near.last().copied()
@@ -55,21 +75,24 @@ impl Ends {
 
     #[inline]
     pub(super) fn push(&mut self, end: End) {
+        self.next = self.next.min(end.time());
+        if self.near.len() >= NEAR || !self.far.is_empty() {
+            return self.push_behind(end);
+        }
+        self.near.push(end);
+        sink(&mut self.near, end);
+    }
+
+    #[inline(never)]
+    fn push_behind(&mut self, end: End) {
         if self.near.len() >= NEAR {
             self.make_room();
         }
-        if !self.far.is_empty() && self.near.first().is_none_or(|last| end > *last) {
+        if self.near.first().is_none_or(|last| end > *last) {
             return self.far.push(Reverse(end));
         }
-        // Nobody could foretell how many of the near come before it: each is moved as soon as it is known to, for the array to be
-        // moved at once would have to wait until a search has found out.
-        let mut at = self.near.len();
         self.near.push(end);
-        while at > 0 && self.near[at - 1] < end {
-            self.near[at] = self.near[at - 1];
-            at -= 1;
-        }
-        self.near[at] = end;
+        sink(&mut self.near, end);
     }
 
     #[inline]
@@ -78,11 +101,11 @@ impl Ends {
         if self.near.is_empty() && !self.far.is_empty() {
             self.refill();
         }
+        self.next = self.peek().map_or(Time::MAX, End::time);
         Some(next)
     }
 
     /// Half of the near become far: as many were added since the last time.
-    #[cold]
     fn make_room(&mut self) {
         self.far.extend(self.near.drain(..NEAR / 2).map(Reverse));
     }
@@ -95,6 +118,22 @@ impl Ends {
             self.near.push(end);
         }
         self.near.reverse();
+    }
+}
+
+/// Moves the last of these, `end`, to its place; the others are in order. Nobody could foretell how many come before it: each is
+/// moved as soon as it is known to, for the array to be moved at once would have to wait until a search has found out.
+#[inline]
+fn sink(mut near: &mut [End], end: End) {
+    while let Some((gap, others)) = near.split_last_mut() {
+        match others.last() {
+            Some(before) if before.comes_before(end) => *gap = *before,
+            _ => {
+                *gap = end;
+                return;
+            }
+        }
+        near = others;
     }
 }
 

@@ -9,7 +9,7 @@ use crate::model::{FURTHEST, Job, JobId, Machine, ProcSet, Procs, Span, Time, Wi
 use crate::parts::by_user::ByUser;
 use crate::parts::predict::{Correction, Forecast, Propagation};
 use crate::parts::{Running, RunningSet};
-use crate::policy::{Action, Actions, Entry, Event, Known, Pass, Phase, Policy, SnapshotError, Stopwatch, View, World};
+use crate::policy::{Actions, Entry, Event, Known, Pass, Phase, Policy, SnapshotError, Stopwatch, View, World};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -69,6 +69,10 @@ pub struct Session {
     origin: Vec<u8>,
     clairvoyant: bool,
     corrects: bool,
+    /// Whether the predictor wants to know of ends.
+    learns: bool,
+    /// Whether the policy may ask to be woken.
+    wakes: bool,
     propagation: Propagation,
     /// What one decision may take.
     time_limit: Option<Duration>,
@@ -159,10 +163,11 @@ impl Session {
         let clairvoyant = scheduler.forecast.predictor.clairvoyant();
         let propagation = scheduler.forecast.predictor.propagation();
         let corrects = scheduler.forecast.correction != Correction::None;
+        let (learns, wakes) = (scheduler.forecast.predictor.learns(), scheduler.policy.wakes());
         let time_limit = scheduler.policy.time_limit();
         let s = State {
             world: World {
-                now: Time::MIN,
+                now: Time(-FURTHEST),
                 machine,
                 free: i64::from(machine.procs),
                 jobs: Window::default(),
@@ -187,6 +192,8 @@ impl Session {
             origin,
             clairvoyant,
             corrects,
+            learns,
+            wakes,
             propagation,
             keeps_changes: false,
             time_limit,
@@ -403,7 +410,9 @@ impl Session {
         entry.ran += now - entry.segment;
         entry.phase = Phase::Done;
         self.s.world.free += i64::from(entry.procs);
-        self.scheduler.forecast.predictor.learn(id, job, entry.ran, now);
+        if self.learns {
+            self.scheduler.forecast.predictor.learn(id, job, entry.ran, now);
+        }
         self.s.unname(id);
         if !self.s.killed.is_empty() {
             self.note_killed(id);
@@ -427,8 +436,8 @@ impl Session {
     /// reckon. Answers what time it is then.
     #[inline]
     fn come_to(&mut self, now: Time) -> Time {
-        let now = now.clamp(Time(-FURTHEST), Time(FURTHEST));
-        self.s.world.now = self.s.world.now.max(now);
+        // It begins at the one end and never goes back.
+        self.s.world.now = self.s.world.now.max(now.min(Time(FURTHEST)));
         self.s.world.now
     }
 
@@ -538,7 +547,7 @@ impl Session {
     pub(crate) fn decide_with(
         &mut self,
         now: Time,
-        mut then: impl FnMut(&mut Session, Action),
+        mut then: impl FnMut(&mut Session, usize),
     ) -> Result<(), Violation> {
         self.s.world.now = now;
         self.woken = false;
@@ -550,14 +559,15 @@ impl Session {
         }
         self.scheduler.policy.decide(&view, &mut self.actions);
         for at in 0..self.actions.list().len() {
-            let action = self.actions.list()[at];
-            self.carry_out(action)?;
-            then(self, action);
+            self.carry_out(at)?;
+            then(self, at);
         }
-        self.wake = self.scheduler.policy.next_wake().unwrap_or(Time::MAX);
-        if self.wake <= now {
-            let problem = format!("asks to be woken at {}", self.wake);
-            return Err(Violation { at: now, job: None, problem });
+        if self.wakes {
+            self.wake = self.scheduler.policy.next_wake().unwrap_or(Time::MAX);
+            if self.wake <= now {
+                let problem = format!("asks to be woken at {}", self.wake);
+                return Err(Violation { at: now, job: None, problem });
+            }
         }
         Ok(())
     }

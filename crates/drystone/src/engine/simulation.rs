@@ -302,7 +302,7 @@ impl<S: Source> Simulation<S> {
         if self.s.stale {
             self.drop_stale_ends();
         }
-        self.s.ends.peek().map_or(Time::MAX, End::time)
+        self.s.ends.next()
     }
 
     #[cold]
@@ -535,7 +535,7 @@ impl<S: Source> Simulation<S> {
         let s = &mut self.s;
         let transfer = self.transfer.as_ref();
         let mut thrashing = None;
-        self.session.decide_with(now, |session, action| match action {
+        self.session.decide_with(now, |session, at| match session.actions().list()[at] {
             Action::Start { job, why, on } => {
                 if !s.writing.is_empty() {
                     s.wait_for_writers(session, now, job);
@@ -555,7 +555,7 @@ impl<S: Source> Simulation<S> {
                     s.push_end(end, job);
                 }
                 observer.resumed(now, job);
-                if let (Action::ResumeOn { .. }, Some(set)) = (action, session.named(job)) {
+                if let (Action::ResumeOn { .. }, Some(set)) = (session.actions().list()[at], session.named(job)) {
                     observer.placed(now, job, set);
                 }
             }

@@ -301,6 +301,11 @@ pub trait Policy: Snapshot + Send {
         None
     }
 
+    /// Whether it ever wants to be; asked once, before the first event. Whoever says no is not asked after each decision.
+    fn wakes(&self) -> bool {
+        true
+    }
+
     /// The time that one decision may take at most, if the policy heeds any; asked once, before the first event. Then the driver starts a stopwatch before it
     /// asks for a decision ([`View::stopwatch`]), and what comes out depends on the speed of the machine.
     fn time_limit(&self) -> Option<Duration> {

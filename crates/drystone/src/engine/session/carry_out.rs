@@ -7,9 +7,9 @@ use crate::policy::{Action, Known, Pass, Phase, Placement, Why};
 
 impl Session {
     #[inline(always)]
-    pub(super) fn carry_out(&mut self, action: Action) -> Result<(), Violation> {
+    pub(super) fn carry_out(&mut self, at: usize) -> Result<(), Violation> {
         // Nearly every action is the start of a waiting job that fits; the rest is checked out of line.
-        if let Action::Start { job, why, on: Placement::Any } = action
+        if let Action::Start { job, why, on: Placement::Any } = self.actions.list()[at]
             && let Some(Known { entry, .. }) = self.s.world.jobs.get_mut(job)
             && entry.phase == Phase::Waiting
             && i64::from(entry.procs) <= self.s.world.free
@@ -24,7 +24,7 @@ impl Session {
             self.run(job, procs, end);
             return Ok(());
         }
-        self.carry_out_any(action)
+        self.carry_out_any(self.actions.list()[at])
     }
 
     fn carry_out_any(&mut self, action: Action) -> Result<(), Violation> {

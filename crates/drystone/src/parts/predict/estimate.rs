@@ -12,6 +12,10 @@ impl Predictor for UserEstimate {
     fn predict(&mut self, _: JobId, job: &Job, _: Option<Span>) -> Prediction {
         Prediction::given(job.estimate)
     }
+
+    fn learns(&self) -> bool {
+        false
+    }
 }
 
 /// Knows the truth, even where it lies above the estimate.
@@ -21,6 +25,10 @@ pub struct Perfect;
 impl Predictor for Perfect {
     fn predict(&mut self, _: JobId, job: &Job, oracle: Option<Span>) -> Prediction {
         Prediction::given(oracle.unwrap_or(job.estimate))
+    }
+
+    fn learns(&self) -> bool {
+        false
     }
 
     fn clairvoyant(&self) -> bool {

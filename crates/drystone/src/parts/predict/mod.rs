@@ -60,6 +60,11 @@ pub trait Predictor: Snapshot + Send {
     /// A job has ended after running for `ran`.
     fn learn(&mut self, _id: JobId, _job: &Job, _ran: Span, _now: Time) {}
 
+    /// Whether there is anything to learn from ends; asked once, before the first event. Whoever says no is not told of them.
+    fn learns(&self) -> bool {
+        true
+    }
+
     /// A job was withdrawn before it ended: there is nothing to learn.
     fn withdrawn(&mut self, _id: JobId, _job: &Job) {}
 

@@ -41,7 +41,7 @@ fn sink<T: Item>(items: &mut [T], mut at: usize, key: &Packed) -> usize {
         items.copy_within(to..at, to + 1);
         return to;
     }
-    while at > 0 && *key < items[at - 1].key() {
+    while at > 0 && key.comes_before(items[at - 1].key()) {
         items[at] = items[at - 1];
         at -= 1;
     }
@@ -56,7 +56,7 @@ fn rise<T: Item>(items: &mut [T], mut at: usize, key: &Packed) -> usize {
         items.copy_within(at + 1..to + 1, at);
         return to;
     }
-    while at + 1 < items.len() && items[at + 1].key() < *key {
+    while at + 1 < items.len() && items[at + 1].key().comes_before(*key) {
         items[at] = items[at + 1];
         at += 1;
     }
