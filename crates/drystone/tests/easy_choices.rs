@@ -88,6 +88,37 @@ fn a_correction_after_a_pass_that_another_led_to() {
     }
 }
 
+/// Processors that are given back before the shadow time matter to whoever they suffice for, and to nobody else. Of 10 processors
+/// job 0 has 4 until 100, when job 1, which needs 10, is due. Job 2 has 2 until 12 and job 3 has 3 until 20: 1 is left. Jobs 4 and
+/// 5 need 3 and 4, job 6 needs 2 for too long, and job 7, the last, 2 for 5 s. The end of job 2 makes 3 free: 4 starts, then 7 has to
+/// wait for the end of 3.
+#[test]
+fn what_is_given_back_starts_whoever_it_suffices_for() {
+    let jobs = [
+        (0, 4, 100, 100),
+        (1, 10, 100, 100),
+        (2, 2, 10, 10),
+        (3, 3, 17, 17),
+        (4, 3, 20, 20),
+        (5, 4, 60, 60),
+        (6, 2, 200, 200),
+        (7, 2, 5, 5),
+    ];
+    let w = workload(10, &jobs);
+    for policy in ["easy", "easy(pass=event)", "easy(guard=estimate)", "easy(extra=first)", "easy(overdue=stale)"] {
+        assert_eq!(starts(&w, policy), [0, 100, 2, 3, 12, 32, 200, 20], "{policy}");
+    }
+    // By prediction: 7 before 4 before 5. The end of job 2 lets 7 in, whose end at 17 lets 4 in.
+    assert_eq!(starts(&w, "easy(backfill=sjf)"), [0, 100, 2, 3, 17, 37, 200, 12]);
+}
+
+/// With `arrive=fits` nobody looked at job 3 when it came. It is in the queue all the same when job 2 gives back what it needs.
+#[test]
+fn whom_nobody_looked_at_is_looked_at_later() {
+    let w = workload(4, &[(0, 2, 100, 100), (1, 4, 100, 100), (2, 1, 10, 10), (3, 2, 20, 20)]);
+    assert_eq!(starts(&w, "easy(arrive=fits)"), [0, 100, 2, 12]);
+}
+
 /// With `arrive=fits` an arrival that does not fit leads to no pass, but the end of the same second does: job 2 starts at 100.
 #[test]
 fn an_end_beside_an_arrival_that_does_not_fit() {

@@ -63,6 +63,15 @@ impl Fit {
     pub fn admits(&self, procs: Procs, prediction: Span) -> bool {
         procs <= self.free && (prediction <= self.window || procs <= self.extra)
     }
+
+    /// Accounts for a job that starts: one that may outlast the window uses extra processors.
+    #[inline]
+    pub(crate) fn take(&mut self, procs: Procs, longest: Span) {
+        self.free -= procs;
+        if longest > self.window {
+            self.extra -= procs;
+        }
+    }
 }
 
 /// What may start beside several reservations: the fewest processors left over, as a staircase over how long a job runs.
@@ -412,6 +421,41 @@ impl WaitQueue {
         }
     }
 
+    /// Takes everybody out, in queue order, whom `fit` admits when it is his turn, accounts for him and hands him to `starts`. Answers
+    /// how many processors may be free for those who are left to stay: with more, somebody might be admitted by a fit that is no
+    /// wider otherwise.
+    #[inline]
+    pub(crate) fn take_all(&mut self, fit: &mut Fit, mut starts: impl FnMut(&Waiting)) -> Procs {
+        let (mut at, mut larger) = (0, Procs::MAX);
+        while fit.free > 0
+            && let Some(jobs) = self.tree.flat()
+        {
+            let Fit { free, window, extra } = *fit;
+            let next = jobs[at..].iter().position(|job| {
+                // So it is with most, as a rule: whoever is not has started.
+                if job.procs > free {
+                    larger = larger.min(job.procs);
+                    return false;
+                }
+                job.prediction <= window || job.procs <= extra
+            });
+            let Some(next) = next else { return larger - 1 };
+            at += next;
+            if let Some(job) = self.tree.take_flat(at) {
+                fit.take(job.procs, job.prediction);
+                starts(&job);
+            }
+        }
+        let mut after = None;
+        while let Some(job) = self.take_fit(after, *fit) {
+            after = Some(job.place());
+            fit.take(job.procs, job.prediction);
+            starts(&job);
+        }
+        // Not everybody was asked.
+        fit.free
+    }
+
     /// Takes the head out of the queue.
     #[inline]
     pub fn take_first(&mut self) -> Option<Waiting> {
@@ -660,6 +704,23 @@ mod tests {
                 }
                 prop_assert!(!left.iter().any(|j| after.is_none_or(|a| a < j.place()) && fit.admits(j.procs, j.prediction)));
                 prop_assert_eq!(rest.take_first(), left.first().copied());
+                // In one go: as one after the other, each of whom leaves less; and nobody is left whom as much room would admit.
+                let (mut rest, mut taken, mut shade) = (queue.clone(), Vec::new(), fit);
+                let room = rest.take_all(&mut shade, |job| taken.push(*job));
+                let (mut by_hand, mut left, mut expected) = (fit, list.clone(), Vec::new());
+                left.retain(|job| {
+                    let starts = by_hand.admits(job.procs, job.prediction);
+                    if starts {
+                        by_hand.take(job.procs, job.prediction);
+                        expected.push(*job);
+                    }
+                    !starts
+                });
+                prop_assert_eq!((taken, shade), (expected, by_hand));
+                prop_assert!(rest.iter().eq(left.iter()));
+                prop_assert!(room >= shade.free);
+                let with_room = Fit { free: room, ..shade };
+                prop_assert!(!left.iter().any(|job| with_room.admits(job.procs, job.prediction)));
                 for (now, fit) in [(Time(3000), Some(fit)), (Time(3001), None)] {
                     let best = list.iter().filter(|j| fit.is_none_or(|f| f.admits(j.procs, j.prediction)))
                         .copied().reduce(|a, b| if more_expanded(&b, &a, now) { b } else { a });

@@ -81,10 +81,28 @@ impl Default for Choices {
     }
 }
 
+impl Choices {
+    /// Where a job stands in the queue of reservations, given as either queue holds it.
+    #[inline]
+    fn place(&self, job: &Waiting) -> Place {
+        Place { key: self.order.key(job.procs, job.prediction, job.id), id: job.id }
+    }
+
+    /// Whether the next pass would find the reservation as this one leaves it behind when it backfills this job. Ends before
+    /// the shadow time are counted, and those behind it are not, wherever the walk over them stops. Where it stops at the
+    /// first sufficient end, a job that ends at the shadow time itself may have become that end; and where estimates guard,
+    /// one that had to use extra processors may count as ending in time.
+    #[inline]
+    fn keeps_reservation(&self, job: &Waiting, window: Span) -> bool {
+        self.guard == Guard::Prediction && (self.extra == Extra::All || job.prediction != window)
+    }
+}
+
 /// Queue, reservations, backfilling.
 ///
 /// A pass costs O(log r) for the shadow time over r running jobs, and a pruned search of the queue per job started; a pass
-/// after nothing but arrivals looks at the newcomers only. With two or more reservations each pass plans anew: O(k·r), and a pruned
+/// after arrivals, and ends that leave the reservation as it was and give back too little for whoever waits, looks at the newcomers
+/// only. With two or more reservations each pass plans anew: O(k·r), and a pruned
 /// search per job started, in an order that does not change with time.
 #[derive(Serialize, Deserialize)]
 pub struct Backfill {
@@ -95,7 +113,7 @@ pub struct Backfill {
     line: Option<Line>,
     /// The same jobs in the order of backfilling, where that is another.
     candidates: Option<WaitQueue>,
-    /// What this pass has started so far.
+    /// Whom this pass has started from the head of the queue.
     #[serde(skip)]
     started: Vec<Running>,
     /// Jobs that arrived since the last pass, not in a queue yet.
@@ -120,11 +138,28 @@ struct Blocked {
     /// The shadow time, not clamped to the present.
     shadow: Time,
     extra: Procs,
+    /// As long as no more processors than these are free, nobody who is in the queue can start.
+    room: Procs,
     /// Whether processors were given back since.
     freed: bool,
 }
 
 impl Blocked {
+    /// What may start beside the reservation while so many processors are free.
+    #[inline]
+    fn fit(&self, free: Procs, now: Time) -> Fit {
+        // The present may lie before the origin: nothing is taken from the end of all times.
+        let window = if self.shadow == Time::MAX { Span::MAX } else { self.shadow - now };
+        Fit { free, window, extra: self.extra }
+    }
+
+    /// The room there is with someone else in the queue, who cannot start while so many are free.
+    #[inline]
+    fn room_beside(&self, job: &Waiting, free: Procs) -> Procs {
+        // Whoever fits, but runs too long, will not have more time than now.
+        if job.procs > free { self.room.min(job.procs - 1) } else { self.room }
+    }
+
     /// What is true after a running job's predicted end has moved to a later time; `None` where the reservation has to be
     /// computed anew. The shadow time and what is free then are counted over the ends up to it: a later end among these changes
     /// nothing, nor does any end behind it. One that leaves them takes its processors with it: where there were as many left over,
@@ -204,8 +239,7 @@ impl Backfill {
     #[inline]
     fn leave_queue(&mut self, job: &Waiting) {
         if self.line.is_none() {
-            let order = self.choices.order;
-            self.queue.remove(Place { key: order.key(job.procs, job.prediction, job.id), id: job.id });
+            self.queue.remove(self.choices.place(job));
         }
     }
 
@@ -235,12 +269,6 @@ impl Backfill {
     }
 
     #[inline]
-    fn start(&mut self, job: &Waiting, why: Why, now: Time, actions: &mut Actions) {
-        actions.start(job.id, why);
-        self.started.push(Running { end: now + job.prediction, id: job.id, procs: job.procs });
-    }
-
-    #[inline]
     fn head(&mut self, view: &View<'_>) -> Option<Waiting> {
         if let Some(line) = &mut self.line {
             let id = line.first(|id| id >= view.oldest() && view.phase(id) == Phase::Waiting)?;
@@ -266,14 +294,19 @@ impl Backfill {
         now > blocked.shadow && self.choices.overdue == Overdue::Now
     }
 
-    /// Jobs arrived and nothing else happened: whoever could not start before cannot start now. Answers `false` where a
-    /// full pass is due after all.
+    /// Jobs arrived, and what others gave back is too little for whoever could not start before: they cannot start now. Answers
+    /// `false` where a full pass is due after all.
     fn newcomers(&mut self, view: &View<'_>, actions: &mut Actions) -> bool {
         let now = view.now();
-        let blocked = match &self.blocked {
-            Some(blocked) if !blocked.freed && !self.out_of_date(blocked, now) => *blocked,
+        let clamped = self.choices.overdue == Overdue::Now;
+        let blocked = match &mut self.blocked {
+            Some(b) if (!b.freed || view.free() <= b.room) && !(clamped && now > b.shadow) => {
+                b.freed = false;
+                *b
+            }
             _ => return false,
         };
+        debug_assert!(self.nobody_fits(blocked.fit(view.free(), now)), "somebody in the queue can start at {now}");
         if self.fresh.is_empty() {
             return true;
         }
@@ -289,14 +322,15 @@ impl Backfill {
             self.reservation_of(blocked.head.id, self.free(view), view),
             "at {now}"
         );
-        // The present may lie before the origin: nothing is taken from the end of all times.
-        let window = if blocked.shadow == Time::MAX { Span::MAX } else { blocked.shadow - now };
-        let mut fit = Fit { free: view.free(), window, extra: blocked.extra };
+        let mut fit = blocked.fit(view.free(), now);
         if let [job] = self.fresh[..]
             && !fit.admits(job.procs, job.prediction)
         {
             self.fresh.clear();
             self.enqueue(job);
+            if let Some(blocked) = &mut self.blocked {
+                blocked.room = blocked.room_beside(&job, fit.free);
+            }
             return true;
         }
         if self.fresh.len() > 1 {
@@ -304,21 +338,28 @@ impl Backfill {
             fresh.sort_by_key(|job| self.candidate(job).place());
             self.fresh = fresh;
         }
-        let mut kept = true;
+        let (mut kept, mut blocked) = (true, blocked);
         for at in 0..self.fresh.len() {
             let job = self.fresh[at];
             let longest = self.longest(&job, view);
             if fit.admits(job.procs, longest) {
-                kept &= self.keeps_reservation(&job, fit.window);
-                take(&mut fit, &job, longest);
-                self.start(&job, Why::Backfilled, now, actions);
+                kept &= self.choices.keeps_reservation(&job, fit.window);
+                fit.take(job.procs, longest);
+                actions.start(job.id, Why::Backfilled);
             } else {
                 self.enqueue(job);
+                blocked.room = blocked.room_beside(&job, fit.free);
             }
         }
         self.fresh.clear();
         self.blocked = kept.then_some(Blocked { extra: fit.extra, ..blocked });
         true
+    }
+
+    /// Whether a pass over the queue would backfill nobody, as far as predictions say so.
+    fn nobody_fits(&self, fit: Fit) -> bool {
+        let queue = self.candidates.as_ref().unwrap_or(&self.queue);
+        self.choices.backfill.is_none() || self.choices.guard == Guard::Estimate || queue.next_fit(None, fit).is_none()
     }
 
     /// Processors that count as free.
@@ -328,15 +369,6 @@ impl Backfill {
             Overdue::Now | Overdue::Stale => view.free(),
             Overdue::Free => view.machine().procs - (view.running().procs() - view.running().ending_by(view.now())),
         }
-    }
-
-    /// Whether the next pass would find the reservation as this one leaves it behind when it backfills this job. Ends before
-    /// the shadow time are counted, and those behind it are not, wherever the walk over them stops. Where it stops at the
-    /// first sufficient end, a job that ends at the shadow time itself may have become that end; and where estimates guard,
-    /// one that had to use extra processors may count as ending in time.
-    #[inline]
-    fn keeps_reservation(&self, job: &Waiting, window: Span) -> bool {
-        self.choices.guard == Guard::Prediction && (self.choices.extra == Extra::All || job.prediction != window)
     }
 
     /// How long a job may run as far as backfilling is concerned.
@@ -355,7 +387,7 @@ impl Backfill {
         if self.nobody_waits() && self.fresh.len() == 1 && self.fresh[0].procs <= free {
             // An idle machine: the job need not go through the queue.
             if let Some(job) = self.fresh.pop() {
-                self.start(&job, Why::Head, now, actions);
+                actions.start(job.id, Why::Head);
                 return (free - job.procs, None);
             }
         }
@@ -369,7 +401,8 @@ impl Backfill {
                         None => _ = self.queue.take_first(),
                     }
                     self.leave_candidates(&head);
-                    self.start(&head, Why::Head, now, actions);
+                    actions.start(head.id, Why::Head);
+                    self.started.push(Running { end: now + head.prediction, id: head.id, procs: head.procs });
                     free -= head.procs;
                 }
                 head => return (free, head),
@@ -391,13 +424,13 @@ impl Backfill {
         };
         let Blocked { shadow, extra, .. } = blocked;
         debug_assert_eq!((shadow, extra), self.reservation_of(blocked.head.id, free, view), "at {now}");
-        let window = if shadow == Time::MAX { Span::MAX } else { shadow - now };
-        let mut fit = Fit { free, window, extra };
-        let kept = match self.choices.backfill {
-            None => true,
-            Some(Order::Lxf) => self.backfill_by_expansion(&mut fit, view, actions),
+        let mut fit = blocked.fit(free, now);
+        let (kept, room) = match self.choices.backfill {
+            None => (true, Procs::MAX),
+            Some(Order::Lxf) => (self.backfill_by_expansion(&mut fit, view, actions), fit.free),
             Some(_) => self.backfill_in_order(&mut fit, view, actions),
         };
+        let room = room.min(blocked.procs - 1);
         // Where the order changes with time, or overdue jobs are clamped to the present, tomorrow may differ from today.
         let timeless = match self.choices.overdue {
             Overdue::Now => shadow > now,
@@ -405,7 +438,7 @@ impl Backfill {
             Overdue::Free => false,
         };
         let stays = timeless && kept && !self.choices.order.is_dynamic();
-        self.blocked = stays.then_some(Blocked { extra: fit.extra, freed: false, ..blocked });
+        self.blocked = stays.then_some(Blocked { extra: fit.extra, room, freed: false, ..blocked });
     }
 
     /// Starts jobs from the head of the queue, and answers what is free then and the reservation of the job that blocks it: the
@@ -428,7 +461,7 @@ impl Backfill {
         if shadow < Time::MAX {
             self.announce(head.id, shadow, actions);
         }
-        Some((free, Blocked { head: head.place(), procs: head.procs, shadow, extra, freed: false }))
+        Some((free, Blocked { head: head.place(), procs: head.procs, shadow, extra, room: 0, freed: false }))
     }
 
     /// Shadow time and extra processors of the job that blocks the queue; [`Time::MAX`] where it has no reservation.
@@ -465,37 +498,44 @@ impl Backfill {
         self.reservation(view.job(head).procs, free, view)
     }
 
-    /// Answers whether the reservation is then as it was: see [`Backfill::keeps_reservation`].
-    fn backfill_in_order(&mut self, fit: &mut Fit, view: &View<'_>, actions: &mut Actions) -> bool {
-        let (mut after, mut kept) = (None, true);
-        while let Some((job, longest)) = self.take_candidate(&mut after, *fit, view) {
-            kept &= self.keeps_reservation(&job, fit.window);
-            take(fit, &job, longest);
-            self.start(&job, Why::Backfilled, view.now(), actions);
+    /// Answers whether the reservation is then as it was, see [`Choices::keeps_reservation`], and how many processors may be free for
+    /// all to stay who are left.
+    fn backfill_in_order(&mut self, fit: &mut Fit, view: &View<'_>, actions: &mut Actions) -> (bool, Procs) {
+        if self.choices.guard == Guard::Estimate {
+            return (self.backfill_guarded(fit, view, actions), fit.free);
         }
-        kept
+        let Backfill { choices, queue, candidates, line, .. } = self;
+        let (window, mut kept) = (fit.window, true);
+        let mut starts = |job: &Waiting| {
+            kept &= choices.keeps_reservation(job, window);
+            actions.start(job.id, Why::Backfilled);
+        };
+        let room = match candidates {
+            None => queue.take_all(fit, starts),
+            Some(candidates) => candidates.take_all(fit, |job| {
+                if line.is_none() {
+                    queue.remove(choices.place(job));
+                }
+                starts(job);
+            }),
+        };
+        (kept, room)
     }
 
-    /// Takes the next job behind `after` that may start in the shade of the reservation out of the queues; and how long it may run.
-    #[inline]
-    fn take_candidate(&mut self, after: &mut Option<Place>, fit: Fit, view: &View<'_>) -> Option<(Waiting, Span)> {
-        if self.choices.guard == Guard::Prediction {
-            let job = self.candidates.as_mut().unwrap_or(&mut self.queue).take_fit(*after, fit)?;
-            *after = Some(job.place());
-            if self.candidates.is_some() {
-                self.leave_queue(&job);
-            }
-            return Some((job, job.prediction));
-        }
-        loop {
-            let job = self.candidates.as_ref().unwrap_or(&self.queue).next_fit(*after, fit)?;
-            *after = Some(job.place());
+    /// [`Backfill::backfill_in_order`] where jobs are tried by their predictions, but judged by their estimates, too.
+    fn backfill_guarded(&mut self, fit: &mut Fit, view: &View<'_>, actions: &mut Actions) -> bool {
+        let (mut after, mut kept) = (None, true);
+        while let Some(job) = self.candidates.as_ref().unwrap_or(&self.queue).next_fit(after, *fit) {
+            after = Some(job.place());
             let longest = self.longest(&job, view);
             if fit.admits(job.procs, longest) {
                 self.dequeue(&job);
-                return Some((job, longest));
+                kept &= self.choices.keeps_reservation(&job, fit.window);
+                fit.take(job.procs, longest);
+                actions.start(job.id, Why::Backfilled);
             }
         }
+        kept
     }
 
     fn backfill_by_expansion(&mut self, fit: &mut Fit, view: &View<'_>, actions: &mut Actions) -> bool {
@@ -507,9 +547,9 @@ impl Backfill {
                 return kept;
             };
             self.dequeue(&job);
-            kept &= self.keeps_reservation(&job, fit.window);
-            take(fit, &job, job.prediction);
-            self.start(&job, Why::Backfilled, now, actions);
+            kept &= self.choices.keeps_reservation(&job, fit.window);
+            fit.take(job.procs, job.prediction);
+            actions.start(job.id, Why::Backfilled);
         }
     }
 
@@ -562,7 +602,7 @@ impl Backfill {
                         profile.reserve(now, now.saturating_add(span), job.procs);
                         free -= job.procs;
                         self.dequeue(job);
-                        self.start(job, Why::Backfilled, now, actions);
+                        actions.start(job.id, Why::Backfilled);
                     }
                 }
             }
@@ -574,7 +614,7 @@ impl Backfill {
                     profile.reserve(now, now.saturating_add(job.prediction.max(Span(1))), job.procs);
                     free -= job.procs;
                     self.dequeue(&job);
-                    self.start(&job, Why::Backfilled, now, actions);
+                    actions.start(job.id, Why::Backfilled);
                     stairs.beside(&profile, now, free);
                 }
             }
@@ -587,15 +627,6 @@ impl Backfill {
             self.announced = Some((job, shadow));
             actions.reserve(job, shadow);
         }
-    }
-}
-
-/// Accounts for a backfilled job: one that may outlast the window uses extra processors.
-#[inline]
-fn take(fit: &mut Fit, job: &Waiting, longest: Span) {
-    fit.free -= job.procs;
-    if longest > fit.window {
-        fit.extra -= job.procs;
     }
 }
 
@@ -630,6 +661,9 @@ impl Policy for Backfill {
             if !self.ended && self.fresh.iter().all(|job| job.procs > free) {
                 // Whoever comes before the head has the next reservation.
                 self.blocked = self.blocked.filter(|b| self.fresh.iter().all(|job| job.place() > b.head));
+                if let Some(blocked) = &mut self.blocked {
+                    blocked.room = self.fresh.iter().fold(blocked.room, |room, job| room.min(job.procs - 1));
+                }
                 self.enqueue_fresh();
                 return;
             }
@@ -661,6 +695,10 @@ impl Policy for Backfill {
     #[inline]
     fn has_taken_in(&self, now: Time) -> bool {
         self.unmoved_until(now) > Time::MIN
+    }
+
+    fn wakes(&self) -> bool {
+        false
     }
 
     fn reserves(&self) -> bool {
