@@ -244,3 +244,22 @@ fn who_is_foreseen_is_told() {
         }
     }
 }
+
+/// A cleaned log does not say where its estimates are from; that so many are exact does.
+#[test]
+fn estimates_that_are_run_times_are_told_of() {
+    let log = |exact: i64| -> String {
+        let jobs = (1..=150).map(|n| line(n, 10 * n, 30, 1, if n <= exact { 30 } else { 60 }));
+        std::iter::once("; MaxProcs: 4\n".to_string()).chain(jobs).collect()
+    };
+    for (exact, wanted) in [(150, true), (50, true), (49, false), (0, false)] {
+        let folder = Folder::with("log.swf", log(exact));
+        let told = if wanted {
+            format!("{exact} of 150 jobs run as long as their estimates say")
+        } else {
+            "jobs run as long".into()
+        };
+        let done = folder.run(&["run", "-w", "log.swf", "-p", "easy"]);
+        assert_eq!(done.err.contains(&told), wanted, "{exact}: {}", done.err);
+    }
+}
