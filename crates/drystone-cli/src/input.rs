@@ -66,6 +66,14 @@ impl Input {
             for (key, text) in input.header.unreadable() {
                 message::warning(&format!("the header's {key} is no whole number and ignored: `{text}`"));
             }
+            for (key, texts) in input.header.contradictory() {
+                let said: Vec<String> = texts.iter().map(|text| format!("`{text}`")).collect();
+                message::warning(&format!(
+                    "the header says {key} {} times, not always the same: {}; the first counts",
+                    texts.len(),
+                    said.join(", ")
+                ));
+            }
             for (key, said, possible) in input.header.absurd() {
                 message::warning(&format!("the header's {key}, {said}, cannot be and is ignored: it is {possible}"));
             }

@@ -217,6 +217,9 @@ fn what_a_header_leaves_open_is_told() {
     assert_says(&told("; MaxProcs: 4\n; TimeZone: abc", &[]), &["the header's TimeZone is no whole number"]);
     assert_eq!(told("; MaxNodes: 4", &["--procs", "4"]), "");
     assert_eq!(told("; MaxProcs: 4\n; MaxNodes: 4", &[]), "");
+    assert_eq!(told(";  MaxProcs : 4\n;MaxProcs:4", &[]), "");
+    let twice = "warning: the header says MaxProcs 3 times, not always the same: `4`, `8`, `4`; the first counts";
+    assert_eq!(told("; MaxProcs: 4\n; MaxProcs: 8\n; MaxProcs: 4", &[]), twice);
     let zone = |more: &str| format!("; MaxProcs: 4\n; UnixStartTime: 0\n{more}");
     let mars = "; TimeZoneString: Mars/Olympus";
     let unknown = "warning: the log's time zone `Mars/Olympus` is unknown; days and months are those of UTC";

@@ -215,6 +215,15 @@ impl Header {
         said.filter(|(key, text)| !text.is_empty() && self.number(key).is_none()).collect()
     }
 
+    /// Fields that say how large the machine is and what time it was, and say it more than once, not always the same: each with all that
+    /// it says. The first of them counts.
+    #[must_use]
+    pub fn contradictory(&self) -> Vec<(&'static str, Vec<String>)> {
+        let keys = ["MaxProcs", "MaxNodes", "UnixStartTime", "TimeZone", "TimeZoneString"];
+        let said = keys.into_iter().map(|key| (key, self.texts(key)));
+        said.filter(|(_, texts)| texts.iter().any(|text| *text != texts[0])).collect()
+    }
+
     /// Fields that say what time it was, are numbers, and cannot be true: each with what it says and what would be possible.
     #[must_use]
     pub fn absurd(&self) -> Vec<(&'static str, i64, &'static str)> {
@@ -413,16 +422,18 @@ impl Header {
     }
 }
 
-/// Splits `; Key: value`. A key of the standard may be indented; any other must follow the semicolon closely, for a
+/// Splits `; Key: value`. A key of the standard may be indented, and stand apart from its colon; any other must follow the semicolon closely, for a
 /// line further in continues the one above (`;      http://…`).
 fn key_and_value(comment: &str) -> Option<(&str, &str)> {
     let text = comment.trim_start().strip_prefix(';')?;
     let indented = text.trim_start();
     let indent = text.len() - indented.len();
     let (key, value) = indented.split_once(':')?;
-    let known = KEYS.iter().any(|k| k.eq_ignore_ascii_case(key));
+    if let Some(known) = KEYS.iter().find(|k| k.eq_ignore_ascii_case(key.trim_end())) {
+        return Some((&key[..known.len()], value.trim()));
+    }
     let plain = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric());
-    (known || (plain && indent <= 1 && !value.starts_with("//"))).then(|| (key, value.trim()))
+    (plain && indent <= 1 && !value.starts_with("//")).then(|| (key, value.trim()))
 }
 
 /// The text of an indented comment that is no field of its own.
