@@ -35,8 +35,8 @@ pub struct Scheduler {
 /// Whenever something happens, and at each [`Session::deadline`], tell the session what has happened by then, in this order:
 /// [`Session::end`] of jobs, lower numbers first; [`Session::expire`]; [`Session::arrive`] and [`Session::cancel`] as they came;
 /// `end` of running jobs that were withdrawn ([`Session::cancel`] answers `false` for them) or killed
-/// ([`Action::Kill`](crate::policy::Action::Kill)). Then ask once for [`Session::decide`] and carry out what it answers. With [`Pass::Event`] a decision follows
-/// each of them. That is what the simulator does, and whoever does it gets the simulator's schedule. Coming late is no fault:
+/// ([`Action::Kill`](crate::policy::Action::Kill)). Then ask once for [`Session::decide`] and carry out what it answers. With
+/// [`Pass::Event`] a decision follows each of them. That is what the simulator does, and whoever does it gets the simulator's schedule. Coming late is no fault:
 /// time is what the last call said, and never goes back; what lies beyond ±2⁶¹ s counts as that. [`Pass::Pyss`] is for simulations
 /// alone: it has to know of jobs that will end later in the same second.
 ///
@@ -542,7 +542,8 @@ impl Session {
         Ok(&self.actions)
     }
 
-    /// As [`Session::decide`], and hands each action to `then` as soon as it is carried out in the table.
+    /// As [`Session::decide`], and tells `then` of each action, by its place among [`Session::actions`], as soon as it is carried out
+    /// in the table.
     #[inline]
     pub(crate) fn decide_with(
         &mut self,

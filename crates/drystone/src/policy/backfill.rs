@@ -145,6 +145,12 @@ struct Blocked {
 }
 
 impl Blocked {
+    /// Whether the job that the shadow waits for is overdue by now: it and others count as ending now then.
+    #[inline]
+    fn out_of_date(&self, now: Time, overdue: Overdue) -> bool {
+        now > self.shadow && overdue == Overdue::Now
+    }
+
     /// What may start beside the reservation while so many processors are free.
     #[inline]
     fn fit(&self, free: Procs, now: Time) -> Fit {
@@ -288,19 +294,13 @@ impl Backfill {
         self.candidates.as_ref().unwrap_or(&self.queue).is_empty()
     }
 
-    /// Whether the job that the shadow waits for is overdue by now: it and others count as ending now then.
-    #[inline]
-    fn out_of_date(&self, blocked: &Blocked, now: Time) -> bool {
-        now > blocked.shadow && self.choices.overdue == Overdue::Now
-    }
-
     /// Jobs arrived, and what others gave back is too little for whoever could not start before: they cannot start now. Answers
     /// `false` where a full pass is due after all.
     fn newcomers(&mut self, view: &View<'_>, actions: &mut Actions) -> bool {
         let now = view.now();
-        let clamped = self.choices.overdue == Overdue::Now;
+        let overdue = self.choices.overdue;
         let blocked = match &mut self.blocked {
-            Some(b) if (!b.freed || view.free() <= b.room) && !(clamped && now > b.shadow) => {
+            Some(b) if (!b.freed || view.free() <= b.room) && !b.out_of_date(now, overdue) => {
                 b.freed = false;
                 *b
             }
@@ -414,13 +414,19 @@ impl Backfill {
         let now = view.now();
         let (free, blocked) = match &self.blocked {
             // The head is still too large for what was given back.
-            Some(known) if known.procs > view.free() && self.fresh.is_empty() && !self.out_of_date(known, now) => {
+            Some(known)
+                if known.procs > view.free()
+                    && self.fresh.is_empty()
+                    && !known.out_of_date(now, self.choices.overdue) =>
+            {
                 (view.free(), *known)
             }
-            known => match self.blocked_anew(known.filter(|b| !self.out_of_date(b, now)), view, actions) {
-                Some(blocked) => blocked,
-                None => return self.blocked = None,
-            },
+            known => {
+                match self.blocked_anew(known.filter(|b| !b.out_of_date(now, self.choices.overdue)), view, actions) {
+                    Some(blocked) => blocked,
+                    None => return self.blocked = None,
+                }
+            }
         };
         let Blocked { shadow, extra, .. } = blocked;
         debug_assert_eq!((shadow, extra), self.reservation_of(blocked.head.id, free, view), "at {now}");
@@ -682,7 +688,7 @@ impl Policy for Backfill {
             return Time::MIN;
         }
         match self.blocked {
-            Some(b) if !b.freed && !self.out_of_date(&b, now) => match self.choices.extra {
+            Some(b) if !b.freed && !b.out_of_date(now, self.choices.overdue) => match self.choices.extra {
                 Extra::All => b.shadow,
                 // Of the ends at the shadow time itself only some were counted.
                 Extra::First => b.shadow - Span(1),

@@ -422,8 +422,8 @@ impl Header {
     }
 }
 
-/// Splits `; Key: value`. A key of the standard may be indented, and stand apart from its colon; any other must follow the semicolon closely, for a
-/// line further in continues the one above (`;      http://…`).
+/// Splits `; Key: value`. A key of the standard may be indented, and stand apart from its colon; any other must follow the
+/// semicolon closely, for a line further in continues the one above (`;      http://…`).
 fn key_and_value(comment: &str) -> Option<(&str, &str)> {
     let text = comment.trim_start().strip_prefix(';')?;
     let indented = text.trim_start();
