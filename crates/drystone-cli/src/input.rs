@@ -8,7 +8,7 @@ use crate::output::{file::Output, number};
 use crate::progress::{Counted, Progress};
 use drystone::engine::{Memory, Platform};
 use drystone::generate::{default_params, generate};
-use drystone::log::clean::{Audit, Cleaner, MissingEstimate, Options, Rule, Study};
+use drystone::log::clean::{Audit, Cleaner, MissingEstimate, Options, Overrun, Rule, Study};
 use drystone::log::swf::{Header, Record};
 use drystone::log::{self, LogError, source, transform};
 use drystone::metrics::{Calendar, Scheme, Selection};
@@ -46,7 +46,8 @@ impl Input {
     /// Reads and cleans a log, or makes the synthetic default where none is given.
     pub(crate) fn read(path: Option<&Path>, args: &LogArgs, seed: u64, records: bool) -> Result<Input, Failure> {
         let options = Options { records, ..args.options() };
-        let guesses_run_times = matches!(options.missing_estimate, MissingEstimate::Run | MissingEstimate::RunMin1);
+        let guesses = matches!(options.missing_estimate, MissingEstimate::Run | MissingEstimate::RunMin1);
+        let exact = options.overrun == Overrun::Exact;
         let audit = args.audit.as_deref().map(Output::create).transpose()?;
         let input = match path {
             Some(path) => {
@@ -62,7 +63,10 @@ impl Input {
         }
         if path.is_some() {
             input.say_what_was_dropped(args.audit.is_some());
-            input.say_who_is_foreseen(guesses_run_times);
+            // Whoever wants estimates to be exact knows that they are.
+            if !exact {
+                input.say_who_is_foreseen(guesses);
+            }
             for (key, text) in input.header.unreadable() {
                 message::warning(&format!("the header's {key} is no whole number and ignored: `{text}`"));
             }

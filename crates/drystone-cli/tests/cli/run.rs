@@ -261,5 +261,8 @@ fn estimates_that_are_run_times_are_told_of() {
         };
         let done = folder.run(&["run", "-w", "log.swf", "-p", "easy"]);
         assert_eq!(done.err.contains(&told), wanted, "{exact}: {}", done.err);
+        // Not where they are to be exact.
+        let done = folder.run(&["run", "-w", "log.swf", "-p", "easy", "--overrun", "exact"]);
+        assert!(!done.err.contains("jobs run as long"), "{exact}: {}", done.err);
     }
 }
