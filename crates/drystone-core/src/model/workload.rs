@@ -72,7 +72,7 @@ pub enum WorkloadError {
 }
 
 /// Times and spans beyond this many seconds (about 34,000 years) are refused, so that no sum in the simulator can overflow.
-pub(crate) const TIME_LIMIT: i64 = 1 << 40;
+pub const TIME_LIMIT: i64 = 1 << 40;
 
 /// No time that a session is told, and no prediction of any multiple of a run time, is further from 0 than this: they can be added.
 pub(crate) const FURTHEST: i64 = 1 << 61;

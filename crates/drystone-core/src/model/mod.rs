@@ -15,5 +15,5 @@ pub use outcome::{Ended, Outcome};
 pub use procset::ProcSet;
 pub use time::{Span, Time};
 pub(crate) use window::Window;
-pub(crate) use workload::{FURTHEST, TIME_LIMIT};
-pub use workload::{Machine, Provenance, Setting, Workload, WorkloadError};
+pub(crate) use workload::FURTHEST;
+pub use workload::{Machine, Provenance, Setting, TIME_LIMIT, Workload, WorkloadError};

@@ -100,7 +100,7 @@ pub struct Forecast {
 impl Forecast {
     /// What is planned with where this is foreseen.
     #[inline]
-    pub(crate) fn planned(&self, foreseen: Prediction) -> Span {
+    pub fn planned(&self, foreseen: Prediction) -> Span {
         self.times_factor(Span(foreseen.run.0.clamp(0, TIME_LIMIT)))
     }
 
