@@ -1,6 +1,6 @@
 //! The kept corpus of the fuzzer has the properties that it looks for.
 
-#[path = "../../../fuzz/properties/sweep.rs"]
+#[path = "../../../../fuzz/properties/sweep.rs"]
 mod properties;
 
 #[test]

@@ -1,8 +1,6 @@
 //! The choices of the EASY family, by hand: which of them go together, and what they change.
 
-mod common;
-
-use common::{owned, spec, starts, workload};
+use crate::common::{owned, spec, starts, workload};
 use drystone::engine::{Replay, Simulation};
 use drystone::metrics::PromiseAudit;
 use drystone::policy::PolicySpec;

@@ -1,8 +1,6 @@
 //! The engine: its contract with policies, its promises to users, small schedules computed by hand.
 
-mod common;
-
-use common::{spec, starts, workload};
+use crate::common::{spec, starts, workload};
 use drystone::engine::{Observer, Replay, Schedule, Scheduler, Simulation, SimulationError};
 use drystone::model::{Ended, Job, JobId, ProcSet, Span, Time, Workload};
 use drystone::parts::predict::{Forecast, Prediction, forecast};

@@ -1,9 +1,7 @@
 //! The choices of goal-oriented scheduling, by hand: what its measures weigh, what it remembers between decisions, and when
 //! it believes that running jobs end.
 
-mod common;
-
-use common::{spec, starts, with_jobs, workload};
+use crate::common::{spec, starts, with_jobs, workload};
 use drystone::engine::{Notes, Replay, Simulation};
 use drystone::model::{Job, Workload};
 use drystone::policy::Gauge;

@@ -1,8 +1,6 @@
 //! Goal-oriented scheduling as a policy: whole schedules against the definition, its text, its notes, its time limit.
 
-mod common;
-
-use common::{simulate, spec, starts, with_jobs, workload};
+use crate::common::{simulate, spec, starts, with_jobs, workload};
 use drystone::engine::{Notes, Replay, Session, Simulation};
 use drystone::metrics::SearchEffort;
 use drystone::model::{Job, Machine, Span, Time, Workload};

@@ -2,9 +2,7 @@
 //!
 //! The schedules and the log are no part of the project; where they are missing, these tests say so and pass.
 
-mod common;
-
-use common::{KTH, assert_equals_golden, log};
+use crate::common::{KTH, assert_equals_golden, log};
 use drystone::log::clean::Study;
 
 /// The 18 policies of Tsafrir, Etsion & Feitelson 2007.

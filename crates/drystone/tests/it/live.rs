@@ -1,8 +1,6 @@
 //! A session as a live cluster drives it: nothing comes to the second, clocks are put back, notices come twice, jobs are impossible.
 
-mod common;
-
-use common::spec;
+use crate::common::spec;
 use drystone::engine::Session;
 use drystone::model::{Job, JobId, Machine, Span, Time, UNKNOWN};
 use drystone::parts::predict::{Correction, Forecast, Prediction, Predictor};

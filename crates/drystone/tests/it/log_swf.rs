@@ -1,6 +1,6 @@
 //! The reader and the writer: what is read is what was written, and what cannot be read is said clearly.
 
-#[path = "../../../fuzz/properties/swf.rs"]
+#[path = "../../../../fuzz/properties/swf.rs"]
 mod properties;
 
 use drystone::log::clean::Options;

@@ -1,10 +1,8 @@
 //! Comparisons with known answers.
 
-mod metrics_support;
-
+use crate::metrics_support::{Done, report};
 use drystone::metrics::{Change, CompareError, Config, Measure, Metric, Options, Report, Verdict, compare};
 use drystone::model::Span;
-use metrics_support::{Done, report};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

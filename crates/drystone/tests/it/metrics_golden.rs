@@ -4,10 +4,8 @@
 //! project: `DRYSTONE_SHARED` says where.
 #![cfg(feature = "gzip")]
 
-mod metrics_support;
-
+use crate::metrics_support::{Done, report};
 use drystone::metrics::{Config, Report, Selection};
-use metrics_support::{Done, report};
 use std::io::Read;
 use std::path::PathBuf;
 

@@ -1,14 +1,12 @@
 //! Measures, categories and selections of single jobs, by hand and at their borders.
 
-mod metrics_support;
-
+use crate::metrics_support::{Done, report};
 use drystone::metrics::measures::{
     accuracy, bounded_slowdown, bounded_slowdown_chiang, bounded_slowdown_kettimuthu, excessive_wait, response,
     slowdown, slowdown_ratio, wait,
 };
 use drystone::metrics::{Calendar, Config, Measure, Scheme, Selection, Threshold, Trimmed};
 use drystone::model::{Provenance, Span, Status, Time};
-use metrics_support::{Done, report};
 
 #[test]
 fn measures_by_hand() {

@@ -1,14 +1,12 @@
 //! Reports on schedules small enough to be measured by hand, and their edges.
 
-mod metrics_support;
-
+use crate::metrics_support::{Done, close, collector, report};
 use drystone::engine::{Levels, Observer};
 use drystone::metrics::{
     Categorised, Config, Measure, QueueStats, RatioError, Report, Scheme, Selection, Threshold, overtaken,
     slowdown_ratios, weekly,
 };
 use drystone::model::{JobId, Span, Time};
-use metrics_support::{Done, close, collector, report};
 use proptest::prelude::*;
 
 /// Four processors. Job 0 runs at once, 1 waits 60 s, 2 waits 80 s, 3 runs for 0 s.

@@ -1,9 +1,7 @@
 //! Choices of multiple queues by hand: borders made from history, delays and when their ends are seen, who is deposed, whose
 //! promise stays where it is, and what an overdue job does to others.
 
-mod common;
-
-use common::{owned, spec, starts, workload};
+use crate::common::{owned, spec, starts, workload};
 use drystone::engine::{Observer, Replay, Session, Simulation};
 use drystone::model::{Job, JobId, Machine, Procs, Span, Time, Workload};
 use drystone::policy::{Action, Gauge};

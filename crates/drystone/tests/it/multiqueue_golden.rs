@@ -1,8 +1,6 @@
 //! Multiple queues, job by job, against the schedules of an independent implementation: all eight of them.
 
-mod common;
-
-use common::{KTH, assert_equals_golden, log};
+use crate::common::{KTH, assert_equals_golden, log};
 use drystone::log::clean::Study;
 
 #[test]

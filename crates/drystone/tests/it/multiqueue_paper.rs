@@ -1,10 +1,8 @@
 //! The slowdown ratio R of multiple queues over one, on the paper's four logs, against what an independent implementation
 //! found: every variant, overall and for the longest jobs, to the last digit that was noted, and the number of pivots that
-//! start after their promise. `cargo test --test multiqueue_paper -- --nocapture` prints the table.
+//! start after their promise. `cargo test -p drystone --test it multiqueue_paper -- --nocapture` prints the table.
 
-mod common;
-
-use common::{CTC, KTH, SP2, log, spec};
+use crate::common::{CTC, KTH, SP2, log, spec};
 use drystone::engine::{Replay, Simulation};
 use drystone::log::clean::Study;
 use drystone::metrics::{BATCH, Collector, Config, JobRow, PromiseAudit, Scope, SlowdownRatios, slowdown_ratios};

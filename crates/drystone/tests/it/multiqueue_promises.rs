@@ -1,9 +1,7 @@
 //! What multiple queues guarantee, on made-up workloads: promises are kept, partitions sum to the machine, nobody starves,
 //! whatever the predictions.
 
-mod common;
-
-use common::{spec, starts, workload};
+use crate::common::{spec, starts, workload};
 use drystone::engine::{Levels, Observer, Replay, Simulation};
 use drystone::metrics::PromiseAudit;
 use drystone::model::{Ended, JobId, Procs, Span, Time, Workload};

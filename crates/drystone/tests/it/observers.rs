@@ -1,9 +1,7 @@
 //! Those who watch a simulation: everything is told, in order, through references and pairs as well; what is made of it, by
 //! hand.
 
-mod common;
-
-use common::{Outcomes, spec, workload};
+use crate::common::{Outcomes, spec, workload};
 use drystone::engine::{
     Levels, Note, Notes, Observer, Platform, Replay, Schedule, Scheduler, Segments, Simulation, SimulationError,
 };

@@ -28,7 +28,7 @@ fn agrees(set: &RunningSet, jobs: &mut [Running], missing: Procs, time: i64) -> 
     prop_assert!(set.iter().eq(jobs.iter()));
     let all: Procs = jobs.iter().map(|j| j.procs).sum();
     prop_assert_eq!(set.procs(), all);
-    prop_assert_eq!(set.ending_by(Time(time)), jobs.iter().filter(|j| j.end.0 <= time).map(|j| j.procs).sum());
+    prop_assert_eq!(set.ending_by(Time(time)), jobs.iter().filter(|j| j.end.0 <= time).map(|j| j.procs).sum::<u32>());
     for missing in [1, missing, all / 2, all, all + 1] {
         for extra in [Extra::All, Extra::First] {
             for floor in [Time::MIN, Time(time)] {

@@ -1,9 +1,7 @@
 //! Plans by hand where predictions change while jobs wait and run: what late notice sees, and what a plan gives jobs that are
 //! predicted to run for no time.
 
-mod common;
-
-use common::{owned, spec, starts, workload};
+use crate::common::{owned, spec, starts, workload};
 use drystone::engine::{Observer, Replay, Simulation};
 use drystone::model::{JobId, Time, Workload};
 

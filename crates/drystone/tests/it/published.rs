@@ -1,8 +1,6 @@
 //! Published averages, with the tolerances that the specification calls attainable.
 
-mod common;
-
-use common::{BLUE, CTC, KTH, KTH_RAW, SP2, log, simulate, spec};
+use crate::common::{BLUE, CTC, KTH, KTH_RAW, SP2, log, simulate, spec};
 use drystone::engine::{Replay, Simulation};
 use drystone::log::clean::Study;
 use drystone::metrics::{Collector, Config, HeelAndToe, Measure, Report, Scope, Selection};

@@ -1,11 +1,11 @@
 //! What is fuzzed, in short: every input of the kept corpora has the properties that the fuzzer looks for, and so have
 //! random changes of it. Cases that the fuzzer found are kept in the corpora.
 
-#[path = "../../../fuzz/properties/files.rs"]
+#[path = "../../../../fuzz/properties/files.rs"]
 mod files;
-#[path = "../../../fuzz/properties/policy.rs"]
+#[path = "../../../../fuzz/properties/policy.rs"]
 mod policy;
-#[path = "../../../fuzz/properties/state.rs"]
+#[path = "../../../../fuzz/properties/state.rs"]
 mod state;
 
 use proptest::prelude::*;

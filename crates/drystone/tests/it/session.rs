@@ -1,8 +1,6 @@
 //! A session without the simulator: a live cluster tells it what happens and when, by hand.
 
-mod common;
-
-use common::spec;
+use crate::common::spec;
 use drystone::engine::Session;
 use drystone::model::{Job, JobId, Machine, Span, Time};
 use drystone::policy::Action;

@@ -1,9 +1,7 @@
 //! What the simulated machine does, by hand: withdrawals of jobs that were suspended at a price, limits of what a machine may
 //! charge, workloads that a policy cannot be simulated on, actions that are refused, and why each job starts.
 
-mod common;
-
-use common::{spec, workload};
+use crate::common::{spec, workload};
 use drystone::engine::{Observer, Platform, Replay, Schedule, Scheduler, Simulation, SimulationError, Unfit};
 use drystone::model::{Ended, JobId, Outcome, Span, Time, Workload};
 use drystone::parts::predict::{Correction, Forecast};

@@ -1,10 +1,8 @@
 //! Slack-based and conservative backfilling against golden schedules, job by job.
 
-mod slack_support;
-
+use crate::slack_support::{by_number, golden, kth, months, paper_months};
 use drystone::log::clean::Overrun;
 use drystone::model::Workload;
-use slack_support::{by_number, golden, kth, months, paper_months};
 use std::collections::BTreeMap;
 
 /// Every job of the golden schedule and no other, with exactly its start and end.

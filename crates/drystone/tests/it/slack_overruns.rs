@@ -1,8 +1,6 @@
 //! Slack-based backfilling by hand: jobs that outlive what was declared or predicted, and which orders are priced.
 
-mod common;
-
-use common::{owned, simulate, spec, starts, workload};
+use crate::common::{owned, simulate, spec, starts, workload};
 use drystone::engine::Session;
 use drystone::model::{Job, Machine, Span, Time, Workload};
 use drystone::policy::Action;

@@ -1,8 +1,8 @@
 //! Slack-based backfilling: where priorities come from, and what is announced.
 
-mod common;
+use crate::common;
 
-use common::{owned, spec, workload};
+use crate::common::{owned, spec, workload};
 use drystone::engine::{Observer, Replay, Simulation};
 use drystone::model::{JobId, Time, Workload};
 use drystone::policy::{PolicySpec, Priorities};

@@ -1,8 +1,7 @@
 //! Slack-based backfilling on random workloads: against the naive definition, against conservative backfilling, and its
 //! promises.
 
-mod slack_support;
-
+use crate::slack_support::{run_with, schedule, watch};
 use drystone::engine::{Observer, Replay, Schedule, Simulation};
 use drystone::metrics::PromiseAudit;
 use drystone::model::{Job, JobId, Machine, Provenance, Span, Status, Time, Truth, Workload};
@@ -10,7 +9,6 @@ use drystone::policy::{PolicySpec, Priorities};
 use drystone_reference::jobs_of;
 use drystone_reference::talby::{self, Exponents, Heuristic, Importance, Notice, Priority, Removal, Scheduler};
 use proptest::prelude::*;
-use slack_support::{run_with, schedule, watch};
 
 const PROCS: u32 = 8;
 

@@ -3,13 +3,11 @@
 //! "Ours" is what an independent implementation of the same semantics found (to a tenth of a second); the paper's own numbers
 //! are met within the deviation found then, because its job lists are not known to the last job.
 
-mod slack_support;
-
+use crate::slack_support::{log_of, mean_wait, paper_months, schedule, text};
 use drystone::log::clean::Overrun;
 use drystone::model::Workload;
 use drystone_reference::jobs_of;
 use drystone_reference::talby::{self, Notice, Priority, Removal, Scheduler};
-use slack_support::{log_of, mean_wait, paper_months, schedule, text};
 
 type Months = Vec<(String, Workload)>;
 

@@ -1,8 +1,6 @@
 //! Arrivals from a source of one's own, which may send anything; and jobs that are withdrawn.
 
-mod common;
-
-use common::spec;
+use crate::common::spec;
 use drystone::engine::{Incoming, Observer, Replay, Segments, Simulation, SimulationError, Source};
 use drystone::model::{Ended, Job, JobId, Machine, Provenance, Span, Status, Time, Truth, Workload};
 use std::cell::Cell;

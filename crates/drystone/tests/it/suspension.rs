@@ -1,8 +1,6 @@
 //! Preemption: two tasks by hand, invariants on random workloads, edge cases, and what suspension costs.
 
-mod common;
-
-use common::{KTH, Outcomes, golden, golden_suspensions, owned, shared, spec, workload};
+use crate::common::{KTH, Outcomes, golden, golden_suspensions, owned, shared, spec, workload};
 use drystone::engine::{Platform, Replay, Segments, Simulation, SimulationError};
 use drystone::log::clean::{Options, Study};
 use drystone::model::{JobId, Outcome, Procs, Time, Workload};

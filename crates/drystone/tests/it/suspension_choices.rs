@@ -1,9 +1,7 @@
 //! Choices of selective suspension by hand: which free processors a newcomer may take, how wide a victim may be and how
 //! often it may be one, what becomes of a factor when a prediction changes, and what is said of a start.
 
-mod common;
-
-use common::{owned, parts, spec, starts, workload};
+use crate::common::{owned, parts, spec, starts, workload};
 use drystone::engine::{Observer, Replay, Simulation};
 use drystone::model::{JobId, Time};
 use drystone::policy::Why;

@@ -1,9 +1,9 @@
 //! Selective suspension and immediate service, job by job and suspension by suspension, against the schedules of an
 //! independent implementation (of 24, the one with overhead is in `suspension.rs`).
 
-mod common;
+use crate::common;
 
-use common::{KTH, assert_equals_golden, golden_suspensions, log, spec};
+use crate::common::{KTH, assert_equals_golden, golden_suspensions, log, spec};
 use drystone::engine::{Observer, Replay, Simulation};
 use drystone::log::clean::{Options, Overrun, Study};
 use drystone::log::transform::scale_load;

@@ -3,9 +3,7 @@
 //!
 //! The logs are no part of the project; where they are missing, these tests say so and pass.
 
-mod common;
-
-use common::{CTC, SP2, shared, spec};
+use crate::common::{CTC, SP2, shared, spec};
 use drystone::engine::{Observer, Replay, Simulation};
 use drystone::log::clean::{Options, Study};
 use drystone::metrics::measures::bounded_slowdown_kettimuthu;

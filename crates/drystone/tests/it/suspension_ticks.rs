@@ -1,9 +1,7 @@
 //! When suspending policies look again: by hand, at the borders of what they compute beforehand; and SF as it follows
 //! the number of suspensions.
 
-mod common;
-
-use common::{parts, starts, workload};
+use crate::common::{parts, starts, workload};
 
 /// Jobs one after the other on one processor, some of which suspend another, and then what shows SF.
 #[derive(Default)]

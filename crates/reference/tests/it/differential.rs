@@ -1,8 +1,6 @@
 //! The product's engine against the naive definitions, start by start, on random workloads.
 
-mod drawn;
-
-use drawn::{learned, recent, with_few_estimates, words, workloads};
+use crate::drawn::{learned, recent, with_few_estimates, words, workloads};
 use drystone::engine::{Replay, Schedule, Simulation};
 use drystone::model::{Span, Time, Workload};
 use drystone::policy::PolicySpec;

@@ -1,8 +1,6 @@
 //! The 18 policies of Tsafrir et al. against golden schedules, job by job.
 
-mod common;
-
-use common::{assert_golden, in_order, swf};
+use crate::common::{assert_golden, in_order, swf};
 use drystone_reference::{JobIn, easy, statistics, tsafrir};
 
 /// Rules 1 to 4.

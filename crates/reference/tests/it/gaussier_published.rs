@@ -1,8 +1,6 @@
 //! Every row that Gaussier et al. published for KTH and CTC, to the printed digit.
 
-mod common;
-
-use common::{in_order, swf, text};
+use crate::common::{in_order, swf, text};
 use drystone_reference::JobIn;
 use drystone_reference::gaussier::{Corrector, Predictor, Scheduler, run, summary};
 

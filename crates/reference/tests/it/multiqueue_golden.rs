@@ -1,8 +1,6 @@
 //! Multiple queues against golden schedules, job by job.
 
-mod common;
-
-use common::{assert_golden, exact_jobs};
+use crate::common::{assert_golden, exact_jobs};
 use drystone_reference::checker::{check, check_promises, segments};
 use drystone_reference::multiqueue::{Broken, Delay, MultiQueue, run};
 

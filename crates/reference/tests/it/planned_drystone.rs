@@ -1,9 +1,7 @@
 //! Drystone's plans against the naive definition where predictions change while jobs wait and run: every start and end, and
 //! everything that was announced to jobs while they waited.
 
-mod drawn;
-
-use drawn::forecasts;
+use crate::drawn::forecasts;
 use drystone::engine::{Observer, Replay, Simulation};
 use drystone::model::{Ended, Job, JobId, Machine, Provenance, Span, Status, Time, Truth, Workload};
 use drystone::policy::PolicySpec;

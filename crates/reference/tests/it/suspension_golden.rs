@@ -2,9 +2,7 @@
 //! the single queue of Lawson et al. are the default EASY with exact run times; averages that an independent implementation
 //! found for changed options hold too.
 
-mod common;
-
-use common::{assert_golden, exact_jobs, golden, swf};
+use crate::common::{assert_golden, exact_jobs, golden, swf};
 use drystone_reference::checker::{check, check_local_resumption};
 use drystone_reference::easy::{self, Easy, Extra, Order};
 use drystone_reference::suspension::{

@@ -1,8 +1,6 @@
 //! Conservative backfilling and EASY on the events of Talby & Feitelson against golden schedules, job by job.
 
-mod common;
-
-use common::{assert_golden, in_order, swf, text};
+use crate::common::{assert_golden, in_order, swf, text};
 use drystone_reference::talby::{self, Exponents, Heuristic, Importance, Notice, Priority, Removal, Scheduler};
 use drystone_reference::{JobIn, JobOut};
 

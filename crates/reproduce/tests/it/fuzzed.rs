@@ -1,6 +1,6 @@
 //! The kept corpus of the fuzzer has the properties that it looks for.
 
-#[path = "../../../fuzz/properties/reproduce.rs"]
+#[path = "../../../../fuzz/properties/reproduce.rs"]
 mod properties;
 
 #[test]

@@ -1,6 +1,6 @@
 //! What people see of Gantt charts.
 
-use crate::chromium::{DESKTOP, PHONE, Screen, chromium};
+use super::chromium::{DESKTOP, PHONE, Screen, chromium};
 use crate::common::Folder;
 
 /// How many of the chart's points are painted.

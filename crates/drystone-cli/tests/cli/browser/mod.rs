@@ -4,12 +4,6 @@
 //! names one that is not found by itself. `DRYSTONE_SCREENSHOTS` names a directory for pictures to look at.
 #![allow(clippy::disallowed_methods, reason = "tests wait for a browser")]
 
-#[path = "browser/charts.rs"]
 mod charts;
-#[path = "browser/chromium.rs"]
 mod chromium;
-#[path = "cli/common.rs"]
-#[allow(dead_code, reason = "shared with the tests of the command line")]
-mod common;
-#[path = "browser/pages.rs"]
 mod pages;

@@ -1,6 +1,6 @@
 //! What people see of reports.
 
-use crate::chromium::{Browser, DESKTOP, PHONE, Screen, chromium};
+use super::chromium::{Browser, DESKTOP, PHONE, Screen, chromium};
 use crate::common::Folder;
 use serde_json::Value;
 

@@ -220,7 +220,7 @@ fn the_table_is_whole() {
         assert!(answers.iter().filter(|a| a.is_ok()).count() >= 3, "{}: {answers:?}", kind.name);
         assert!(
             !answers.contains(&Err(NOT_SAID)),
-            "{0}: {answers:?}; say in `follows` (tests/every_policy/metamorphic.rs) which changes of a workload {0} must follow, \
+            "{0}: {answers:?}; say in `follows` (tests/it/every_policy/metamorphic.rs) which changes of a workload {0} must follow, \
              and why not the others",
             kind.name
         );

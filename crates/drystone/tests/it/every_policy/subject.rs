@@ -125,7 +125,7 @@ pub(crate) fn guarantees(spec: &PolicySpec) -> Vec<Guarantee> {
             }
         }
         "is" => all.push(GoesOnInPlace),
-        other => panic!("nobody has said what `{other}` guarantees: add it to tests/every_policy/subject.rs"),
+        other => panic!("nobody has said what `{other}` guarantees: add it to tests/it/every_policy/subject.rs"),
     }
     all
 }

@@ -1,0 +1,7 @@
+//! The tests of sweeps.
+//! One binary: it links once. A new file needs its line here.
+
+mod analysis;
+mod fuzzed;
+mod store;
+mod study;

@@ -1,0 +1,15 @@
+//! The naive definitions, held to golden schedules and to the library.
+//! One binary: it links once. A new file needs its line here.
+
+mod checker;
+mod common;
+mod differential;
+mod drawn;
+mod easy_golden;
+mod gaussier_published;
+mod multiqueue_drystone;
+mod multiqueue_golden;
+mod planned_drystone;
+mod suspension_drystone;
+mod suspension_golden;
+mod talby_golden;

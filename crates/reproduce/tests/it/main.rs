@@ -1,0 +1,5 @@
+//! The tests of reproduced studies.
+//! One binary: it links once. A new file needs its line here.
+
+mod fuzzed;
+mod record;
