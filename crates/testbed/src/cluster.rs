@@ -1,0 +1,216 @@
+//! A cluster from its start to its end.
+
+use crate::config::{Host, Options, slurm_conf};
+use crate::{daemons, ports};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::time::Duration;
+
+/// How often a cluster is tried on other ports.
+const TRIES: u32 = 3;
+/// How long nodes may take to come up, and how often they are looked at.
+const PATIENCE: Duration = Duration::from_secs(60);
+const LOOK: Duration = Duration::from_millis(50);
+
+/// A Slurm of its own. It ends when it is dropped, or when the process that started it dies.
+#[derive(Debug)]
+pub struct Cluster {
+    root: PathBuf,
+    options: Options,
+    controller: Option<Child>,
+    nodes: BTreeMap<String, Child>,
+    guard: Child,
+}
+
+impl Cluster {
+    /// Starts a cluster and waits until every node is idle. `None`, said on the standard error, where Slurm is not
+    /// installed.
+    ///
+    /// # Panics
+    /// Slurm is not installed and `DRYSTONE_SLURM_REQUIRED` is set, or it does not come up.
+    #[must_use]
+    pub fn start(options: &Options) -> Option<Cluster> {
+        let missing = ["slurmctld", "slurmd", "sbatch", "squeue"].into_iter().find(|p| daemons::find(p).is_none());
+        if let Some(program) = missing {
+            let required = std::env::var_os("DRYSTONE_SLURM_REQUIRED").is_some_and(|value| value != "0");
+            assert!(!required, "there is no {program}, and DRYSTONE_SLURM_REQUIRED is set");
+            eprintln!(
+                "SKIPPED: there is no {program}, so that nothing was tried on a real Slurm (install slurmctld, slurmd and slurm-client)"
+            );
+            return None;
+        }
+        let mut problem = String::new();
+        for _ in 0..TRIES {
+            match Cluster::try_start(options) {
+                Ok(cluster) => return Some(cluster),
+                Err(error) => problem = error,
+            }
+        }
+        panic!("Slurm does not come up: {problem}");
+    }
+
+    fn try_start(options: &Options) -> Result<Cluster, String> {
+        let told = |e: std::io::Error| e.to_string();
+        let root = tempfile::Builder::new().prefix("drystone-slurm-").tempdir().map_err(told)?.keep();
+        for folder in ["etc", "log", "pid", "state"] {
+            std::fs::create_dir_all(root.join(folder)).map_err(told)?;
+        }
+        let host = Host {
+            name: host_name(),
+            user: daemons::said("id", &["-un"]).filter(|name| !name.is_empty()).unwrap_or_else(|| "root".to_string()),
+            ports: ports::free(2 + options.nodes as usize).map_err(told)?,
+        };
+        std::fs::write(root.join("etc/slurm.conf"), slurm_conf(options, &host, &root)).map_err(told)?;
+        if let Some(text) = &options.job_submit {
+            std::fs::write(root.join("etc/job_submit.lua"), text).map_err(told)?;
+        }
+        let guard = daemons::guard(&root).map_err(told)?;
+        let mut cluster = Cluster { root, options: options.clone(), controller: None, nodes: BTreeMap::new(), guard };
+        cluster.start_controller();
+        for node in 1..=options.nodes {
+            cluster.start_node(&format!("n{node}"));
+        }
+        if cluster.wait_until_idle() { Ok(cluster) } else { Err(cluster.logs()) }
+    }
+
+    /// The folder of its files: `etc`, `log`, `state`, and a spool of each node.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Its `slurm.conf`, which `SLURM_CONF` must name for Slurm's commands.
+    #[must_use]
+    pub fn conf(&self) -> PathBuf {
+        self.root.join("etc/slurm.conf")
+    }
+
+    /// One of Slurm's commands, ready to be run on this cluster.
+    #[must_use]
+    pub fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(daemons::find(program).unwrap_or_else(|| PathBuf::from(program)));
+        command.env("SLURM_CONF", self.conf());
+        command
+    }
+
+    /// The standard output of a command of Slurm.
+    ///
+    /// # Panics
+    /// It fails.
+    #[must_use]
+    pub fn ask(&self, program: &str, args: &[&str]) -> String {
+        let output = self.command(program).args(args).output().expect("Slurm's commands run");
+        let problem = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{program} {args:?}: {problem}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// Starts `slurmctld`, from what it saved if it ran before.
+    ///
+    /// # Panics
+    /// It cannot be started.
+    pub fn start_controller(&mut self) {
+        self.controller = Some(daemons::start("slurmctld", &["-D"], &self.root).expect("slurmctld starts"));
+    }
+
+    /// Kills `slurmctld` as `kill -9` does.
+    pub fn kill_controller(&mut self) {
+        self.controller.take().into_iter().for_each(end);
+    }
+
+    /// Starts the `slurmd` of a node.
+    ///
+    /// # Panics
+    /// It cannot be started.
+    pub fn start_node(&mut self, node: &str) {
+        let child = daemons::start("slurmd", &["-D", "-N", node], &self.root).expect("slurmd starts");
+        self.nodes.insert(node.to_string(), child);
+    }
+
+    /// Kills the `slurmd` of a node as `kill -9` does. Its jobs go on: see [`Cluster::kill_steps`].
+    pub fn kill_node(&mut self, node: &str) {
+        self.nodes.remove(node).into_iter().for_each(end);
+    }
+
+    /// Kills every step daemon of a node and the jobs below them, as a node that loses its power does.
+    pub fn kill_steps(&self, node: &str) {
+        let step = |pid: &u32| daemons::command_line(*pid).starts_with("slurmstepd");
+        let of_node = |pid: &u32| {
+            let environ = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            let name = format!("SLURMD_NODENAME={node}");
+            environ.split(|byte| *byte == 0).any(|variable| variable == name.as_bytes())
+        };
+        for step in daemons::working_below(&self.root).into_iter().filter(step) {
+            let jobs = daemons::children(step);
+            if jobs.iter().any(of_node) {
+                kill(&[vec![step], jobs].concat());
+            }
+        }
+    }
+
+    /// Whether every node is idle; waits for that.
+    fn wait_until_idle(&mut self) -> bool {
+        let mut patience = PATIENCE;
+        while !patience.is_zero() {
+            let states = self.command("sinfo").args(["-h", "-N", "-o", "%N %t"]).output();
+            let states = states.map_or(String::new(), |o| String::from_utf8_lossy(&o.stdout).into_owned());
+            let mut idle: Vec<&str> = states.lines().filter_map(|line| line.strip_suffix(" idle")).collect();
+            idle.sort_unstable();
+            idle.dedup();
+            if idle.len() == self.options.nodes as usize {
+                return true;
+            }
+            let ended = |child: &mut Child| child.try_wait().is_ok_and(|status| status.is_some());
+            if self.controller.as_mut().is_some_and(ended) || self.nodes.values_mut().any(ended) {
+                return false;
+            }
+            std::thread::sleep(LOOK);
+            patience = patience.saturating_sub(LOOK);
+        }
+        false
+    }
+
+    /// The ends of all logs, for whoever must find out what is wrong.
+    #[must_use]
+    pub fn logs(&self) -> String {
+        let Ok(entries) = std::fs::read_dir(self.root.join("log")) else { return String::new() };
+        let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        files.sort();
+        let tail = |file: &PathBuf| {
+            let text = std::fs::read(file).unwrap_or_default();
+            let text = String::from_utf8_lossy(&text);
+            let lines: Vec<&str> = text.lines().collect();
+            format!("{}:\n{}\n", file.display(), lines[lines.len().saturating_sub(20)..].join("\n"))
+        };
+        files.iter().map(tail).collect()
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        // The guard kills all there is and removes the folder; then the dead are reaped.
+        drop(self.guard.stdin.take());
+        let _ = self.guard.wait();
+        let daemons = self.controller.take().into_iter().chain(std::mem::take(&mut self.nodes).into_values());
+        daemons.for_each(end);
+    }
+}
+
+/// Ends a child and reaps it.
+fn end(mut child: Child) {
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// Kills processes as `kill -9` does. Those that are gone already do not matter.
+fn kill(pids: &[u32]) {
+    let pids = pids.iter().map(ToString::to_string);
+    let _ = Command::new("kill").arg("-9").args(pids).stderr(std::process::Stdio::null()).status();
+}
+
+/// This machine's name without its domain, as Slurm compares it.
+fn host_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    name.trim().split('.').next().unwrap_or_default().to_string()
+}

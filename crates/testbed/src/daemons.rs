@@ -1,0 +1,66 @@
+//! Finding and starting Slurm's programs.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// Where daemons are on most systems, which is often not on a user's `PATH`.
+const SYSTEM: [&str; 4] = ["/usr/sbin", "/usr/local/sbin", "/sbin", "/opt/slurm/sbin"];
+
+/// Where a program is: on `PATH`, else where systems keep daemons.
+#[must_use]
+pub fn find(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(SYSTEM.iter().map(PathBuf::from));
+    folders.map(|folder| folder.join(program)).find(|file| file.is_file())
+}
+
+/// Starts a daemon in the foreground, as a child. It works in the cluster's log folder, by which it is known.
+pub(crate) fn start(program: &str, args: &[&str], root: &Path) -> std::io::Result<Child> {
+    let found = find(program).unwrap_or_else(|| PathBuf::from(program));
+    let output = File::options().create(true).append(true).open(root.join("log").join(format!("{program}.out")))?;
+    Command::new(found)
+        .args(args)
+        .env("SLURM_CONF", root.join("etc/slurm.conf"))
+        .current_dir(root.join("log"))
+        .stdin(Stdio::null())
+        .stdout(output.try_clone()?)
+        .stderr(output)
+        .spawn()
+}
+
+/// Starts what stops the cluster when its standard input ends.
+pub(crate) fn guard(root: &Path) -> std::io::Result<Child> {
+    Command::new("sh")
+        .args(["-c", include_str!("stop.sh"), "stop.sh"])
+        .arg(root)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+}
+
+/// Processes whose working directory is below a folder.
+pub(crate) fn working_below(folder: &Path) -> Vec<u32> {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let below = |pid: &u32| std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(folder));
+    entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(below).collect()
+}
+
+/// The command line of a process, its words separated by blanks; empty where it is gone.
+pub(crate) fn command_line(pid: u32) -> String {
+    let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).replace('\0', " ")
+}
+
+/// The children of a process.
+pub(crate) fn children(pid: u32) -> Vec<u32> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    text.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+}
+
+/// What a command says on its standard output, trimmed.
+pub(crate) fn said(program: &str, args: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(args).output().ok()?;
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_string())
+}

@@ -1,0 +1,25 @@
+//! A private, real Slurm on this machine, for tests.
+//!
+//! [`Cluster::start`] starts `slurmctld` and one `slurmd` per node on free ports of the loopback interface. The nodes
+//! share this machine and may claim more processors than it has. It works as any user, without munge and without
+//! cgroups. Dropping the [`Cluster`] stops every daemon and every job; the same happens when the test process dies.
+//!
+//! Where Slurm is not installed, `start` says so and answers `None`, and the test passes. With
+//! `DRYSTONE_SLURM_REQUIRED=1` it panics instead.
+//!
+//! ```no_run
+//! use drystone_testbed::{Cluster, Options};
+//! let Some(cluster) = Cluster::start(&Options::default()) else { return };
+//! let job = cluster.ask("sbatch", &["--parsable", "--wrap", "sleep 1"]);
+//! assert!(cluster.ask("squeue", &["-h", "-o", "%A"]).contains(job.trim()));
+//! ```
+#![allow(clippy::disallowed_methods, reason = "waits for daemons")]
+
+mod cluster;
+mod config;
+mod daemons;
+mod ports;
+
+pub use cluster::Cluster;
+pub use config::Options;
+pub use daemons::find;
