@@ -1,0 +1,57 @@
+//! What can be wrong with a configuration file.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A place in a configuration file.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Place {
+    /// The file.
+    pub file: Arc<Path>,
+    /// The line, from 1; of a line with continuations the first.
+    pub line: u32,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.file.display(), self.line)
+    }
+}
+
+/// A configuration file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfError {
+    /// The file cannot be read.
+    #[error("{}: cannot be read: {source}{}", .file.display(), .from.as_ref().map(|p| format!(" (included at {p})")).unwrap_or_default())]
+    Unreadable {
+        /// Which file.
+        file: PathBuf,
+        /// The line that includes it.
+        from: Option<Place>,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A line is wrong.
+    #[error("{place}: {problem}")]
+    Line {
+        /// Where.
+        place: Place,
+        /// What is wrong, what was expected, and what to do.
+        problem: String,
+    },
+    /// The file as a whole is wrong.
+    #[error("{}: {problem}", .file.display())]
+    Whole {
+        /// Which file.
+        file: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+impl ConfError {
+    /// An error about one line.
+    pub(crate) fn line(place: &Place, problem: impl Into<String>) -> ConfError {
+        ConfError::Line { place: place.clone(), problem: problem.into() }
+    }
+}

@@ -1,0 +1,73 @@
+//! Names of nodes, sets of nodes and `ALL` to indices.
+
+use super::error::{ConfError, Place};
+use super::node::Node;
+use super::pairs::Pairs;
+use super::{DownNodes, hostlist};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The nodes by name, and sets of them.
+pub(super) struct Hosts {
+    index: BTreeMap<String, u32>,
+    sets: BTreeMap<String, Vec<u32>>,
+}
+
+impl Hosts {
+    pub(super) fn new(nodes: &[Node], sets: &[Pairs]) -> Result<Hosts, ConfError> {
+        let mut index = BTreeMap::new();
+        for (node, number) in nodes.iter().zip(0..) {
+            if let Some(earlier) = index.insert(node.name.clone(), number) {
+                let earlier: &Node = &nodes[earlier as usize];
+                let problem = format!("the node {} is there already, at {}", node.name, earlier.place);
+                return Err(ConfError::line(&node.place, problem));
+            }
+        }
+        let mut hosts = Hosts { index, sets: BTreeMap::new() };
+        for pairs in sets {
+            let (name, members) = hosts.set(pairs, nodes)?;
+            hosts.sets.insert(name, members);
+        }
+        Ok(hosts)
+    }
+
+    fn set(&self, pairs: &Pairs, nodes: &[Node]) -> Result<(String, Vec<u32>), ConfError> {
+        let name = pairs.get("NodeSet").unwrap_or_default().to_string();
+        let mut members: BTreeSet<u32> = BTreeSet::new();
+        if let (Some(list), Some(place)) = (pairs.get("Nodes"), &pairs.place) {
+            members.extend(self.resolve(list, place)?);
+        }
+        if let Some(feature) = pairs.get("Feature") {
+            let with = nodes.iter().zip(0..).filter(|(node, _)| node.features.iter().any(|f| f == feature));
+            members.extend(with.map(|(_, number)| number));
+        }
+        Ok((name, members.into_iter().collect()))
+    }
+
+    /// The nodes of a list, ascending.
+    pub(super) fn resolve(&self, list: &str, place: &Place) -> Result<Vec<u32>, ConfError> {
+        let mut found = BTreeSet::new();
+        for name in hostlist::expand(list).map_err(|problem| ConfError::line(place, problem))? {
+            if let Some(&number) = self.index.get(&name) {
+                found.insert(number);
+            } else if let Some(members) = self.sets.get(&name) {
+                found.extend(members);
+            } else if name == "ALL" {
+                found.extend(self.index.values());
+            } else {
+                let problem = format!("no NodeName line has the node {name}; add one, or take it out of `{list}`");
+                return Err(ConfError::line(place, problem));
+            }
+        }
+        Ok(found.into_iter().collect())
+    }
+
+    pub(super) fn down(&self, pairs: &Pairs) -> Result<DownNodes, ConfError> {
+        let list = pairs.get("DownNodes").unwrap_or_default();
+        let nodes = match &pairs.place {
+            Some(place) => self.resolve(list, place)?,
+            None => Vec::new(),
+        };
+        let text = |key, default: &str| pairs.get(key).unwrap_or(default).to_string();
+        Ok(DownNodes { nodes, state: text("State", "DOWN"), reason: text("Reason", "") })
+    }
+}

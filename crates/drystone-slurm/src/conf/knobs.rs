@@ -1,0 +1,320 @@
+//! `SchedulerParameters`: every one that changes decisions, with its default, its range and what it does.
+
+use std::fmt;
+
+/// How sure it is that the model does with a parameter what Slurm does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Basis {
+    /// Held to schedules of a real Slurm.
+    Certified,
+    /// Read in Slurm's source, not compared with a running one.
+    Source,
+    /// Not modelled; what that may cost.
+    Ignored(&'static str),
+}
+
+impl fmt::Display for Basis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Basis::Certified => f.pad("certified"),
+            Basis::Source => f.pad("from source"),
+            Basis::Ignored(_) => f.pad("not modelled"),
+        }
+    }
+}
+
+/// One parameter. Flags count as 0 and 1.
+#[derive(Clone, Copy, Debug)]
+pub struct Knob {
+    /// Its name in `SchedulerParameters`.
+    pub name: &'static str,
+    /// Its value where it is not given.
+    pub default: i64,
+    /// The smallest value that Slurm takes.
+    pub min: i64,
+    /// The largest.
+    pub max: i64,
+    /// What it is counted in; `flag` for those without a value.
+    pub unit: &'static str,
+    /// How sure the model is.
+    pub basis: Basis,
+    /// What it does.
+    pub meaning: &'static str,
+    get: fn(&SchedParams) -> i64,
+    set: fn(&mut SchedParams, i64),
+}
+
+impl Knob {
+    /// Its value in `params`.
+    #[must_use]
+    pub fn get(&self, params: &SchedParams) -> i64 {
+        (self.get)(params)
+    }
+
+    /// Sets its value.
+    pub fn set(&self, params: &mut SchedParams, value: i64) {
+        (self.set)(params, value);
+    }
+
+    /// Whether it has no value but is there or not.
+    #[must_use]
+    pub fn is_flag(&self) -> bool {
+        self.unit == "flag"
+    }
+
+    /// The parameter of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Knob> {
+        KNOBS.iter().find(|knob| knob.name.eq_ignore_ascii_case(name))
+    }
+}
+
+macro_rules! knobs {
+    ($($name:ident = $default:expr, $min:expr, $max:expr, $unit:expr, $basis:expr, $meaning:expr;)*) => {
+        /// The parameters in force. Flags count as 0 and 1.
+        #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+        pub struct SchedParams {
+            $(#[doc = $meaning] pub $name: i64,)*
+        }
+
+        impl Default for SchedParams {
+            fn default() -> SchedParams {
+                SchedParams { $($name: $default,)* }
+            }
+        }
+
+        /// Every parameter that is known, in the order of the documentation.
+        pub static KNOBS: &[Knob] = &[
+            $(Knob {
+                name: stringify!($name),
+                default: $default,
+                min: $min,
+                max: $max,
+                unit: $unit,
+                basis: $basis,
+                meaning: $meaning,
+                get: |p| p.$name,
+                set: |p, value| p.$name = value,
+            },)*
+        ];
+    };
+}
+
+/// No upper bound of its own: what Slurm's 32 bits hold.
+const MOST: i64 = i32::MAX as i64;
+const C: Basis = Basis::Certified;
+const S: Basis = Basis::Source;
+
+knobs! {
+    bf_interval = 30, -1, 10_800, "s", C, "seconds between two backfill passes; -1: no backfill";
+    bf_window = 1440, 1, 43_200, "min", C, "how far ahead plans reach; jobs planned later are not protected";
+    bf_resolution = 60, 1, 3600, "s", C, "the grid on which plans begin and end";
+    bf_max_job_test = 500, 1, 1_000_000, "jobs", C, "jobs that a backfill pass tests at most";
+    bf_max_job_user = 0, 0, 1_000_000, "jobs", C, "jobs of each user that a backfill pass looks at; 0: all";
+    bf_max_job_part = 0, 0, 1_000_000, "jobs", S, "jobs of each partition that a backfill pass looks at; 0: all";
+    bf_max_job_user_part = 0, 0, 1_000_000, "jobs", S, "jobs of each user in each partition; 0: all";
+    bf_max_job_assoc = 0, 0, 1_000_000, "jobs", S, "jobs of each association that a backfill pass looks at; 0: all";
+    bf_max_job_start = 0, 0, 10_000, "jobs", S, "starts of one backfill pass; 0: no limit";
+    bf_max_time = 0, 0, 3600, "s", S, "longest backfill pass; 0: as bf_interval";
+    bf_continue = 0, 0, 1, "flag", S, "a backfill pass goes on after a yield although jobs have changed";
+    bf_yield_interval = 2_000_000, 1, 10_000_000, "us", S, "how long a backfill pass keeps the locks";
+    bf_yield_sleep = 500_000, 1, 10_000_000, "us", S, "how long it lets go of them";
+    bf_min_prio_reserve = 0, 0, MOST, "priority", S, "jobs of lower priority get no plan and block no other";
+    bf_min_age_reserve = 0, 0, 2_592_000, "s", S, "jobs that have waited less get no plan and block no other";
+    bf_job_part_count_reserve = 0, 0, 100_000, "plans", S, "plans of each partition; 0: no limit";
+    bf_one_resv_per_job = 0, 0, 1, "flag", S, "a job of several partitions has a plan in one";
+    bf_node_space_size = 0, 0, 2_000_000, "records", S, "room for plans; 0: as bf_max_job_test";
+    bf_window_linear = 0, 0, MOST, "s", S, "the search for a start widens by so much each time, instead of doubling";
+    bf_busy_nodes = 0, 0, 1, "flag", Basis::Ignored("which nodes plans use, where nodes are shared"),
+        "plans prefer nodes in use";
+    bf_running_job_reserve = 0, 0, 1, "flag", Basis::Ignored("plans beside running whole-node jobs"),
+        "running whole-node jobs are in the table of plans";
+    bf_licenses = 0, 0, 1, "flag", Basis::Ignored("starts of jobs that wait for licences"), "plans for licences";
+    bf_max_job_array_resv = 20, 0, 1000, "plans",
+        Basis::Ignored("plans of arrays: a log has their tasks as single jobs"), "plans of one array";
+    bf_hetjob_immediate = 0, 0, 1, "flag", Basis::Ignored("starts of heterogeneous jobs"), "starts them as soon as it can";
+    sched_interval = 60, -1, MOST, "s", C, "seconds between two full passes of the main scheduler; -1: no main scheduler";
+    sched_min_interval = 2, 0, MOST, "us", S, "shortest time between two passes of the main scheduler";
+    batch_sched_delay = 3, 0, MOST, "s", C, "how long the main scheduler waits after a pass before one that is asked for";
+    default_queue_depth = 100, 0, 1_000_000, "jobs", S, "jobs that a quick pass of the main scheduler looks at";
+    partition_job_depth = 0, 0, 1_000_000, "jobs", S, "jobs of each partition that the main scheduler looks at; 0: all";
+    sched_max_job_start = 0, 0, 1_000_000, "jobs", S, "starts of one pass of the main scheduler; 0: no limit";
+    max_sched_time = 2, 1, 3600, "s", S, "longest pass of the main scheduler";
+    defer = 0, 0, 1, "flag", S, "jobs are not tried at submission, and ends of jobs only ask for a pass";
+    max_rpc_cnt = 0, 0, MOST, "RPCs", Basis::Ignored("passes that wait while many requests are open"),
+        "no pass while so many requests are open; 0: no limit";
+    assoc_limit_stop = 0, 0, 1, "flag", S, "a job that a limit refuses blocks its partition";
+}
+
+/// What was wrong with one word of `SchedulerParameters`. Slurm goes on with the default, and so does the model.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Trouble {
+    /// Slurm may know it; the model does not, and it is in no list of those that are left out on purpose.
+    Unknown(String),
+    /// Known, not modelled: its name and what that may cost.
+    Ignored(&'static str, &'static str),
+    /// A value out of range, or none; what was said and what was expected.
+    Value(String),
+}
+
+/// Words that Slurm knows and that change no decision about when a batch job starts.
+const HARMLESS: &[&str] = &[
+    "allow_zero_lic",
+    "batch_sched_delay",
+    "bf_allow_magnetic_slot",
+    "build_queue_timeout",
+    "correspond_after_task_cnt",
+    "default_gbytes",
+    "disable_hetjob_steps",
+    "disable_job_shrink",
+    "disable_user_top",
+    "enable_hetjob_steps",
+    "enable_job_state_cache",
+    "enable_user_top",
+    "extra_constraints",
+    "gs_only",
+    "hetjob_prio",
+    "Ignore_NUMA",
+    "ignore_prefer_validation",
+    "kill_invalid_depend",
+    "max_array_tasks",
+    "max_depend_depth",
+    "max_script_size",
+    "max_submit_line_size",
+    "nohold_on_prolog_fail",
+    "permit_job_expansion",
+    "reduce_completing_frag",
+    "requeue_delay",
+    "requeue_setup_env_fail",
+    "salloc_wait_nodes",
+    "sbatch_wait_nodes",
+    "sched_max_job_start",
+    "spec_cores_first",
+    "step_retry_count",
+    "step_retry_time",
+    "time_min_as_soft_limit",
+    "whole_hetjob",
+];
+
+/// Words that change decisions and are not modelled, with what that may cost.
+const LEFT_OUT: &[(&str, &str)] = &[
+    ("pack_serial_at_end", "which nodes jobs of one processor get"),
+    ("preempt_reorder_count", "which jobs are preempted"),
+    ("preempt_strict_order", "which jobs are preempted"),
+    ("preempt_youngest_first", "which jobs are preempted"),
+    ("preempt_send_user_signal", "how long preempted jobs take to end"),
+    ("delay_boot", "starts on nodes that have to boot"),
+    ("max_switch_wait", "waits of jobs that ask for few switches"),
+    ("bf_topopt_enable", "which nodes jobs get"),
+    ("bf_licenses", "starts of jobs that wait for licences"),
+    ("rsv", "reservations"),
+];
+
+impl SchedParams {
+    /// Reads the value of `SchedulerParameters`; later words win.
+    #[must_use]
+    pub fn parse(text: &str) -> (SchedParams, Vec<Trouble>) {
+        let (mut params, mut troubles) = (SchedParams::default(), Vec::new());
+        for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+            if let Err(trouble) = params.apply(word) {
+                troubles.push(trouble);
+            }
+        }
+        (params, troubles)
+    }
+
+    /// Sets the parameter that one word says, `bf_interval=60` or `bf_continue`.
+    ///
+    /// # Errors
+    /// See [`Trouble`]; a parameter with a wrong value keeps what it had.
+    pub fn apply(&mut self, word: &str) -> Result<(), Trouble> {
+        let (name, value) =
+            word.split_once('=').map_or((word, None), |(name, value)| (name.trim(), Some(value.trim())));
+        let name = if name.eq_ignore_ascii_case("max_job_bf") { "bf_max_job_test" } else { name };
+        let Some(knob) = Knob::named(name) else {
+            return unmodelled(name);
+        };
+        let value = match value {
+            None | Some("yes" | "1") if knob.is_flag() => 1,
+            Some("no" | "0") if knob.is_flag() => 0,
+            Some(text) => text.parse::<i64>().map_err(|_| wrong(knob, word))?,
+            None => return Err(wrong(knob, word)),
+        };
+        if !(knob.min..=knob.max).contains(&value) || (knob.name.ends_with("_interval") && value == 0 && knob.min < 0) {
+            return Err(wrong(knob, word));
+        }
+        knob.set(self, value);
+        match knob.basis {
+            Basis::Ignored(cost) if value != knob.default => Err(Trouble::Ignored(knob.name, cost)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The longest backfill pass in seconds.
+    #[must_use]
+    pub fn pass_seconds(&self) -> i64 {
+        if self.bf_max_time > 0 { self.bf_max_time } else { self.bf_interval.max(1) }
+    }
+
+    /// Records that the table of plans has room for.
+    #[must_use]
+    pub fn records(&self) -> usize {
+        let size = if self.bf_node_space_size > 0 { self.bf_node_space_size } else { self.bf_max_job_test };
+        size.max(2) as usize
+    }
+}
+
+fn unmodelled(name: &str) -> Result<(), Trouble> {
+    if let Some((name, cost)) = LEFT_OUT.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)) {
+        return Err(Trouble::Ignored(name, cost));
+    }
+    if HARMLESS.iter().any(|n| n.eq_ignore_ascii_case(name)) {
+        return Ok(());
+    }
+    Err(Trouble::Unknown(name.to_string()))
+}
+
+fn wrong(knob: &Knob, word: &str) -> Trouble {
+    let (Knob { name, min, max, unit, default, .. }, flag) = (*knob, knob.is_flag());
+    let expected = if flag { "nothing behind it".to_string() } else { format!("{min} to {max} ({unit})") };
+    Trouble::Value(format!("`{word}`: {name} takes {expected}; Slurm refuses it and uses {default}"))
+}
+
+/// What differs from the defaults, as `SchedulerParameters` has it.
+impl fmt::Display for SchedParams {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = |knob: &Knob| match knob.get(self) {
+            value if value == knob.default => None,
+            1 if knob.is_flag() => Some(knob.name.to_string()),
+            value => Some(format!("{}={value}", knob.name)),
+        };
+        f.write_str(&KNOBS.iter().filter_map(word).collect::<Vec<_>>().join(","))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_read_and_printed() {
+        let text = "bf_interval=120,bf_window=4320,bf_max_job_test=2500,bf_max_job_user=100,bf_continue";
+        let (params, troubles) = SchedParams::parse(text);
+        assert!(troubles.is_empty(), "{troubles:?}");
+        assert_eq!((params.bf_interval, params.bf_continue, params.pass_seconds()), (120, 1, 120));
+        assert_eq!(SchedParams::parse(&params.to_string()).0, params);
+    }
+
+    #[test]
+    fn what_slurm_refuses_leaves_the_default() {
+        let (params, troubles) = SchedParams::parse("bf_resolution=0,bf_interval=x,bf_frobnicate=3,bf_licenses");
+        assert_eq!(params.bf_resolution, 60);
+        let told = [
+            Trouble::Value("`bf_resolution=0`: bf_resolution takes 1 to 3600 (s); Slurm refuses it and uses 60".into()),
+            Trouble::Value("`bf_interval=x`: bf_interval takes -1 to 10800 (s); Slurm refuses it and uses 30".into()),
+            Trouble::Unknown("bf_frobnicate".into()),
+            Trouble::Ignored("bf_licenses", "starts of jobs that wait for licences"),
+        ];
+        assert_eq!(troubles, told);
+    }
+}

@@ -1,0 +1,262 @@
+//! `slurm.conf`: nodes, partitions and the settings that change what the scheduler decides.
+//!
+//! Reads what Slurm reads: keys without regard to case, `#` comments, lines that go on after a backslash, `Include`, host lists,
+//! `DEFAULT` lines that hold for later ones. What is wrong is an error with file and line; what Slurm knows and this model does
+//! not is a [`Remark`] that says what it may cost.
+//!
+//! ```
+//! use drystone_slurm::conf::SlurmConf;
+//!
+//! let text = "ClusterName=example\n\
+//!             SchedulerParameters=bf_interval=60,bf_continue\n\
+//!             NodeName=DEFAULT Sockets=2 CoresPerSocket=16\n\
+//!             NodeName=n[01-04]\n\
+//!             PartitionName=batch Nodes=ALL Default=YES MaxTime=1-00:00:00\n";
+//! let conf = SlurmConf::parse(text, "slurm.conf")?;
+//! assert_eq!((conf.nodes.len(), conf.nodes[3].name.as_str(), conf.nodes[3].cpus), (4, "n04", 32));
+//! assert_eq!(conf.partitions[0].nodes, [0, 1, 2, 3]);
+//! assert_eq!(conf.partitions[0].max_minutes, Some(1440));
+//! assert_eq!(conf.sched.bf_interval, 60);
+//! # Ok::<(), drystone_slurm::conf::ConfError>(())
+//! ```
+
+mod error;
+mod hostlist;
+mod hosts;
+mod knobs;
+mod known;
+mod lines;
+mod node;
+mod pairs;
+mod partition;
+mod remark;
+mod settings;
+mod units;
+
+pub use error::{ConfError, Place};
+pub use hostlist::{compress as compress_hostlist, expand as expand_hostlist};
+pub use knobs::{Basis, KNOBS, Knob, SchedParams, Trouble};
+pub use node::Node;
+pub use partition::{Partition, Sharing};
+pub use remark::{Remark, Topic};
+pub use settings::{Ends, Preempt, PreemptMode, PreemptType, Priority, Select};
+pub use units::{minutes, seconds};
+
+use lines::Line;
+use pairs::Pairs;
+use settings::Lookup;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A setting outside nodes and partitions.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Setting {
+    /// Its key, as written.
+    pub key: String,
+    /// Its value.
+    pub value: String,
+    /// Where it is; of several the last one, which counts.
+    pub place: Place,
+}
+
+/// Nodes that are out of service from the beginning.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DownNodes {
+    /// Their indices.
+    pub nodes: Vec<u32>,
+    /// `State`, as written.
+    pub state: String,
+    /// `Reason`, as written.
+    pub reason: String,
+}
+
+/// A configuration that was read and checked.
+#[derive(Clone, Debug)]
+pub struct SlurmConf {
+    /// `ClusterName`.
+    pub cluster: Option<String>,
+    /// The nodes in the order of their lines, which is the order in which Slurm numbers them.
+    pub nodes: Vec<Node>,
+    /// The partitions in their order.
+    pub partitions: Vec<Partition>,
+    /// `DownNodes` lines.
+    pub down: Vec<DownNodes>,
+    /// `SchedulerParameters`.
+    pub sched: SchedParams,
+    /// Whether `sched/backfill` runs; else `sched/builtin`, the main scheduler alone.
+    pub backfill: bool,
+    /// How resources are given out.
+    pub select: Select,
+    /// Where priorities come from.
+    pub priority: Priority,
+    /// Preemption.
+    pub preempt: Preempt,
+    /// How jobs end.
+    pub ends: Ends,
+    /// `AccountingStorageEnforce`, in small letters.
+    pub enforce: Vec<String>,
+    /// Every setting by its key in small letters.
+    pub settings: BTreeMap<String, Setting>,
+    /// What is worth knowing about the file: unknown keys, what is not modelled, contradictions.
+    pub remarks: Vec<Remark>,
+}
+
+impl SlurmConf {
+    /// Reads a file and all it includes.
+    ///
+    /// # Errors
+    /// A file that cannot be read, a line that is none, a value out of its range, a partition with nodes that are not there.
+    pub fn read(path: impl AsRef<Path>) -> Result<SlurmConf, ConfError> {
+        let path = path.as_ref();
+        Reading::default().all(&lines::read(path)?, path)
+    }
+
+    /// Reads a text; `name` is what errors call it, and its folder is where relative includes are looked up.
+    ///
+    /// # Errors
+    /// As [`SlurmConf::read`].
+    pub fn parse(text: &str, name: impl AsRef<Path>) -> Result<SlurmConf, ConfError> {
+        let name = name.as_ref();
+        Reading::default().all(&lines::parse(text, name)?, name)
+    }
+
+    /// The index of a node.
+    #[must_use]
+    pub fn node(&self, name: &str) -> Option<u32> {
+        self.nodes.iter().position(|node| node.name == name).map(|index| index as u32)
+    }
+
+    /// The partition of a name.
+    #[must_use]
+    pub fn partition(&self, name: &str) -> Option<&Partition> {
+        self.partitions.iter().find(|partition| partition.name == name)
+    }
+
+    /// Whether a node is out of service from the beginning.
+    #[must_use]
+    pub fn is_down(&self, node: u32) -> bool {
+        self.nodes[node as usize].is_down() || self.down.iter().any(|down| down.nodes.contains(&node))
+    }
+
+    /// The parameters set here that the model has from Slurm's source alone.
+    #[must_use]
+    pub fn from_source(&self) -> Vec<&'static Knob> {
+        let set = |knob: &&Knob| knob.basis == Basis::Source && knob.get(&self.sched) != knob.default;
+        KNOBS.iter().filter(set).collect()
+    }
+
+    /// A setting's value, without regard to the case of its key.
+    #[must_use]
+    pub fn setting(&self, key: &str) -> Option<&str> {
+        self.settings.get(&key.to_ascii_lowercase()).map(|setting| setting.value.as_str())
+    }
+}
+
+/// What has been read so far.
+#[derive(Default)]
+struct Reading {
+    settings: BTreeMap<String, Setting>,
+    nodes: Vec<Node>,
+    partitions: Vec<Partition>,
+    /// `DownNodes` lines: hosts, state, reason, place.
+    down: Vec<Pairs>,
+    sets: Vec<Pairs>,
+    node_defaults: Pairs,
+    partition_defaults: Pairs,
+    remarks: Vec<Remark>,
+}
+
+impl Reading {
+    fn all(mut self, lines: &[Line], name: &Path) -> Result<SlurmConf, ConfError> {
+        for line in lines {
+            self.line(line)?;
+        }
+        self.finish(name)
+    }
+
+    fn line(&mut self, line: &Line) -> Result<(), ConfError> {
+        let place = &line.place;
+        let pairs = Pairs::split(&line.text, place)?;
+        let Some((first, name)) = pairs.list.first() else { return Ok(()) };
+        let is_default = name.eq_ignore_ascii_case("DEFAULT");
+        match first.to_ascii_lowercase().as_str() {
+            "nodename" if is_default => self.node_defaults = without_first(pairs).over(&self.node_defaults),
+            "nodename" => self.nodes.extend(node::nodes(&pairs.over(&self.node_defaults), place)?),
+            "partitionname" if is_default => {
+                self.partition_defaults = without_first(pairs).over(&self.partition_defaults);
+            }
+            "partitionname" => self.partition(&pairs.over(&self.partition_defaults), place)?,
+            "downnodes" => self.down.push(pairs),
+            "nodeset" => self.sets.push(pairs),
+            "frontendname" | "switchname" => {}
+            _ => self.settings(pairs, place),
+        }
+        Ok(())
+    }
+
+    fn partition(&mut self, pairs: &Pairs, place: &Place) -> Result<(), ConfError> {
+        let partition = Partition::read(pairs, place)?;
+        if let Some(earlier) = self.partitions.iter().find(|p| p.name == partition.name) {
+            let problem = format!("the partition {} is there already, at {}", partition.name, earlier.place);
+            return Err(ConfError::line(place, problem));
+        }
+        self.partitions.push(partition);
+        Ok(())
+    }
+
+    fn settings(&mut self, pairs: Pairs, place: &Place) {
+        for (key, value) in pairs.list {
+            let low = key.to_ascii_lowercase();
+            if !known::is_known(&key) {
+                self.remarks.push(Remark::unknown_key(&key, place));
+            }
+            let setting = Setting { key, value, place: place.clone() };
+            if let Some(earlier) = self.settings.insert(low, setting) {
+                self.remarks.push(Remark::repeated(&earlier, place));
+            }
+        }
+    }
+
+    fn finish(mut self, name: &Path) -> Result<SlurmConf, ConfError> {
+        let settings = Lookup(&self.settings);
+        let at = |(key, problem): (&'static str, String)| match self.settings.get(&key.to_ascii_lowercase()) {
+            Some(setting) => ConfError::line(&setting.place, format!("{key}: {problem}")),
+            None => ConfError::Whole { file: name.to_path_buf(), problem: format!("{key}: {problem}") },
+        };
+        let (sched, troubles) = SchedParams::parse(settings.text("SchedulerParameters").unwrap_or_default());
+        let (priority, preempt) = (Priority::read(&settings).map_err(at)?, Preempt::read(&settings).map_err(at)?);
+        let (ends, select) = (Ends::read(&settings).map_err(at)?, settings.select());
+        let enforce = settings.text("AccountingStorageEnforce").unwrap_or_default().to_ascii_lowercase();
+        let backfill = !settings.text("SchedulerType").is_some_and(|t| t.eq_ignore_ascii_case("sched/builtin"));
+        let cluster = settings.text("ClusterName").map(String::from);
+        let hosts = hosts::Hosts::new(&self.nodes, &self.sets)?;
+        let mut partitions = std::mem::take(&mut self.partitions);
+        for partition in &mut partitions {
+            partition.nodes = hosts.resolve(&partition.hosts, &partition.place)?;
+        }
+        let down = self.down.iter().map(|pairs| hosts.down(pairs)).collect::<Result<_, _>>()?;
+        let mut conf = SlurmConf {
+            cluster,
+            nodes: self.nodes,
+            partitions,
+            down,
+            sched,
+            backfill,
+            select,
+            priority,
+            preempt,
+            ends,
+            enforce: enforce.split(',').filter(|e| !e.is_empty()).map(String::from).collect(),
+            settings: self.settings,
+            remarks: self.remarks,
+        };
+        let more = remark::about(&conf, &troubles);
+        conf.remarks.extend(more);
+        Ok(conf)
+    }
+}
+
+/// The pairs behind `NodeName=DEFAULT`.
+fn without_first(pairs: Pairs) -> Pairs {
+    Pairs { list: pairs.list.into_iter().skip(1).collect(), ..pairs }
+}

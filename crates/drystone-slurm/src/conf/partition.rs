@@ -1,0 +1,149 @@
+//! `PartitionName` lines.
+
+use super::error::{ConfError, Place};
+use super::pairs::Pairs;
+use super::units;
+use std::collections::BTreeMap;
+
+/// Whether jobs share the cores of a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Sharing {
+    /// `NO`: a core has one job; jobs share nodes.
+    #[default]
+    No,
+    /// `EXCLUSIVE`: a node has one job.
+    Exclusive,
+    /// `YES` or `FORCE`: so many jobs on each core.
+    Over(u32),
+}
+
+/// A partition.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Partition {
+    /// Its name.
+    pub name: String,
+    /// `Nodes`, as written.
+    pub hosts: String,
+    /// Its nodes as indices into [`SlurmConf::nodes`](super::SlurmConf::nodes), ascending.
+    pub nodes: Vec<u32>,
+    /// Whether jobs that name none go here.
+    pub default: bool,
+    /// Whether its jobs may start.
+    pub up: bool,
+    /// Longest time limit in minutes; `None` without one.
+    pub max_minutes: Option<i64>,
+    /// Time limit in minutes of jobs that name none; `None`: the longest.
+    pub default_minutes: Option<i64>,
+    /// Most nodes of a job.
+    pub max_nodes: Option<u32>,
+    /// Fewest nodes of a job.
+    pub min_nodes: u32,
+    /// Most processors that jobs of this partition use on one node.
+    pub max_cpus_per_node: Option<u32>,
+    /// Jobs of higher tiers are looked at first.
+    pub tier: u32,
+    /// Adds to the priority of its jobs, relative to the largest of all partitions.
+    pub job_factor: u32,
+    /// Whether jobs share nodes and cores.
+    pub sharing: Sharing,
+    /// What happens to its jobs when others need their place; as written.
+    pub preempt_mode: Option<String>,
+    /// Seconds that a preempted job has left.
+    pub grace_seconds: i64,
+    /// The QOS whose limits hold for all of its jobs.
+    pub qos: Option<String>,
+    /// Minutes that a job may run beyond its limit.
+    pub over_minutes: Option<i64>,
+    /// Every other key, as written.
+    pub others: BTreeMap<String, String>,
+    /// Where its line is.
+    pub place: Place,
+}
+
+/// Keys that fields hold.
+const READ: &[&str] = &[
+    "PartitionName",
+    "Nodes",
+    "Default",
+    "State",
+    "MaxTime",
+    "DefaultTime",
+    "MaxNodes",
+    "MinNodes",
+    "MaxCPUsPerNode",
+    "PriorityTier",
+    "PriorityJobFactor",
+    "Priority",
+    "OverSubscribe",
+    "Shared",
+    "PreemptMode",
+    "GraceTime",
+    "QOS",
+    "OverTimeLimit",
+    "ExclusiveUser",
+];
+
+impl Partition {
+    pub(crate) fn read(line: &Pairs, place: &Place) -> Result<Partition, ConfError> {
+        let both = value(line, "Priority", units::count, place)?;
+        let tier = value(line, "PriorityTier", units::count, place)?.or(both).unwrap_or(1);
+        let job_factor = value(line, "PriorityJobFactor", units::count, place)?.or(both).unwrap_or(1);
+        let others = line.list.iter().filter(|(key, _)| !READ.iter().any(|read| read.eq_ignore_ascii_case(key)));
+        let none = |text: &str| if text.eq_ignore_ascii_case("none") { Ok(None) } else { units::minutes(text) };
+        Ok(Partition {
+            name: line.get("PartitionName").unwrap_or_default().to_string(),
+            hosts: line.get("Nodes").unwrap_or_default().to_string(),
+            nodes: Vec::new(),
+            default: value(line, "Default", units::yes_no, place)?.unwrap_or(false),
+            up: value(line, "State", state, place)?.unwrap_or(true),
+            max_minutes: value(line, "MaxTime", units::minutes, place)?.flatten(),
+            default_minutes: value(line, "DefaultTime", none, place)?.flatten(),
+            max_nodes: value(line, "MaxNodes", units::limit, place)?.flatten(),
+            min_nodes: value(line, "MinNodes", units::count, place)?.unwrap_or(0),
+            max_cpus_per_node: value(line, "MaxCPUsPerNode", units::limit, place)?.flatten(),
+            tier,
+            job_factor,
+            sharing: value(line, "OverSubscribe", sharing, place)?
+                .or(value(line, "Shared", sharing, place)?)
+                .unwrap_or_default(),
+            preempt_mode: line.get("PreemptMode").map(String::from),
+            grace_seconds: value(line, "GraceTime", units::count, place)?.map_or(0, i64::from),
+            qos: line.get("QOS").filter(|q| !q.is_empty()).map(String::from),
+            over_minutes: value(line, "OverTimeLimit", units::minutes, place)?.flatten(),
+            others: others.cloned().collect(),
+            place: place.clone(),
+        })
+    }
+}
+
+fn value<T>(
+    line: &Pairs,
+    key: &str,
+    read: impl Fn(&str) -> Result<T, String>,
+    place: &Place,
+) -> Result<Option<T>, ConfError> {
+    let told = |problem| ConfError::line(place, format!("{key}: {problem}"));
+    line.get(key).map(|text| read(text).map_err(told)).transpose()
+}
+
+/// Whether jobs may start.
+fn state(text: &str) -> Result<bool, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "up" => Ok(true),
+        "down" | "drain" | "inactive" => Ok(false),
+        _ => Err(format!("`{text}` is no state; expected UP, DOWN, DRAIN or INACTIVE")),
+    }
+}
+
+fn sharing(text: &str) -> Result<Sharing, String> {
+    let (word, jobs) = text.split_once(':').unwrap_or((text, "4"));
+    let jobs = units::count(jobs)?.max(1);
+    match word.to_ascii_lowercase().as_str() {
+        "no" => Ok(Sharing::No),
+        "exclusive" => Ok(Sharing::Exclusive),
+        // Jobs share only where they ask for it.
+        "yes" => Ok(Sharing::No),
+        "force" => Ok(if jobs == 1 { Sharing::No } else { Sharing::Over(jobs) }),
+        _ => Err(format!("`{text}` is none of NO, EXCLUSIVE, YES[:count], FORCE[:count]")),
+    }
+}

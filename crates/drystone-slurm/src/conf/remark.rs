@@ -1,0 +1,172 @@
+//! What is worth knowing about a configuration: keys that Slurm does not know, what the model leaves out, contradictions.
+
+use super::{Place, Select, Setting, Sharing, SlurmConf, Trouble};
+use std::fmt;
+
+/// What a remark is about.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Topic {
+    /// A key or a word that Slurm does not know, or that this program does not.
+    Unknown,
+    /// Slurm refuses the value and goes on with the default.
+    Refused,
+    /// It changes decisions and is not modelled; the text says what that may cost.
+    NotModelled,
+    /// Two settings that do not go together.
+    Contradiction,
+}
+
+impl fmt::Display for Topic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Topic::Unknown => "unknown",
+            Topic::Refused => "refused",
+            Topic::NotModelled => "not modelled",
+            Topic::Contradiction => "contradiction",
+        })
+    }
+}
+
+/// One remark.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Remark {
+    /// What it is about.
+    pub topic: Topic,
+    /// Where, if it is about one line.
+    pub place: Option<Place>,
+    /// The remark.
+    pub text: String,
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = &self.place {
+            write!(f, "{place}: ")?;
+        }
+        write!(f, "{}: {}", self.topic, self.text)
+    }
+}
+
+impl Remark {
+    fn at(topic: Topic, place: Option<&Place>, text: impl Into<String>) -> Remark {
+        Remark { topic, place: place.cloned(), text: text.into() }
+    }
+
+    pub(super) fn unknown_key(key: &str, place: &Place) -> Remark {
+        Remark::at(Topic::Unknown, Some(place), format!("Slurm has no key {key}"))
+    }
+
+    pub(super) fn repeated(earlier: &Setting, place: &Place) -> Remark {
+        let text = format!("{} is at line {} as well; the later line counts", earlier.key, earlier.place.line);
+        Remark::at(Topic::Contradiction, Some(place), text)
+    }
+}
+
+/// Plugins and settings that change decisions and are not modelled: key, a value that is harmless, what it may cost.
+const LEFT_OUT: &[(&str, &[&str], &str)] = &[
+    ("TopologyPlugin", &["topology/none", "topology/default", "topology/flat"], "which nodes jobs get, and plans"),
+    ("PrioritySiteFactorPlugin", &["none", "site_factor/none"], "the order of the queue"),
+    ("JobSubmitPlugins", &["none"], "jobs that a plugin changes or refuses when they are submitted"),
+    ("BurstBufferType", &["burst_buffer/none"], "starts that wait for data"),
+    ("Licenses", &[], "starts of jobs that wait for licences"),
+    ("SuspendProgram", &[], "starts on nodes that have to boot"),
+    ("PrologSlurmctld", &[], "the time from a start to the job's first line"),
+    ("GresTypes", &[], "jobs that wait for GPUs and other devices"),
+];
+
+pub(super) fn about(conf: &SlurmConf, troubles: &[Trouble]) -> Vec<Remark> {
+    let mut remarks = Vec::new();
+    sched(conf, troubles, &mut remarks);
+    plugins(conf, &mut remarks);
+    partitions(conf, &mut remarks);
+    remarks
+}
+
+fn sched(conf: &SlurmConf, troubles: &[Trouble], remarks: &mut Vec<Remark>) {
+    let place = conf.settings.get("schedulerparameters").map(|setting| &setting.place);
+    for trouble in troubles {
+        remarks.push(match trouble {
+            Trouble::Unknown(name) => {
+                let text = format!("SchedulerParameters: {name} is not known here, and changes nothing in the model");
+                Remark::at(Topic::Unknown, place, text)
+            }
+            Trouble::Ignored(name, cost) => {
+                Remark::at(Topic::NotModelled, place, format!("SchedulerParameters: {name}; it may cost: {cost}"))
+            }
+            Trouble::Value(problem) => Remark::at(Topic::Refused, place, format!("SchedulerParameters: {problem}")),
+        });
+    }
+    let longest = conf.partitions.iter().filter_map(|p| p.max_minutes.map(|m| (m, p))).max_by_key(|&(m, _)| m);
+    if let Some((minutes, partition)) = longest.filter(|&(m, _)| conf.backfill && m > conf.sched.bf_window) {
+        let text = format!(
+            "bf_window={} min is below MaxTime={minutes} min of the partition {}: jobs planned beyond the window are not protected",
+            conf.sched.bf_window, partition.name
+        );
+        remarks.push(Remark::at(Topic::Contradiction, place, text));
+    }
+}
+
+fn plugins(conf: &SlurmConf, remarks: &mut Vec<Remark>) {
+    for (key, harmless, cost) in LEFT_OUT {
+        let Some(setting) = conf.settings.get(&key.to_ascii_lowercase()) else { continue };
+        if !setting.value.is_empty() && !harmless.iter().any(|h| h.eq_ignore_ascii_case(&setting.value)) {
+            let text = format!("{}={}; it may cost: {cost}", setting.key, setting.value);
+            remarks.push(Remark::at(Topic::NotModelled, Some(&setting.place), text));
+        }
+    }
+    let mut say = |key: &str, text: String| {
+        let place = conf.settings.get(key).map(|setting| &setting.place);
+        remarks.push(Remark::at(Topic::NotModelled, place, text));
+    };
+    if conf.select == Select::Socket {
+        say("selecttypeparameters", "CR_Socket; jobs are given cores, which packs more of them on a node".to_string());
+    }
+    if conf.setting("SelectTypeParameters").is_some_and(|flags| flags.to_ascii_uppercase().contains("MEMORY")) {
+        say(
+            "selecttypeparameters",
+            "memory as a resource; it may cost: starts of jobs that wait for memory".to_string(),
+        );
+    }
+    let known = ["priority/multifactor", "priority/basic"];
+    if let Some(kind) = conf.setting("PriorityType").filter(|t| !known.iter().any(|k| k.eq_ignore_ascii_case(t))) {
+        say("prioritytype", format!("PriorityType={kind}; the queue is first come, first served instead"));
+    }
+    let scheds = ["sched/backfill", "sched/builtin"];
+    if let Some(kind) = conf.setting("SchedulerType").filter(|t| !scheds.iter().any(|k| k.eq_ignore_ascii_case(t))) {
+        say("schedulertype", format!("SchedulerType={kind}; sched/backfill is simulated instead"));
+    }
+    let weights = conf.nodes.iter().any(|node| node.weight != conf.nodes[0].weight);
+    if weights {
+        say("nodename", "nodes of different Weight; it may cost: which nodes jobs get".to_string());
+    }
+}
+
+fn partitions(conf: &SlurmConf, remarks: &mut Vec<Remark>) {
+    for p in &conf.partitions {
+        let mut say = |topic, text: String| remarks.push(Remark::at(topic, Some(&p.place), text));
+        if let (Some(default), Some(max)) = (p.default_minutes, p.max_minutes)
+            && default > max
+        {
+            let text =
+                format!("{}: DefaultTime is above MaxTime; Slurm refuses jobs without a limit of their own", p.name);
+            say(Topic::Contradiction, text);
+        }
+        if p.max_nodes.is_some_and(|max| max < p.min_nodes) {
+            say(Topic::Contradiction, format!("{}: MinNodes is above MaxNodes; no job can run", p.name));
+        }
+        if p.nodes.is_empty() {
+            say(Topic::Contradiction, format!("{}: a partition without nodes; no job can run", p.name));
+        }
+        if let Sharing::Over(jobs) = p.sharing {
+            say(
+                Topic::NotModelled,
+                format!("{}: {jobs} jobs on each core; jobs get cores of their own instead", p.name),
+            );
+        }
+    }
+    let defaults = conf.partitions.iter().filter(|p| p.default).collect::<Vec<_>>();
+    if let [first, .., last] = defaults.as_slice() {
+        let text = format!("both {} and {} are Default=YES; Slurm takes the last one", first.name, last.name);
+        remarks.push(Remark::at(Topic::Contradiction, Some(&last.place), text));
+    }
+}

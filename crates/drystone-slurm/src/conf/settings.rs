@@ -1,0 +1,251 @@
+//! The settings outside nodes and partitions that change what the scheduler decides.
+
+use super::units;
+use std::collections::BTreeMap;
+
+/// How resources are given out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Select {
+    /// `select/linear`: whole nodes.
+    Linear,
+    /// `select/cons_tres` or `cons_res` with `CR_CPU`: single processors.
+    Cpu,
+    /// With `CR_Core`, the default: whole cores.
+    #[default]
+    Core,
+    /// With `CR_Socket`: whole sockets.
+    Socket,
+}
+
+/// Where priorities come from.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Priority {
+    /// `priority/multifactor`, else `priority/basic`: first come, first served.
+    pub multifactor: bool,
+    /// Weight of the age.
+    pub age: f64,
+    /// Weight of the fair share.
+    pub fair_share: f64,
+    /// Weight of the size.
+    pub size: f64,
+    /// Weight of the partition.
+    pub partition: f64,
+    /// Weight of the QOS.
+    pub qos: f64,
+    /// Weight of the association's own priority.
+    pub assoc: f64,
+    /// Weights of trackable resources, `CPU=1000,Mem=…`.
+    pub tres: BTreeMap<String, f64>,
+    /// The age in seconds at which a job's age counts in full.
+    pub max_age: i64,
+    /// After so many seconds past use counts half; `0`: for ever.
+    pub half_life: i64,
+    /// Seconds between two calculations.
+    pub calc_period: i64,
+    /// Whether small jobs are favoured.
+    pub favor_small: bool,
+    /// `PriorityFlags`, in capitals.
+    pub flags: Vec<String>,
+    /// Divides effective use in the classic formula.
+    pub dampening: f64,
+    /// When use is forgotten, with a half-life of 0; as written, in capitals.
+    pub usage_reset: String,
+}
+
+impl Default for Priority {
+    fn default() -> Priority {
+        Priority {
+            multifactor: false,
+            age: 0.0,
+            fair_share: 0.0,
+            size: 0.0,
+            partition: 0.0,
+            qos: 0.0,
+            assoc: 0.0,
+            tres: BTreeMap::new(),
+            max_age: 7 * 86_400,
+            half_life: 7 * 86_400,
+            calc_period: 300,
+            favor_small: false,
+            flags: Vec::new(),
+            dampening: 1.0,
+            usage_reset: "NONE".to_string(),
+        }
+    }
+}
+
+impl Priority {
+    /// Whether a flag is set.
+    #[must_use]
+    pub fn has(&self, flag: &str) -> bool {
+        self.flags.iter().any(|f| f == flag)
+    }
+
+    pub(super) fn read(settings: &Lookup<'_>) -> Result<Priority, (&'static str, String)> {
+        let d = Priority::default();
+        let weight = |key| settings.read(key, number).map(|w| w.unwrap_or(0.0));
+        let whole_minutes = |key, default| {
+            settings.read(key, units::minutes).map(|m| m.map_or(default, |m| m.map_or(i64::MAX, |m| m * 60)))
+        };
+        let flags = settings.text("PriorityFlags").unwrap_or_default().to_ascii_uppercase();
+        Ok(Priority {
+            multifactor: settings.text("PriorityType").is_some_and(|t| t.eq_ignore_ascii_case("priority/multifactor")),
+            age: weight("PriorityWeightAge")?,
+            fair_share: weight("PriorityWeightFairshare")?,
+            size: weight("PriorityWeightJobSize")?,
+            partition: weight("PriorityWeightPartition")?,
+            qos: weight("PriorityWeightQOS")?,
+            assoc: weight("PriorityWeightAssoc")?,
+            tres: settings.read("PriorityWeightTRES", tres)?.unwrap_or_default(),
+            max_age: whole_minutes("PriorityMaxAge", d.max_age)?,
+            half_life: whole_minutes("PriorityDecayHalfLife", d.half_life)?,
+            calc_period: whole_minutes("PriorityCalcPeriod", d.calc_period)?,
+            favor_small: settings.read("PriorityFavorSmall", units::yes_no)?.unwrap_or(false),
+            flags: flags.split(',').filter(|f| !f.is_empty()).map(String::from).collect(),
+            dampening: settings.read("FairShareDampeningFactor", number)?.unwrap_or(1.0).max(1.0),
+            usage_reset: settings.text("PriorityUsageResetPeriod").unwrap_or("NONE").to_ascii_uppercase(),
+        })
+    }
+}
+
+/// What becomes of running jobs that others are to replace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum PreemptMode {
+    /// Nothing.
+    #[default]
+    Off,
+    /// They go back to the queue and begin anew.
+    Requeue,
+    /// They end for good.
+    Cancel,
+    /// They stop and go on later.
+    Suspend,
+}
+
+impl PreemptMode {
+    /// The mode that a value says; `GANG` and `WITHIN` beside it change nothing here.
+    ///
+    /// # Errors
+    /// A word that is none.
+    pub fn read(text: &str) -> Result<PreemptMode, String> {
+        let mut mode = PreemptMode::Off;
+        for word in text.split(',') {
+            match word.trim().to_ascii_lowercase().as_str() {
+                "off" | "gang" | "within" | "" => {}
+                "requeue" => mode = PreemptMode::Requeue,
+                "cancel" => mode = PreemptMode::Cancel,
+                "suspend" => mode = PreemptMode::Suspend,
+                _ => return Err(format!("`{word}` is none of OFF, CANCEL, REQUEUE, SUSPEND, GANG, WITHIN")),
+            }
+        }
+        Ok(mode)
+    }
+}
+
+/// Which jobs may replace which.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum PreemptType {
+    /// None.
+    #[default]
+    None,
+    /// Those of a partition of a higher tier.
+    Partition,
+    /// Those of a QOS that names the other one.
+    Qos,
+}
+
+/// Preemption.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Preempt {
+    /// Which jobs may replace which.
+    pub by: PreemptType,
+    /// What becomes of those that are replaced.
+    pub mode: PreemptMode,
+    /// Seconds that a job has run before it may be replaced.
+    pub exempt_seconds: i64,
+}
+
+impl Preempt {
+    pub(super) fn read(settings: &Lookup<'_>) -> Result<Preempt, (&'static str, String)> {
+        let by = |text: &str| match text.to_ascii_lowercase().as_str() {
+            "preempt/none" => Ok(PreemptType::None),
+            "preempt/partition_prio" => Ok(PreemptType::Partition),
+            "preempt/qos" => Ok(PreemptType::Qos),
+            _ => Err(format!("`{text}` is none of preempt/none, preempt/partition_prio, preempt/qos")),
+        };
+        Ok(Preempt {
+            by: settings.read("PreemptType", by)?.unwrap_or_default(),
+            mode: settings.read("PreemptMode", PreemptMode::read)?.unwrap_or_default(),
+            exempt_seconds: settings.read("PreemptExemptTime", units::seconds)?.flatten().unwrap_or(0),
+        })
+    }
+}
+
+/// How jobs end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ends {
+    /// Whether an `Epilog` runs: then each node that is done calls the main scheduler at once.
+    pub epilog: bool,
+    /// Seconds from SIGTERM to SIGKILL.
+    pub kill_wait: i64,
+    /// Minutes that a job may run beyond its limit; `None`: as long as it likes.
+    pub over_minutes: Option<i64>,
+    /// Seconds for which nothing starts after a job has ended while a node is not done.
+    pub complete_wait: i64,
+}
+
+impl Ends {
+    pub(super) fn read(settings: &Lookup<'_>) -> Result<Ends, (&'static str, String)> {
+        let seconds = |key, default| settings.read(key, units::count).map(|s| s.map_or(default, i64::from));
+        let over = settings.read("OverTimeLimit", units::minutes)?;
+        Ok(Ends {
+            epilog: settings.text("Epilog").is_some(),
+            kill_wait: seconds("KillWait", 30)?,
+            over_minutes: over.unwrap_or(Some(0)),
+            complete_wait: seconds("CompleteWait", 0)?,
+        })
+    }
+}
+
+/// Settings by name, without regard to case.
+pub(super) struct Lookup<'a>(pub(super) &'a BTreeMap<String, super::Setting>);
+
+impl Lookup<'_> {
+    pub(super) fn text(&self, key: &str) -> Option<&str> {
+        self.0.get(&key.to_ascii_lowercase()).map(|s| s.value.as_str())
+    }
+
+    /// A value, or the key with what is wrong with it.
+    fn read<T>(
+        &self,
+        key: &'static str,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<Option<T>, (&'static str, String)> {
+        self.text(key).map(read).transpose().map_err(|problem| (key, problem))
+    }
+
+    pub(super) fn select(&self) -> Select {
+        let linear = self.text("SelectType").is_some_and(|t| t.eq_ignore_ascii_case("select/linear"));
+        let flags = self.text("SelectTypeParameters").unwrap_or_default().to_ascii_uppercase();
+        let has = |word: &str| flags.split(',').any(|flag| flag == word || flag == format!("{word}_MEMORY"));
+        match () {
+            () if linear => Select::Linear,
+            () if has("CR_SOCKET") => Select::Socket,
+            () if has("CR_CPU") => Select::Cpu,
+            () => Select::Core,
+        }
+    }
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    let parsed = text.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0);
+    parsed.ok_or_else(|| format!("`{text}` is no number from 0"))
+}
+
+fn tres(text: &str) -> Result<BTreeMap<String, f64>, String> {
+    let one = |part: &str| {
+        let (name, weight) = part.split_once('=').ok_or_else(|| format!("`{part}` is no NAME=WEIGHT"))?;
+        Ok((name.trim().to_ascii_lowercase(), number(weight.trim())?))
+    };
+    text.split(',').filter(|part| !part.is_empty()).map(one).collect()
+}

@@ -1,0 +1,100 @@
+//! Times and yes-or-no as slurm.conf writes them.
+
+/// A time in seconds, `None` for no limit: `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours`,
+/// `days-hours:minutes`, `days-hours:minutes:seconds`, `UNLIMITED`, `INFINITE`.
+///
+/// # Errors
+/// Any other text.
+pub fn seconds(text: &str) -> Result<Option<i64>, String> {
+    if ["unlimited", "infinite", "-1"].iter().any(|word| text.eq_ignore_ascii_case(word)) {
+        return Ok(None);
+    }
+    let wrong = || {
+        format!("`{text}` is no time; expected minutes, hours:minutes:seconds, days-hours:minutes:seconds or UNLIMITED")
+    };
+    let (days, rest) = match text.split_once('-') {
+        Some((days, rest)) => (Some(number(days).ok_or_else(wrong)?), rest),
+        None => (None, text),
+    };
+    let parts = rest.split(':').map(number).collect::<Option<Vec<_>>>().ok_or_else(wrong)?;
+    let (hours, minutes, seconds) = match (days.is_some(), parts.as_slice()) {
+        (true, &[h]) => (h, 0, 0),
+        (true, &[h, m]) => (h, m, 0),
+        (false, &[m]) => (0, m, 0),
+        (false, &[m, s]) => (0, m, s),
+        (_, &[h, m, s]) => (h, m, s),
+        _ => return Err(wrong()),
+    };
+    Ok(Some(((days.unwrap_or(0) * 24 + hours) * 60 + minutes) * 60 + seconds))
+}
+
+/// A time in whole minutes, rounded up, as Slurm keeps limits.
+///
+/// # Errors
+/// As [`seconds`].
+pub fn minutes(text: &str) -> Result<Option<i64>, String> {
+    Ok(seconds(text)?.map(|s| (s + 59) / 60))
+}
+
+/// `YES`, `NO` and the other words for them.
+///
+/// # Errors
+/// Any other text.
+pub(super) fn yes_no(text: &str) -> Result<bool, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "yes" | "up" | "true" | "1" => Ok(true),
+        "no" | "down" | "false" | "0" => Ok(false),
+        _ => Err(format!("`{text}` is neither YES nor NO")),
+    }
+}
+
+/// A count.
+///
+/// # Errors
+/// Any other text.
+pub(super) fn count(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| format!("`{text}` is no count; expected a whole number from 0"))
+}
+
+/// A count, `None` for no limit.
+///
+/// # Errors
+/// Any other text.
+pub(super) fn limit(text: &str) -> Result<Option<u32>, String> {
+    if text.eq_ignore_ascii_case("unlimited") || text.eq_ignore_ascii_case("infinite") {
+        return Ok(None);
+    }
+    count(text).map(Some)
+}
+
+/// At most ten digits, so that sums of days stay within 64 bits.
+fn number(text: &str) -> Option<i64> {
+    let digits = (1..=10).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
+    digits.then(|| text.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_six_forms() {
+        let cases = [
+            ("30", 1800),
+            ("30:10", 1810),
+            ("1:0:1", 3601),
+            ("7-0", 7 * 86_400),
+            ("1-1:1", 90_060),
+            ("0-0:05:00", 300),
+            ("48:00:00", 172_800),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(seconds(text), Ok(Some(expected)), "{text}");
+        }
+        assert_eq!(seconds("Infinite"), Ok(None));
+        assert_eq!(minutes("0:01"), Ok(Some(1)));
+        for text in ["", "x", "1-", "1:2:3:4", "1-2:3:4:5", "99999999999", "-5"] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Slurm's own scheduler as a model: its configuration, its main scheduler and its backfill.
+//!
+//! [`conf`] reads `slurm.conf`.
+
+pub mod conf;

@@ -1,0 +1,113 @@
+//! Reading slurm.conf: what is read, what is told, what is refused.
+
+use crate::shared::shared;
+use drystone_slurm::conf::{PreemptMode, PreemptType, Select, Sharing, SlurmConf, Topic};
+use std::fs;
+
+fn parse(text: &str) -> SlurmConf {
+    SlurmConf::parse(text, "slurm.conf").expect("a configuration")
+}
+
+fn refused(text: &str) -> String {
+    SlurmConf::parse(text, "slurm.conf").expect_err("a mistake").to_string()
+}
+
+#[test]
+fn defaults_hold_for_later_lines_and_add_up() {
+    let conf = parse(
+        "NodeName=DEFAULT Sockets=2 CoresPerSocket=16 RealMemory=1000\n\
+         NodeName=a[1-2]\n\
+         NodeName=DEFAULT CoresPerSocket=20\n\
+         NodeName=b1 CPUs=80 ThreadsPerCore=2\n\
+         PartitionName=DEFAULT MaxTime=10 OverSubscribe=EXCLUSIVE\n\
+         PartitionName=x Nodes=a[1-2] Priority=7\n\
+         PartitionName=y Nodes=ALL MaxTime=1-0 PriorityTier=3\n",
+    );
+    let cpus = conf.nodes.iter().map(|n| (n.name.as_str(), n.cpus, n.cpus_per_core())).collect::<Vec<_>>();
+    assert_eq!(cpus, [("a1", 32, 1), ("a2", 32, 1), ("b1", 80, 2)]);
+    assert_eq!(conf.nodes[2].memory_mb, 1000);
+    let [x, y] = conf.partitions.as_slice() else { panic!("two partitions") };
+    assert_eq!((x.max_minutes, x.sharing, x.tier, x.job_factor), (Some(10), Sharing::Exclusive, 7, 7));
+    assert_eq!((y.max_minutes, y.nodes.len(), y.tier, y.job_factor), (Some(1440), 3, 3, 1));
+}
+
+#[test]
+fn included_files_are_read_in_their_place() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).expect("a file");
+    write("slurm.conf", "ClusterName=Tux\ninclude %c-nodes.conf\nPartitionName=p Nodes=n[1-2]\n");
+    write("tux-nodes.conf", "# nodes\nNodeName=n1 CPUs=4\nNodeName=n2 \\\n  CPUs=8\n");
+    let conf = SlurmConf::read(dir.path().join("slurm.conf")).expect("a configuration");
+    assert_eq!(conf.nodes.iter().map(|n| n.cpus).collect::<Vec<_>>(), [4, 8]);
+    assert_eq!(conf.nodes[1].place.line, 3);
+    write("tux-nodes.conf", "Include slurm.conf\n");
+    let error = SlurmConf::read(dir.path().join("slurm.conf")).expect_err("a cycle").to_string();
+    assert!(error.ends_with("includes itself"), "{error}");
+    write("tux-nodes.conf", "Include other.conf\n");
+    let error = SlurmConf::read(dir.path().join("slurm.conf")).expect_err("no file").to_string();
+    assert!(error.contains("other.conf: cannot be read") && error.contains("tux-nodes.conf:1"), "{error}");
+}
+
+#[test]
+fn mistakes_name_file_and_line() {
+    assert_eq!(refused("\nNodeName=n[1-2\n"), "slurm.conf:2: `[` without `]` in `n[1-2`");
+    assert_eq!(refused("NodeName=n1 CPUs=x"), "slurm.conf:1: CPUs: `x` is no count; expected a whole number from 0");
+    assert_eq!(
+        refused("NodeName=n1\nPartitionName=p Nodes=n[1-2]"),
+        "slurm.conf:2: no NodeName line has the node n2; add one, or take it out of `n[1-2]`"
+    );
+    assert_eq!(refused("NodeName=n1\nNodeName=n1"), "slurm.conf:2: the node n1 is there already, at slurm.conf:1");
+    assert_eq!(
+        refused("PriorityMaxAge=soon"),
+        "slurm.conf:1: PriorityMaxAge: `soon` is no time; expected minutes, hours:minutes:seconds, \
+         days-hours:minutes:seconds or UNLIMITED"
+    );
+}
+
+#[test]
+fn what_is_not_understood_is_told() {
+    let conf = parse(
+        "SchedulerParamaters=bf_interval=9\nSchedulerParameters=bf_window=60\nTopologyPlugin=topology/tree\n\
+         NodeName=n1\nPartitionName=p Nodes=n1 MaxTime=120 DefaultTime=180 MinNodes=3 MaxNodes=2\n",
+    );
+    let told = conf.remarks.iter().map(|r| (r.topic, r.place.as_ref().map_or(0, |p| p.line))).collect::<Vec<_>>();
+    use Topic::{Contradiction, NotModelled, Unknown};
+    assert_eq!(told, [(Unknown, 1), (Contradiction, 2), (NotModelled, 3), (Contradiction, 5), (Contradiction, 5)]);
+    assert_eq!(conf.remarks[0].to_string(), "slurm.conf:1: unknown: Slurm has no key SchedulerParamaters");
+}
+
+#[test]
+fn settings_become_values() {
+    let conf = parse(
+        "PriorityType=priority/multifactor\nPriorityWeightAge=1000\nPriorityMaxAge=0-0:05:00\nPriorityFlags=no_fair_tree\n\
+         PreemptType=preempt/partition_prio\nPreemptMode=SUSPEND,GANG\nEpilog=/bin/true\nSelectType=select/linear\n\
+         PriorityWeightTRES=CPU=0,Mem=.03\nOverTimeLimit=UNLIMITED\nNodeName=n1\nDownNodes=n1 State=DRAIN\n",
+    );
+    assert!(conf.priority.multifactor && conf.priority.has("NO_FAIR_TREE") && conf.ends.epilog);
+    assert_eq!((conf.priority.max_age, conf.priority.tres["mem"]), (300, 0.03));
+    assert_eq!((conf.preempt.by, conf.preempt.mode), (PreemptType::Partition, PreemptMode::Suspend));
+    assert_eq!((conf.select, conf.ends.over_minutes), (Select::Linear, None));
+    assert!(conf.is_down(0));
+}
+
+/// Counts taken by hand from the files.
+#[test]
+fn configurations_of_real_sites_are_read() {
+    let Some(dir) = shared("accounting/machine") else { return };
+    let ub = SlurmConf::read(dir.join("ub-hpc.slurm.conf")).expect("a configuration");
+    assert_eq!(ub.nodes.len(), 87 + 2 + 8 + 96 + 24);
+    assert_eq!(ub.partition("general-compute").map(|p| (p.nodes.len(), p.tier)), Some((215, 100)));
+    assert_eq!((ub.sched.bf_interval, ub.sched.bf_continue, ub.priority.fair_share), (120, 1, 120_000.0));
+    let usc = SlurmConf::read(dir.join("usc-discovery.slurm.conf")).expect("a configuration");
+    assert_eq!(usc.partitions.len(), 7);
+    assert_eq!(usc.partition("oneweek").map(|p| p.nodes.len()), Some(45));
+    let epyc = SlurmConf::read(dir.join("usc-epyc.slurm.conf")).expect("a configuration");
+    let unknown = |conf: &SlurmConf| {
+        let unknown = conf.remarks.iter().filter(|r| r.topic == Topic::Unknown);
+        unknown.map(|r| r.text.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!((unknown(&ub), unknown(&epyc)), (vec![], vec![]));
+    // The site's own mistake: the word is preempt_strict_order.
+    let [told] = unknown(&usc).try_into().expect("one word");
+    assert!(told.contains("preemptstrict_order is not known here"), "{told}");
+}

@@ -1,0 +1,4 @@
+//! Tests of the whole crate in one program.
+
+mod conf;
+mod shared;
