@@ -2,7 +2,7 @@
 
 use crate::args::{CutArgs, LogArgs, SimulationArgs};
 use crate::exit::Failure;
-use crate::meta::{ExperimentMeta, FileMeta, StudyMeta};
+use crate::meta::{ExperimentMeta, FileMeta, StudyMeta, WorkloadMeta};
 use crate::output::message;
 use crate::output::{file::Output, number};
 use crate::progress::{Counted, Progress};
@@ -12,7 +12,7 @@ use drystone::log::clean::{Audit, Cleaner, MissingEstimate, Options, Overrun, Ru
 use drystone::log::swf::{Header, Record};
 use drystone::log::{self, LogError, source, transform};
 use drystone::metrics::{Calendar, Scheme, Selection};
-use drystone::model::{Setting, Time, Workload};
+use drystone::model::{JobId, Setting, Time, Workload};
 use drystone::policy::{PolicySpec, Priorities, PriorityError};
 use std::fs::File;
 use std::io::{self, Read};
@@ -93,6 +93,11 @@ impl Input {
             }
         }
         Ok(input)
+    }
+
+    /// What stands for the workload in every output.
+    pub(crate) fn meta(&self) -> WorkloadMeta {
+        WorkloadMeta::of(&self.workload, &self.audit)
     }
 
     /// Nodes may have many processors each: then most jobs are wider than such a machine.
@@ -326,6 +331,61 @@ impl Files {
         }
         Ok(files)
     }
+}
+
+/// The policy in the variant of the study, where it has one. Says which of its parameters change nothing.
+pub(crate) fn in_study(spec: &PolicySpec, study: Option<Study>) -> Result<PolicySpec, Failure> {
+    let spec = match study {
+        Some(study) => spec.in_study(study.name())?,
+        None => spec.clone(),
+    };
+    for (name, needs) in spec.idle() {
+        message::warning(&format!("{spec}: {name} changes nothing here; it counts with {needs}"));
+    }
+    Ok(spec)
+}
+
+/// What is simulated from an empty machine: the whole workload, or each month of it.
+pub(crate) enum Parts<'a> {
+    Whole(&'a Workload),
+    Months(Vec<Workload>),
+}
+
+impl Parts<'_> {
+    pub(crate) fn of(workload: &Workload, each_month: bool) -> Result<Parts<'_>, Failure> {
+        if !each_month {
+            return Ok(Parts::Whole(workload));
+        }
+        let months = transform::months(workload)?.into_iter().map(|(name, places)| {
+            let setting = Setting { name: "month".to_string(), value: name };
+            transform::piece(workload, places, setting).map_err(Failure::usage)
+        });
+        Ok(Parts::Months(months.collect::<Result<_, _>>()?))
+    }
+
+    pub(crate) fn as_slice(&self) -> &[Workload] {
+        match self {
+            Parts::Whole(workload) => std::slice::from_ref(*workload),
+            Parts::Months(months) => months,
+        }
+    }
+}
+
+/// The place of the job with this number in the order of arrival.
+pub(crate) fn job(workload: &Workload, number: i64) -> Result<JobId, Failure> {
+    let mut found = workload.truth().iter().enumerate().filter(|(_, truth)| truth.number == number);
+    let Some((at, _)) = found.next() else {
+        let numbers = || workload.truth().iter().map(|truth| truth.number);
+        let (first, last) = (numbers().min().unwrap_or(0), numbers().max().unwrap_or(0));
+        return Err(Failure::usage(format_args!(
+            "the workload has no job {number}; its jobs have numbers from {first} to {last}, without those that cleaning \
+             dropped"
+        )));
+    };
+    if found.next().is_some() {
+        message::warning(&format!("several jobs have the number {number}; this is the first of them"));
+    }
+    Ok(JobId(at as u32))
 }
 
 /// Whether a policy takes these priorities.

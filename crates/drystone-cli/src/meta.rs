@@ -1,6 +1,5 @@
 //! What determined a result, recorded in every output.
 
-use crate::input::Input;
 use drystone::log::clean::{Audit, Options, Study};
 use drystone::metrics::Calendar;
 use drystone::model::{Setting, Span, Time, Workload};
@@ -103,8 +102,7 @@ fn zone(workload: &Workload) -> Option<String> {
 }
 
 impl WorkloadMeta {
-    pub(crate) fn of(input: &Input) -> WorkloadMeta {
-        let workload = &input.workload;
+    pub(crate) fn of(workload: &Workload, audit: &Audit) -> WorkloadMeta {
         let provenance = &workload.provenance;
         WorkloadMeta {
             name: provenance.name.clone(),
@@ -117,7 +115,7 @@ impl WorkloadMeta {
             unix_start: provenance.unix_start,
             time_zone: zone(workload),
             settings: provenance.settings.as_slice().into(),
-            cleaning: CleaningMeta::of(&input.audit),
+            cleaning: CleaningMeta::of(audit),
         }
     }
 

@@ -193,7 +193,6 @@ pub struct Search {
 /// Watches one simulation for what [`Details`] need beyond rows and categories.
 #[derive(Clone, Debug)]
 pub struct Watcher {
-    on: bool,
     timeline: TimelineMeter,
     notes: Notes,
 }
@@ -202,13 +201,7 @@ impl Watcher {
     /// For a machine of so many processors.
     #[must_use]
     pub fn new(procs: Procs) -> Watcher {
-        Watcher { on: true, timeline: TimelineMeter::new(procs), notes: Notes::default() }
-    }
-
-    /// One that sees nothing, for where details were not asked for.
-    #[must_use]
-    pub fn idle() -> Watcher {
-        Watcher { on: false, ..Watcher::new(1) }
+        Watcher { timeline: TimelineMeter::new(procs), notes: Notes::default() }
     }
 }
 
@@ -217,16 +210,12 @@ impl Observer for Watcher {
 
     #[inline]
     fn noted(&mut self, now: Time, gauge: Gauge, value: i64) {
-        if self.on {
-            self.notes.noted(now, gauge, value);
-        }
+        self.notes.noted(now, gauge, value);
     }
 
     #[inline]
     fn settled(&mut self, now: Time, levels: Levels) {
-        if self.on {
-            self.timeline.settled(now, levels);
-        }
+        self.timeline.settled(now, levels);
     }
 }
 

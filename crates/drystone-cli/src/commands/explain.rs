@@ -1,15 +1,13 @@
 //! `drystone explain`: why a job started when it did.
 
-use super::run::in_study;
 use crate::args::{ExplainArgs, StoryFormat};
 use crate::exit::{DONE, Failure, Outcome};
 use crate::input::{self, Files, Input};
-use crate::meta::{Determined, PolicyMeta, VERSION, WorkloadMeta};
+use crate::meta::{Determined, PolicyMeta, VERSION};
 use crate::output::{self, file, message, stdout};
 use crate::progress::Progress;
 use crate::simulate::{Counted, scheduler};
 use drystone::engine::explain::{ExplainError, Explanation, WhatIf, explain as tell};
-use drystone::model::{JobId, Workload};
 use serde::Serialize;
 
 /// A story for machines, with everything that determined it.
@@ -27,9 +25,9 @@ pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
     file::distinct(&read, &[("--audit", args.log.audit.as_deref())])?;
     let input = Input::part(args.workload.as_deref(), &args.log, &args.cut, args.seed, false)?;
     let workload = &input.workload;
-    let spec = in_study(&args.policy, args.log.study)?;
+    let spec = input::in_study(&args.policy, args.log.study)?;
     input::fits([&spec], workload)?;
-    let id = find(workload, args.job)?;
+    let id = input::job(workload, args.job)?;
     let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
     let (priorities, platform) = (args.priorities.as_deref(), args.platform.as_deref());
     let Files { priorities, platform } = Files::read(priorities, platform, &spec, workload, &mut experiment)?;
@@ -50,7 +48,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
             let determined = Determined {
                 schema: "drystone/explanation/1",
                 drystone: VERSION,
-                workload: &WorkloadMeta::of(&input),
+                workload: &input.meta(),
                 policy: &PolicyMeta::of(&spec),
                 experiment: &experiment,
             };
@@ -58,21 +56,4 @@ pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
         }
     }
     Ok(DONE)
-}
-
-/// The place of the job with this number in the order of arrival.
-pub(super) fn find(workload: &Workload, number: i64) -> Result<JobId, Failure> {
-    let mut found = workload.truth().iter().enumerate().filter(|(_, truth)| truth.number == number);
-    let Some((at, _)) = found.next() else {
-        let numbers = || workload.truth().iter().map(|truth| truth.number);
-        let (first, last) = (numbers().min().unwrap_or(0), numbers().max().unwrap_or(0));
-        return Err(Failure::usage(format_args!(
-            "the workload has no job {number}; its jobs have numbers from {first} to {last}, without those that cleaning \
-             dropped"
-        )));
-    };
-    if found.next().is_some() {
-        message::warning(&format!("several jobs have the number {number}; this is the first of them"));
-    }
-    Ok(JobId(at as u32))
 }

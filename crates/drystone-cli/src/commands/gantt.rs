@@ -1,11 +1,9 @@
 //! `drystone gantt`: a schedule, drawn.
 
-use super::explain::find;
-use super::run::in_study;
 use crate::args::GanttArgs;
 use crate::exit::{DONE, Failure, Outcome};
 use crate::input::{self, Files, Input};
-use crate::meta::{Determined, PolicyMeta, VERSION, WorkloadMeta};
+use crate::meta::{Determined, PolicyMeta, VERSION};
 use crate::output::file::{self, Output};
 use crate::output::number::{count, plural};
 use crate::output::{self, message};
@@ -56,8 +54,8 @@ pub(crate) fn gantt(args: &GanttArgs) -> Outcome {
     let out = Output::create(&args.output)?;
     let input = Input::part(args.workload.as_deref(), &args.log, &args.cut, args.seed, false)?;
     let workload = &input.workload;
-    let spec = in_study(&args.policy, args.log.study)?;
-    let id = args.job.map(|job| find(workload, job)).transpose()?;
+    let spec = input::in_study(&args.policy, args.log.study)?;
+    let id = args.job.map(|job| input::job(workload, job)).transpose()?;
     let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
     let (priorities, platform) = (args.priorities.as_deref(), args.platform.as_deref());
     let Files { priorities, platform } = Files::read(priorities, platform, &spec, workload, &mut experiment)?;
@@ -74,7 +72,7 @@ pub(crate) fn gantt(args: &GanttArgs) -> Outcome {
     let determined = Determined {
         schema: "drystone/schedule/1",
         drystone: VERSION,
-        workload: &WorkloadMeta::of(&input),
+        workload: &input.meta(),
         policy: &PolicyMeta::of(&spec),
         experiment: &experiment,
     };

@@ -1,11 +1,8 @@
 //! What the commands do: one file per command.
 
-mod brief;
 mod compare;
-mod excess;
 mod explain;
 mod gantt;
-mod loads;
 mod policies;
 mod predict;
 mod report;
@@ -13,7 +10,6 @@ mod reproduce;
 mod run;
 mod shell;
 mod sweep;
-mod verdict;
 mod workload;
 
 use crate::args::{Cli, Command};

@@ -59,8 +59,7 @@ pub(crate) fn predict(args: &PredictArgs) -> Outcome {
         let foresight = foresee(&input.workload, &waits, &mut forecast);
         predictors.push(Judgement { predictor, clairvoyant, foresight });
     }
-    let judged =
-        Judged { schema: "drystone/predict/1", drystone: VERSION, workload: WorkloadMeta::of(&input), predictors };
+    let judged = Judged { schema: "drystone/predict/1", drystone: VERSION, workload: input.meta(), predictors };
     if let Some(file) = report_file {
         file.write(&judged)?.publish()?;
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod beside;
 pub(crate) mod document;
+pub(crate) mod excess;
 pub(crate) mod file;
 pub(crate) mod flat;
 pub(crate) mod jobs;

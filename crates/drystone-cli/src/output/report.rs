@@ -2,6 +2,7 @@
 
 use super::document::{Document, Table};
 use super::flat::Row;
+use super::message;
 use super::number::{count, duration, fixed, fixed_or, percent, plural, speed};
 use crate::meta::{ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
 use crate::simulate::Measured;
@@ -272,6 +273,18 @@ pub(crate) fn counted(report: &Report) -> String {
         count(t.dropped_late),
         count(t.dropped_status)
     )
+}
+
+/// Warns where all jobs are trimmed away, so that nothing is measured. Quiet commands warn, too: what they print then may be
+/// dashes alone.
+pub(crate) fn warn_if_none_counts(report: &Report) {
+    if report.trimmed.kept == 0 {
+        message::insist(&format!(
+            "none of {} counts ({}): nothing is measured",
+            plural(report.trimmed.seen, "job"),
+            report.selection
+        ));
+    }
 }
 
 /// What determined a result, for people.

@@ -193,6 +193,48 @@ impl<O: Observer> Observer for &mut O {
     }
 }
 
+/// Forwards to the observer, if there is one.
+impl<O: Observer> Observer for Option<O> {
+    const ENDS: bool = O::ENDS;
+
+    fn arrived(&mut self, now: Time, id: JobId) {
+        self.iter_mut().for_each(|o| o.arrived(now, id));
+    }
+    fn started(&mut self, now: Time, id: JobId, why: Why) {
+        self.iter_mut().for_each(|o| o.started(now, id, why));
+    }
+    fn placed(&mut self, now: Time, id: JobId, on: &ProcSet) {
+        self.iter_mut().for_each(|o| o.placed(now, id, on));
+    }
+    fn suspended(&mut self, now: Time, id: JobId) {
+        self.iter_mut().for_each(|o| o.suspended(now, id));
+    }
+    fn resumed(&mut self, now: Time, id: JobId) {
+        self.iter_mut().for_each(|o| o.resumed(now, id));
+    }
+    fn reserved(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
+        self.iter_mut().for_each(|o| o.reserved(now, id, start, latest));
+    }
+    fn moved(&mut self, now: Time, moved: &Moved) {
+        self.iter_mut().for_each(|o| o.moved(now, moved));
+    }
+    fn repredicted(&mut self, now: Time, id: JobId, prediction: Span) {
+        self.iter_mut().for_each(|o| o.repredicted(now, id, prediction));
+    }
+    fn cancelled(&mut self, now: Time, id: JobId) {
+        self.iter_mut().for_each(|o| o.cancelled(now, id));
+    }
+    fn ended(&mut self, ended: &Ended<'_>) {
+        self.iter_mut().for_each(|o| o.ended(ended));
+    }
+    fn noted(&mut self, now: Time, gauge: Gauge, value: i64) {
+        self.iter_mut().for_each(|o| o.noted(now, gauge, value));
+    }
+    fn settled(&mut self, now: Time, levels: Levels) {
+        self.iter_mut().for_each(|o| o.settled(now, levels));
+    }
+}
+
 /// The schedule itself: start and end of every job, in order of arrival.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Schedule {

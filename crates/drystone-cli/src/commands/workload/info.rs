@@ -35,7 +35,7 @@ pub(super) fn info(args: &InfoArgs) -> Outcome {
     let info = Info {
         schema: "drystone/workload-info/1",
         drystone: VERSION,
-        workload: WorkloadMeta::of(&input),
+        workload: input.meta(),
         stated: stated(&input),
         description,
         transient,

@@ -1,14 +1,13 @@
 //! Excessive waits (`--excess`): beyond which thresholds, and how they are shown.
 
-use super::compare::PolicyResult;
+use super::document::Table;
+use super::number::{count, duration, fixed_or, percent, plural};
 use crate::exit::Failure;
-use crate::output::document::Table;
-use crate::output::number::{count, duration, fixed_or, percent, plural};
 use drystone::metrics::{Report, Threshold};
 use drystone::model::Span;
 
 /// The thresholds in seconds, where nothing needs a baseline.
-pub(super) fn fixed(thresholds: &[Threshold]) -> Result<Vec<Span>, Failure> {
+pub(crate) fn fixed(thresholds: &[Threshold]) -> Result<Vec<Span>, Failure> {
     thresholds
         .iter()
         .map(|threshold| {
@@ -22,17 +21,17 @@ pub(super) fn fixed(thresholds: &[Threshold]) -> Result<Vec<Span>, Failure> {
 }
 
 /// Whether a baseline has to be simulated first.
-pub(super) fn need_baseline(thresholds: &[Threshold]) -> bool {
+pub(crate) fn need_baseline(thresholds: &[Threshold]) -> bool {
     thresholds.iter().any(|threshold| threshold.resolve(None).is_none())
 }
 
 /// The same beside a baseline. Where it has no job that counts, there are none.
-pub(super) fn beside(thresholds: &[Threshold], baseline: Option<&Report>) -> Vec<Span> {
+pub(crate) fn beside(thresholds: &[Threshold], baseline: Option<&Report>) -> Vec<Span> {
     thresholds.iter().filter_map(|threshold| threshold.resolve(baseline)).collect()
 }
 
 /// A fact for each threshold.
-pub(super) fn facts(report: &Report) -> Vec<(String, String)> {
+pub(crate) fn facts(report: &Report) -> Vec<(String, String)> {
     let fact = |e: &drystone::metrics::ExcessiveWait| {
         let waits = match e.mean {
             None => "no job".to_string(),
@@ -50,19 +49,18 @@ pub(super) fn facts(report: &Report) -> Vec<(String, String)> {
 }
 
 /// A table for each threshold: its heading, and a row for each policy.
-pub(super) fn tables(results: &[PolicyResult]) -> Vec<(String, Table)> {
-    let Some(first) = results.first() else { return Vec::new() };
+pub(crate) fn tables(results: &[(&str, &Report)]) -> Vec<(String, Table)> {
+    let Some((_, first)) = results.first() else { return Vec::new() };
     let table = |at: usize| {
         let mut table = Table::new(["policy", "jobs", "of those that count", "total, h", "mean, h"]);
-        for result in results {
-            let (e, kept) = (&result.report.excessive[at], result.report.trimmed.kept);
+        for (policy, report) in results {
+            let (e, kept) = (&report.excessive[at], report.trimmed.kept);
             let hours = |seconds: Option<f64>| fixed_or(seconds.map(|s| s / 3600.0), 1);
             let share = (kept > 0).then(|| e.count as f64 / kept as f64);
-            let row =
-                [result.policy.text.clone(), count(e.count), percent(share, 1), hours(Some(e.total)), hours(e.mean)];
+            let row = [(*policy).to_string(), count(e.count), percent(share, 1), hours(Some(e.total)), hours(e.mean)];
             table.row(row.into_iter().map(Into::into).collect());
         }
-        (format!("Waits beyond {}", duration(first.report.excessive[at].threshold.as_f64())), table)
+        (format!("Waits beyond {}", duration(first.excessive[at].threshold.as_f64())), table)
     };
-    (0..first.report.excessive.len()).map(table).collect()
+    (0..first.excessive.len()).map(table).collect()
 }

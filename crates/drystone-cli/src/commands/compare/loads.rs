@@ -1,9 +1,7 @@
 //! How policies fare as the load rises: the same jobs, arriving faster.
 
-use super::compare::{Watched, simulate_all};
-use crate::args::CompareArgs;
+use super::simulate::{Bench, Watched};
 use crate::exit::Failure;
-use crate::simulate::Given;
 use drystone::log::transform::{Factor, scale_load};
 use drystone::metrics::Report;
 use drystone::model::Workload;
@@ -20,13 +18,13 @@ pub(super) struct Loads {
 
 /// Simulates every policy at every load factor; `known` are the reports at factor 1.
 pub(super) fn load_points(
-    args: &CompareArgs,
+    bench: &Bench<'_>,
     workload: &Workload,
     specs: &[PolicySpec],
-    given: Given<'_>,
     known: &[&Report],
 ) -> Result<Loads, Failure> {
-    let mut factors: Vec<Factor> = args.loads.clone();
+    let bench = Bench { detailed: false, ..*bench };
+    let mut factors: Vec<Factor> = bench.args.loads.clone();
     factors.sort_by(|a, b| a.as_f64().total_cmp(&b.as_f64()));
     factors.dedup();
     let (mut points, mut left_out) = (Vec::new(), Vec::new());
@@ -46,7 +44,7 @@ pub(super) fn load_points(
             continue;
         }
         let scaled = scale_load(workload.clone(), factor).map_err(Failure::usage)?;
-        let simulated = simulate_all(args, &scaled, slice::from_ref(&scaled), specs, given, &[], false)?;
+        let simulated = bench.simulate_all(&scaled, slice::from_ref(&scaled), specs, &[])?;
         let simulated: Option<Vec<Watched>> = simulated.into_iter().collect();
         match simulated {
             Some(all) => specs.iter().zip(&all).for_each(|(spec, s)| add(spec, scaled.load(), &s.measured.report)),

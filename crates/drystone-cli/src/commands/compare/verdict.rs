@@ -2,7 +2,7 @@
 //!
 //! Only policies that a real machine can run are weighed: those that know run times are bounds, not choices.
 
-use super::compare::PolicyResult;
+use super::result::PolicyResult;
 use crate::output::number::{bound, change, count, duration};
 use drystone::log::transform::Factor;
 use drystone::metrics::{Change, Compared, Comparison, Measure, Metric, Verdict};

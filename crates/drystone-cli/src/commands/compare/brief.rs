@@ -1,6 +1,6 @@
 //! A comparison in twenty lines.
 
-use super::compare::CompareResult;
+use super::result::CompareResult;
 use crate::output::document::{Document, Table, Tone, Value};
 use crate::output::number::{NONE, change, duration, fixed_or};
 use drystone::metrics::{Measure, Metric, Verdict};

@@ -1,0 +1,230 @@
+//! A comparison as tables for people.
+
+use super::result::{CompareResult, PolicyResult};
+use crate::output::document::{Document, Table, Tone, Value};
+use crate::output::number::{
+    NONE, bound, change, count, duration, exact_percent, fixed_or, hours, minutes, percent, speed,
+};
+use crate::output::{excess, report};
+use drystone::metrics::{Categorised, Change, Comparison, LEAST_WEEKS, Measure, Metric, PromisesKept, Report, Verdict};
+
+/// How two columns beside each other can be of different jobs.
+const RESERVATION_ERROR: &str = "Promised: who was told a start beforehand. Reservation error: |start - first reservation| over all who \
+    waited and had one, also at the very pass that started them.";
+
+/// Everything but what was asked for in fewer words.
+pub(super) fn document(result: &CompareResult) -> Document {
+    let mut document = Document::default();
+    document.heading(result.workload.line());
+    let mut facts = report::determined_facts(&result.workload, &result.experiment);
+    if let Some(counted) = result.counted() {
+        facts.push(("jobs that count".to_string(), counted));
+    }
+    document.facts(facts);
+    document.table(figures(result));
+    report::say_if_inexact(&mut document, result.results.iter().flat_map(|r| report::summaries(&r.report)));
+    if !result.comparison.policies.is_empty() {
+        let Comparison { weeks, options, .. } = &result.comparison;
+        let intervals = if *weeks < LEAST_WEEKS {
+            format!("no intervals: fewer than {LEAST_WEEKS} weeks")
+        } else {
+            let (confidence, draws) = (exact_percent(options.confidence), count(u64::from(options.resamples)));
+            format!("{confidence} intervals from {weeks} weeks, {draws} draws; \"unclear\": may be noise")
+        };
+        document.heading(format!("Change against {} ({intervals})", result.baseline));
+        document.table(against_baseline(result));
+    }
+    let reports: Vec<(&str, &Report)> = result.results.iter().map(|r| (r.policy.text.as_str(), &r.report)).collect();
+    for (heading, table) in excess::tables(&reports) {
+        document.heading(heading);
+        document.table(table);
+    }
+    document.heading("Promises and predictions");
+    document.table(promises(result));
+    let predicted = |r: &PolicyResult| r.report.predictability.as_ref().is_some_and(|p| p.difference.mean.is_some());
+    if result.results.iter().any(predicted) {
+        document.text(RESERVATION_ERROR);
+    }
+    categories(result, &mut document);
+    if !result.loads.is_empty() {
+        document.heading("At other loads");
+        document.table(other_loads(result));
+    }
+    if !result.verdict.is_empty() {
+        document.heading("Verdict");
+        document.text(result.verdict.join("\n"));
+    }
+    document
+}
+
+/// The figures of every policy, the best of each column set off.
+fn figures(result: &CompareResult) -> Table {
+    let timed = result.results.iter().any(|r| r.timing.is_some());
+    let mut columns = vec![
+        "policy",
+        "wait, min",
+        "p95",
+        "max, h",
+        "response, min",
+        "bounded slowdown",
+        "median",
+        "p95",
+        "max",
+        "period utilisation",
+    ];
+    if timed {
+        columns.push("jobs/s");
+    }
+    // The others of a measure, after its mean.
+    let mut table = Table::new(columns).beside(&[2, 3, 6, 7, 8]);
+    let figure = |value: Option<f64>, get: &dyn Fn(&Report) -> Option<f64>, text: String| -> Value {
+        let values = result.results.iter().filter_map(|r| get(&r.report));
+        let best = values.fold(f64::INFINITY, f64::min);
+        let tone = if value == Some(best) { Tone::Strong } else { Tone::Plain };
+        Value::toned(text, tone)
+    };
+    for one in &result.results {
+        let report = &one.report;
+        let m = &report.measures;
+        let slowdown = &m.bounded_slowdown;
+        let mut row: Vec<Value> = vec![
+            one.policy.text.clone().into(),
+            figure(m.wait.mean, &|r| r.measures.wait.mean, minutes(m.wait.mean)),
+            figure(m.wait.p95, &|r| r.measures.wait.p95, minutes(m.wait.p95)),
+            figure(m.wait.max, &|r| r.measures.wait.max, hours(m.wait.max)),
+            figure(m.response.mean, &|r| r.measures.response.mean, minutes(m.response.mean)),
+            figure(slowdown.mean, &|r| r.measures.bounded_slowdown.mean, fixed_or(slowdown.mean, 2)),
+            fixed_or(slowdown.median, 2).into(),
+            fixed_or(slowdown.p95, 1).into(),
+            figure(slowdown.max, &|r| r.measures.bounded_slowdown.max, fixed_or(slowdown.max, 0)),
+            percent(report.machine.period_utilisation, 1).into(),
+        ];
+        if let Some(timing) = one.timing {
+            row.push(speed(timing.jobs_per_second).into());
+        }
+        table.row(row);
+    }
+    table
+}
+
+fn against_baseline(result: &CompareResult) -> Table {
+    let mut table = Table::new(["policy", "mean wait", "mean response", "mean bounded slowdown", "longest wait"])
+        .texts(&[0, 1, 2, 3]);
+    for one in &result.results {
+        let name = &one.policy.text;
+        let Some(changes) = result.changes(name) else { continue };
+        let cell =
+            |metric: Metric| changes.iter().find(|c| c.metric == metric).map_or_else(|| NONE.into(), change_value);
+        table.row(vec![
+            name.clone().into(),
+            cell(Metric::Mean(Measure::Wait)),
+            cell(Metric::Mean(Measure::Response)),
+            cell(Metric::Mean(Measure::BoundedSlowdown)),
+            cell(Metric::Max(Measure::Wait)),
+        ]);
+    }
+    table
+}
+
+/// A change with its interval and what they say.
+fn change_value(c: &Change) -> Value {
+    let Some(relative) = c.relative else { return Value::toned(NONE, Tone::Faint) };
+    let text = change(relative);
+    let Some((low, high)) = c.interval else { return text.into() };
+    if c.verdict == Verdict::Same {
+        return Value::toned("same", Tone::Faint);
+    }
+    let (word, tone) = match c.verdict {
+        Verdict::Better => ("better", Tone::Good),
+        Verdict::Worse => ("worse", Tone::Bad),
+        _ => ("unclear", Tone::Faint),
+    };
+    Value::toned(format!("{text} ({} to {}) {word}", bound(low), bound(high)), tone)
+}
+
+fn promises(result: &CompareResult) -> Table {
+    // Trimming leaves no promise out.
+    let trimmed = result.results.iter().any(|r| r.report.trimmed.kept < r.report.trimmed.seen);
+    let mut table = Table::new([
+        "policy",
+        if trimmed { "promised, of all jobs" } else { "promised" },
+        "broken",
+        "worst delay",
+        "reservation error, min",
+        "median",
+        "prediction accuracy",
+        "corrections per job",
+        "suspensions",
+    ])
+    .beside(&[5]);
+    for one in &result.results {
+        let PromisesKept { promised, broken, worst } = one.promises;
+        let p = one.report.predictability.as_ref();
+        let broken_tone = if broken > 0 { Tone::Bad } else { Tone::Plain };
+        table.row(vec![
+            one.policy.text.clone().into(),
+            count(promised).into(),
+            Value::toned(if promised == 0 { NONE.to_string() } else { count(broken) }, broken_tone),
+            worst.map_or_else(|| NONE.to_string(), |w| duration(w.delay().as_f64())).into(),
+            minutes(p.and_then(|p| p.difference.mean)).into(),
+            minutes(p.and_then(|p| p.difference.median)).into(),
+            percent(p.and_then(|p| p.accuracy.mean), 1).into(),
+            fixed_or(p.and_then(|p| p.corrections.mean), 2).into(),
+            count(one.report.suspensions.total).into(),
+        ]);
+    }
+    table
+}
+
+/// Every policy at every other load.
+fn other_loads(result: &CompareResult) -> Table {
+    let mut table = Table::new([
+        "factor",
+        "offered load",
+        "policy",
+        "mean wait, min",
+        "mean bounded slowdown",
+        "period utilisation",
+    ]);
+    for point in &result.loads {
+        table.row(vec![
+            point.factor.to_string().into(),
+            percent(point.load, 1).into(),
+            point.policy.clone().into(),
+            minutes(point.wait).into(),
+            fixed_or(point.bounded_slowdown, 2).into(),
+            percent(point.utilisation, 1).into(),
+        ]);
+    }
+    table
+}
+
+/// One table per scheme and measure: categories down, policies across.
+fn categories(result: &CompareResult, document: &mut Document) {
+    let Some(first) = result.results.first() else { return };
+    for (at, categorised) in first.report.categories.iter().enumerate() {
+        let all: Vec<&Categorised> = result.results.iter().filter_map(|r| r.report.categories.get(at)).collect();
+        // Trimming may leave a category to one policy and not to another.
+        let mut categories: Vec<(i64, &str)> =
+            all.iter().flat_map(|c| &c.categories).map(|c| (c.key, c.name.as_str())).collect();
+        categories.sort_unstable();
+        categories.dedup();
+        for (measure, unit, scale) in
+            [(Measure::Wait, "mean wait, min", 60.0), (Measure::BoundedSlowdown, "mean bounded slowdown", 1.0)]
+        {
+            document.heading(format!("By {}: {unit}", categorised.scheme.name()));
+            let names = result.results.iter().map(|r| r.policy.text.as_str());
+            let mut table = Table::new(["category", "jobs"].into_iter().chain(names));
+            for &(key, name) in &categories {
+                let jobs = all.iter().find_map(|c| c.get(key)).map_or(0, |c| c.measures.get(measure).count);
+                let mut row: Vec<Value> = vec![name.into(), count(jobs).into()];
+                row.extend(all.iter().map(|c| {
+                    let mean = c.get(key).and_then(|c| c.measures.get(measure).mean);
+                    Value::from(fixed_or(mean.map(|m| m / scale), if scale > 1.0 { 1 } else { 2 }))
+                }));
+                table.row(row);
+            }
+            document.table(table);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Which policies are compared, and with which.
+
+use crate::args::CompareArgs;
+use crate::exit::Failure;
+use crate::input;
+use crate::output::message;
+use drystone::model::Workload;
+use drystone::policy::{ALIASES, KINDS, PolicySpec, Priorities};
+
+/// The policies to compare: those asked for, else all families and short names, each meaning once.
+pub(super) fn asked(args: &CompareArgs) -> Result<Vec<PolicySpec>, Failure> {
+    let mut specs: Vec<PolicySpec> = Vec::new();
+    let asked = !args.policy.is_empty();
+    let given: Vec<PolicySpec> = if asked {
+        args.policy.iter().cloned().chain(args.baseline.clone()).collect()
+    } else {
+        let names = KINDS.iter().map(|k| k.name).chain(ALIASES.iter().map(|a| a.name));
+        let all: Result<Vec<PolicySpec>, _> = names.map(str::parse).collect();
+        all?.into_iter().chain(args.baseline.clone()).collect()
+    };
+    for spec in given {
+        let spec = input::in_study(&spec, args.common.log.study)?;
+        // Asked for by two names it may stand there twice, but not by the same.
+        let known = specs.iter().any(|other| other.text() == spec.text() || (!asked && alike(other, &spec)));
+        if !known {
+            specs.push(spec);
+        }
+    }
+    Ok(specs)
+}
+
+/// Whether two texts mean the same policy.
+fn alike(a: &PolicySpec, b: &PolicySpec) -> bool {
+    a.kind().name == b.kind().name && a.parameters() == b.parameters()
+}
+
+/// The text of the policy that the others are compared with.
+pub(super) fn baseline(args: &CompareArgs, specs: &[PolicySpec]) -> Result<String, Failure> {
+    let study = args.common.log.study;
+    let wanted = match &args.baseline {
+        Some(spec) => input::in_study(spec, study)?,
+        None => input::in_study(&"easy".parse()?, study)?,
+    };
+    let by_text = specs.iter().find(|s| s.text() == wanted.text());
+    let by_meaning = || specs.iter().find(|s| alike(s, &wanted));
+    let found = by_text.or_else(by_meaning).or(specs.first());
+    Ok(found.map(|s| s.text().to_string()).unwrap_or_default())
+}
+
+/// Says which policies have no use for priorities; some must have one.
+pub(super) fn say_who_takes(specs: &[PolicySpec], priorities: &Priorities, workload: &Workload) -> Result<(), Failure> {
+    let without: Vec<&str> =
+        specs.iter().filter(|s| input::takes(s, priorities, workload).is_err()).map(PolicySpec::text).collect();
+    if without.len() == specs.len() {
+        return Err(Failure::usage("none of these policies has any use for --priorities; `slack` has"));
+    }
+    if !without.is_empty() {
+        message::note(&format!("--priorities means nothing to {}", without.join(", ")));
+    }
+    Ok(())
+}

@@ -1,0 +1,46 @@
+//! A comparison as rows: one per policy, and one per policy at every other load.
+
+use super::result::CompareResult;
+use super::verdict;
+use crate::output::flat::{Row, Rows};
+use crate::output::report;
+use drystone::metrics::Metric;
+
+pub(super) fn rows(result: &CompareResult) -> Rows {
+    let mut rows = Rows::default();
+    for one in &result.results {
+        let mut row = Row::default();
+        row.text("baseline", &result.baseline);
+        row.number("confidence", Some(result.comparison.options.confidence));
+        row.number("resamples", Some(f64::from(result.comparison.options.resamples)));
+        report::figures(&mut row, &one.report, one.promises);
+        for change in result.changes(&one.policy.text).unwrap_or(&[]) {
+            let Metric::Mean(measure) = change.metric else { continue };
+            row.number(format!("{}_change", measure.id()), change.relative);
+            row.number(format!("{}_change_low", measure.id()), change.interval.map(|i| i.0));
+            row.number(format!("{}_change_high", measure.id()), change.interval.map(|i| i.1));
+            row.text(format!("{}_verdict", measure.id()), verdict::word(change.verdict));
+        }
+        if let Some(timing) = one.timing {
+            row.number("jobs_per_second", Some(timing.jobs_per_second));
+        }
+        // Only where other loads were asked for: nobody else need look at it.
+        if !result.loads.is_empty() {
+            row.number("load_factor", Some(1.0));
+            row.number("offered_load", result.workload.load);
+        }
+        rows.push(report::determined(&result.workload, &one.policy, &result.experiment).followed_by(row));
+    }
+    // The rows above are those of factor 1.
+    for point in result.loads.iter().filter(|point| point.factor != 1.0) {
+        let Some(one) = result.results.iter().find(|r| r.policy.text == point.policy) else { continue };
+        let mut row = Row::default();
+        row.number("load_factor", Some(point.factor));
+        row.number("offered_load", point.load);
+        row.number("wait_mean", point.wait);
+        row.number("bounded_slowdown_mean", point.bounded_slowdown);
+        row.number("period_utilisation", point.utilisation);
+        rows.push(report::determined(&result.workload, &one.policy, &result.experiment).followed_by(row));
+    }
+    rows
+}

@@ -1,0 +1,138 @@
+//! The files that a run writes beside its result.
+
+use super::result::RunResult;
+use crate::args::RunArgs;
+use crate::exit::Failure;
+use crate::input::{self, Input};
+use crate::meta::{Determined, VERSION};
+use crate::output::beside::{self, Csv};
+use crate::output::file::{self, Folder};
+use crate::output::flat::{Row, Rows};
+use crate::output::{self, ReportFile, jobs, message, plots};
+use drystone::engine::{Notes, Segments};
+use drystone::metrics::{JobRow, weekly};
+use std::path::Path;
+
+/// Every file that was asked for, opened before the work begins: what cannot be written is said at once.
+pub(super) struct RunFiles<'a> {
+    schedule: Option<jobs::Target>,
+    report: Option<ReportFile>,
+    plots: Option<&'a Path>,
+    _folder: Option<Folder>,
+    trace: Option<Csv>,
+    weeks: Option<Csv>,
+    segments: Option<Csv>,
+    /// The option whose file is the standard output.
+    pub(super) on_stdout: Option<&'static str>,
+}
+
+/// What was watched for these files.
+pub(super) struct Seen<'a> {
+    pub(super) input: &'a Input,
+    pub(super) rows: Option<&'a [JobRow]>,
+    pub(super) notes: &'a Notes,
+    pub(super) segments: Option<&'a Segments>,
+}
+
+impl<'a> RunFiles<'a> {
+    /// Opens them; no two may be the same, and none that is read.
+    pub(super) fn open(args: &'a RunArgs) -> Result<RunFiles<'a>, Failure> {
+        let common = &args.common;
+        let named = [
+            ("--jobs", args.jobs.as_deref(), args.jobs.as_deref().and_then(jobs::beside)),
+            ("--trace", args.trace.as_deref(), args.trace.as_deref().and_then(beside::beside)),
+            ("--weeks", args.weeks.as_deref(), args.weeks.as_deref().and_then(beside::beside)),
+            ("--segments", args.segments.as_deref(), args.segments.as_deref().and_then(beside::beside)),
+            ("--audit", common.log.audit.as_deref(), None),
+            ("--report", common.report.as_deref(), None),
+        ];
+        let files = named.iter().flat_map(|(option, path, beside)| [(*option, *path), (*option, beside.as_deref())]);
+        let written: Vec<(&str, Option<&Path>)> = files.collect();
+        file::distinct(&input::read_by(common), &written)?;
+        Ok(RunFiles {
+            schedule: args.jobs.as_deref().map(jobs::Target::open).transpose()?,
+            report: common.report.as_deref().map(ReportFile::open).transpose()?,
+            plots: common.plots.as_deref(),
+            _folder: common.plots.as_deref().map(plots::prepare).transpose()?,
+            trace: args.trace.as_deref().map(Csv::open).transpose()?,
+            weeks: args.weeks.as_deref().map(Csv::open).transpose()?,
+            segments: args.segments.as_deref().map(Csv::open).transpose()?,
+            on_stdout: named.iter().find(|(_, path, _)| *path == Some(Path::new("-"))).map(|(option, ..)| *option),
+        })
+    }
+
+    /// Whether the schedule needs the original records.
+    pub(super) fn need_records(&self) -> bool {
+        self.schedule.as_ref().is_some_and(jobs::Target::needs_records)
+    }
+
+    /// Whether a file needs a row per job.
+    pub(super) fn need_rows(&self) -> bool {
+        self.schedule.is_some() || self.weeks.is_some()
+    }
+
+    /// Whether a file needs every segment.
+    pub(super) fn need_segments(&self) -> bool {
+        self.segments.is_some()
+    }
+
+    /// Whether a file needs what plots are made of.
+    pub(super) fn need_details(&self) -> bool {
+        self.plots.is_some() || self.report.as_ref().is_some_and(ReportFile::is_page)
+    }
+
+    /// Writes all of them. All are complete then, or the command fails and none of them is new.
+    pub(super) fn write(self, result: &RunResult, seen: &Seen<'_>) -> Result<(), Failure> {
+        let mut files = Vec::new();
+        let determined = |schema| Determined {
+            schema,
+            drystone: VERSION,
+            workload: &result.workload,
+            policy: &result.policy,
+            experiment: &result.experiment,
+        };
+        if let (Some(schedule), Some(rows)) = (self.schedule, seen.rows) {
+            files.extend(schedule.write(rows, seen.input, &determined("drystone/schedule/1"))?);
+        }
+        if let (Some(file), Some(rows)) = (self.weeks, seen.rows) {
+            files.extend(file.write(&weeks_csv(rows)?, &determined("drystone/weeks/1"))?);
+        }
+        if let Some(file) = self.trace {
+            let (policy, notes) = (&result.policy.text, seen.notes);
+            if notes.list.is_empty() {
+                message::warning(&format!("{policy} said nothing of itself: the file of --trace has no rows"));
+            }
+            let mut csv = Vec::new();
+            notes.write_csv(&mut csv).map_err(Failure::usage)?;
+            files.extend(file.write(&csv, &determined("drystone/trace/1"))?);
+        }
+        if let (Some(file), Some(segments)) = (self.segments, seen.segments) {
+            let mut csv = Vec::new();
+            segments.write_csv(&mut csv).map_err(Failure::usage)?;
+            files.extend(file.write(&csv, &determined("drystone/segments/1"))?);
+        }
+        // Files can be compared byte by byte: no timing unless it was asked for.
+        if let Some(file) = self.report {
+            files.push(file.write(result)?);
+        }
+        if let Some(directory) = self.plots {
+            files.extend(plots::write(directory, &output::results(result)?)?);
+        }
+        file::publish(files)
+    }
+}
+
+/// How each class of run times fared week by week.
+fn weeks_csv(jobs: &[JobRow]) -> Result<Vec<u8>, Failure> {
+    let mut rows = Rows::default();
+    for week in weekly(jobs) {
+        let mut row = Row::default();
+        row.number("week", Some((week.week + 1) as f64));
+        row.number("class", Some((week.class + 1) as f64));
+        row.number("jobs", Some(week.jobs as f64));
+        row.number("wait_mean", week.wait);
+        row.number("slowdown_mean", week.slowdown);
+        rows.push(row);
+    }
+    rows.csv()
+}

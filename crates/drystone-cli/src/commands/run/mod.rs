@@ -1,0 +1,121 @@
+//! `drystone run`: one policy on one workload, in depth.
+
+mod files;
+mod result;
+
+use self::files::{RunFiles, Seen};
+use self::result::RunResult;
+use crate::args::RunArgs;
+use crate::exit::{DONE, FINDING, Failure, Outcome};
+use crate::input::{self, Files, Input, Parts};
+use crate::interrupt;
+use crate::meta::{PolicyMeta, VERSION};
+use crate::output::number::{count, speed};
+use crate::output::report::{self, Timing};
+use crate::output::{self, Form, excess, message};
+use crate::progress::Progress;
+use crate::simulate::{Given, config, details, simulate};
+use drystone::engine::{Notes, Observer, Segments};
+use drystone::metrics::{HeelAndToe, SearchEffort};
+use drystone_report::Watcher;
+
+pub(crate) fn run(args: &RunArgs) -> Outcome {
+    let common = &args.common;
+    message::be_quiet(common.quiet);
+    let excessive = excess::fixed(&common.excess)?;
+    let files = RunFiles::open(args)?;
+    let input = Input::simulated(common, files.need_records())?;
+    let mut experiment = input::experiment(common, &input.header);
+    let spec = input::in_study(&args.policy, common.log.study)?;
+    input::fits([&spec], &input.workload)?;
+    let (priorities, platform) = (common.priorities.as_deref(), common.platform.as_deref());
+    let Files { priorities, platform } = Files::read(priorities, platform, &spec, &input.workload, &mut experiment)?;
+    let given = Given { priorities: priorities.as_ref(), platform, stop: None };
+    let parts = Parts::of(&input.workload, common.each_month)?;
+    let detailed = common.details || files.need_details();
+    let config = config(common, &excessive, files.need_rows(), detailed);
+    let mut watched = Watched {
+        notes: Notes::default(),
+        segments: files.need_segments().then(Segments::default),
+        heel: args.stalls.then(|| HeelAndToe::new(&input.workload, config.selection)),
+        watcher: detailed.then(|| Watcher::new(input.workload.machine().procs)),
+    };
+    let progress = Progress::new("simulating", "jobs", Some(input.workload.len() as u64));
+    let (whole, parts) = (&input.workload, parts.as_slice());
+    let measured = simulate(whole, parts, &spec, given, config, &progress, &mut watched.observers());
+    let Some(measured) = measured.map_err(|e| Failure::simulation(spec.text(), &e))? else {
+        return Ok(interrupt::code());
+    };
+    drop(progress);
+    let timing = Timing::of(&measured);
+    let mut report = measured.report;
+    report::warn_if_none_counts(&report);
+    if common.platform.is_some() && report.suspensions.total == 0 {
+        message::note("no job that counts was suspended: --platform says what suspensions cost");
+    }
+    let Watched { notes, segments, heel, watcher } = watched;
+    // Months that are simulated apart overlap in time.
+    let watcher = watcher.filter(|_| !common.each_month);
+    let details = detailed.then(|| details(common, &mut report, None, watcher));
+    let rows = report.jobs.take();
+    let mut result = RunResult {
+        schema: "drystone/run/1",
+        drystone: VERSION,
+        workload: input.meta(),
+        policy: PolicyMeta::of(&spec),
+        experiment,
+        promises: measured.promises,
+        report,
+        details,
+        stalls: heel.map(HeelAndToe::finish),
+        search: SearchEffort::of(&notes),
+        timing: common.timing.then_some(timing),
+    };
+    let on_stdout = files.on_stdout;
+    files.write(&result, &Seen { input: &input, rows: rows.as_deref(), notes: &notes, segments: segments.as_ref() })?;
+    print(args, &mut result, timing, on_stdout)?;
+    let broken = result.promises.broken;
+    if common.require_promises && broken > 0 {
+        message::error(&format!("broken promises: {}", count(broken)));
+        return Ok(FINDING);
+    }
+    Ok(DONE)
+}
+
+/// What a run watches besides its metrics.
+struct Watched<'a> {
+    notes: Notes,
+    segments: Option<Segments>,
+    heel: Option<HeelAndToe<'a>>,
+    watcher: Option<Watcher>,
+}
+
+impl Watched<'_> {
+    fn observers(&mut self) -> impl Observer {
+        ((&mut self.heel, &mut self.segments), (&mut self.notes, &mut self.watcher))
+    }
+}
+
+/// Prints the result, unless another file has the standard output. On a terminal it also has how fast the simulation was.
+fn print(
+    args: &RunArgs,
+    result: &mut RunResult,
+    timing: Timing,
+    on_stdout: Option<&'static str>,
+) -> Result<(), Failure> {
+    let common = &args.common;
+    let on_terminal = Form::from(common.format) == Form::Table && output::stdout::is_terminal();
+    if on_terminal {
+        result.timing = Some(timing);
+    }
+    match on_stdout {
+        Some(option) => message::note(&format!(
+            "{option} has the standard output, so the results are not printed; --report FILE writes them"
+        )),
+        None => output::print(result, common.format.into())?,
+    }
+    if !(common.timing || on_terminal) {
+        message::note(&format!("simulated {} jobs/s", speed(timing.jobs_per_second)));
+    }
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! The result of a run, as it is written.
+
+use crate::meta::{ExperimentMeta, PolicyMeta, WorkloadMeta};
+use crate::output::document::Document;
+use crate::output::flat::{Row, Rows};
+use crate::output::report::{self, Timing};
+use crate::output::{Printable, excess};
+use drystone::metrics::{PromisesKept, Report, SearchEffort, Stalls};
+use drystone_report::Details;
+use serde::Serialize;
+
+/// The result of a run.
+#[derive(Serialize)]
+pub(super) struct RunResult {
+    pub(super) schema: &'static str,
+    pub(super) drystone: &'static str,
+    pub(super) workload: WorkloadMeta,
+    pub(super) policy: PolicyMeta,
+    pub(super) experiment: ExperimentMeta,
+    pub(super) promises: PromisesKept,
+    pub(super) report: Report,
+    /// What plots need, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) details: Option<Details>,
+    /// How backfilling delayed the head of the queue, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) stalls: Option<Stalls>,
+    /// What the policy's searches did, where it searches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) search: Option<SearchEffort>,
+    /// Jobs simulated per second, where it was asked for. Differs from run to run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) timing: Option<Timing>,
+}
+
+impl Printable for RunResult {
+    fn document(&self) -> Document {
+        let mut document = Document::default();
+        document.heading(format!("{} on {}", self.policy.text, self.workload.line()));
+        document.facts(self.facts());
+        document.table(report::measures(&self.report));
+        report::say_if_inexact(&mut document, report::summaries(&self.report));
+        document.heading("Machine, queue, predictions and promises");
+        let mut facts = excess::facts(&self.report);
+        facts.extend(report::facts(&self.report, self.promises, self.stalls.as_ref(), self.timing));
+        document.facts(facts);
+        if let Some(search) = &self.search {
+            document.heading("Search");
+            document.facts(report::search(search));
+        }
+        for categorised in &self.report.categories {
+            document.heading(format!("By {}", categorised.scheme.name()));
+            document.table(report::categories(categorised));
+        }
+        document
+    }
+
+    fn rows(&self) -> Rows {
+        let mut row = Row::default();
+        report::figures(&mut row, &self.report, self.promises);
+        if let Some(stalls) = &self.stalls {
+            row.number("stall_rate", stalls.rate);
+            row.number("stall_mean", stalls.stall.mean);
+            row.number("thieves_mean", stalls.thieves.mean);
+        }
+        if let Some(timing) = self.timing {
+            row.number("jobs_per_second", Some(timing.jobs_per_second));
+        }
+        let mut rows = Rows::default();
+        rows.push(report::determined(&self.workload, &self.policy, &self.experiment).followed_by(row));
+        rows
+    }
+
+    fn beyond_rows(&self) -> Option<&'static str> {
+        (!self.report.categories.is_empty()).then_some("categories")
+    }
+}
+
+impl RunResult {
+    fn facts(&self) -> Vec<(String, String)> {
+        report::determined_facts(&self.workload, &self.experiment)
+            .into_iter()
+            .chain([("policy parameters".to_string(), self.policy.parameters.text())])
+            .chain([("jobs that count".to_string(), report::counted(&self.report))])
+            .collect()
+    }
+}
