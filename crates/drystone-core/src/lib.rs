@@ -8,3 +8,5 @@ pub mod engine;
 pub mod model;
 pub mod parts;
 pub mod policy;
+pub mod snapshot;
+pub mod text;

@@ -4,7 +4,7 @@ use crate::args::{InfoFormat, PoliciesArgs};
 use crate::exit::{DONE, Failure, Outcome};
 use crate::output::document::{Document, Table};
 use crate::output::{self, stdout};
-use drystone::policy::{ALIASES, Alias, COMMON, KINDS, Kind, Needs, Param, PolicySpec};
+use drystone::policy::{ALIASES, Alias, COMMON, Kind, Level, Needs, Param, PolicySpec, Takes, kinds};
 use drystone_reproduce::{RowSpec, Study, builtin};
 use serde::Serialize;
 
@@ -31,17 +31,72 @@ struct KindEntry {
 struct ParamEntry {
     name: &'static str,
     default: &'static str,
-    values: &'static str,
+    values: String,
+    /// The types of values that it takes, for machines.
+    takes: Vec<Type>,
+    /// For whom it is: main, study, expert.
+    level: &'static str,
     meaning: &'static str,
     /// What other parameters must be for this one to count.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     needs: Vec<String>,
 }
 
+/// A type of values; what it does not have is left out.
+#[derive(Serialize, Default)]
+struct Type {
+    #[serde(rename = "type")]
+    name: &'static str,
+    #[serde(skip_serializing_if = "<[&str]>::is_empty")]
+    words: &'static [&'static str],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    above: Option<f64>,
+    /// Left out where it is no bound in practice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unit: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shape: Option<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    examples: Vec<&'static str>,
+}
+
+impl From<&Takes> for Type {
+    fn from(takes: &Takes) -> Type {
+        let plain = Type { name: takes.name(), ..Type::default() };
+        let bound = |to: f64| (to < f64::from(u32::MAX)).then_some(to);
+        match *takes {
+            Takes::Words(words) => Type { words, ..plain },
+            Takes::Whole { from, to } | Takes::Seconds { from, to } => {
+                Type { from: Some(from as f64), to: bound(to as f64), ..plain }
+            }
+            Takes::Number { from, to } => Type { from: Some(from), to: bound(to), ..plain },
+            Takes::Above { above, to } => Type { above: Some(above), to: bound(to), ..plain },
+            Takes::Ascending { unit } => Type { unit: Some(unit), ..plain },
+            Takes::Numbers { count } => Type { count: Some(count), ..plain },
+            Takes::Form(form) => Type { shape: Some(form.shape), examples: form.samples.to_vec(), ..plain },
+            _ => plain,
+        }
+    }
+}
+
 impl ParamEntry {
     fn new(p: &Param, needs: &[Needs]) -> ParamEntry {
         let needs = needs.iter().filter(|needs| needs.params.contains(&p.name)).map(Needs::to_string);
-        ParamEntry { name: p.name, default: p.default, values: p.values, meaning: p.meaning, needs: needs.collect() }
+        ParamEntry {
+            name: p.name,
+            default: p.default,
+            values: p.values(),
+            takes: p.takes.iter().map(Type::from).collect(),
+            level: p.level.name(),
+            meaning: p.meaning,
+            needs: needs.collect(),
+        }
     }
 
     /// For people.
@@ -111,7 +166,7 @@ pub(crate) fn policies(args: &PoliciesArgs) -> Outcome {
 /// What is to be listed. A name is a family, a short name, or any policy with parameters.
 fn listing(args: &PoliciesArgs) -> Result<Listing, Failure> {
     let (kinds, aliases): (Vec<&Kind>, Vec<&Alias>) = match &args.name {
-        None => (KINDS.to_vec(), ALIASES.iter().collect()),
+        None => (kinds(), ALIASES.iter().collect()),
         Some(name) => {
             let spec: PolicySpec = name.parse()?;
             let of_kind = |alias: &&Alias| {
@@ -129,6 +184,17 @@ fn listing(args: &PoliciesArgs) -> Result<Listing, Failure> {
     })
 }
 
+/// What is shown first stands first.
+const LEVELS: [Level; 3] = [Level::Main, Level::Study, Level::Expert];
+
+fn heading(level: Level) -> &'static str {
+    match level {
+        Level::Main => "Parameters",
+        Level::Study => "Parameters that repeat published studies",
+        Level::Expert => "Parameters for experts",
+    }
+}
+
 fn overview(listing: &Listing) -> Document {
     let mut document = Document::default();
     document.heading("Policies");
@@ -138,17 +204,17 @@ fn overview(listing: &Listing) -> Document {
     }
     document.table(table);
     short_names(listing, &mut document);
-    document.heading("Parameters");
-    let mut table = Table::new(["policy", "parameter", "default", "meaning", "values"]).texts(&[0, 1, 2, 3, 4]);
-    for kind in &listing.policies {
-        for p in &kind.parameters {
-            table.row(vec![kind.name.into(), p.name.into(), p.default.into(), p.meaning().into(), p.values.into()]);
+    for level in LEVELS {
+        let mut table = Table::new(["policy", "parameter", "default", "meaning", "values"]).texts(&[0, 1, 2, 3, 4]);
+        let own = listing.policies.iter().flat_map(|kind| kind.parameters.iter().map(|p| (kind.name, p)));
+        let common = listing.common_parameters.iter().map(|p| ("every", p));
+        for (policy, p) in own.chain(common).filter(|(_, p)| p.level == level.name()) {
+            let values = p.values.as_str().into();
+            table.row(vec![policy.into(), p.name.into(), p.default.into(), p.meaning().into(), values]);
         }
+        document.heading(heading(level));
+        document.table(table);
     }
-    for p in &listing.common_parameters {
-        table.row(vec!["every".into(), p.name.into(), p.default.into(), p.meaning().into(), p.values.into()]);
-    }
-    document.table(table);
     variants(listing, &mut document);
     document.text("Write NAME[@VARIANT][(PARAMETER=VALUE,...)], e.g. easy, 'easy(backfill=sjf)', easy@tsafrir2007.");
     document
@@ -159,11 +225,15 @@ fn details(listing: &Listing) -> Document {
     for kind in &listing.policies {
         document.heading(format!("{}: {}", kind.name, kind.summary));
         document.text(format!("Source: {}", kind.source));
-        let mut table = Table::new(["parameter", "default", "meaning", "values"]).texts(&[0, 1, 2, 3]);
-        for p in kind.parameters.iter().chain(&listing.common_parameters) {
-            table.row(vec![p.name.into(), p.default.into(), p.meaning().into(), p.values.into()]);
+        for level in LEVELS {
+            let mut table = Table::new(["parameter", "default", "meaning", "values"]).texts(&[0, 1, 2, 3]);
+            let all = kind.parameters.iter().chain(&listing.common_parameters);
+            for p in all.filter(|p| p.level == level.name()) {
+                table.row(vec![p.name.into(), p.default.into(), p.meaning().into(), p.values.as_str().into()]);
+            }
+            document.heading(heading(level));
+            document.table(table);
         }
-        document.table(table);
     }
     short_names(listing, &mut document);
     variants(listing, &mut document);
@@ -218,7 +288,7 @@ fn checked_by(study: &Study, variant: &str) -> Option<String> {
 fn variants_table(listing: &Listing) -> Table {
     let mut table = Table::new(["variant", "sets", "what it reproduces"]).texts(&[0, 1, 2]);
     for variant in listing.policies.iter().flat_map(|k| &k.variants) {
-        let sets = if variant.sets.is_empty() { "nothing" } else { variant.sets };
+        let sets = if variant.sets.is_empty() { "nothing: the defaults are its choices" } else { variant.sets };
         table.row(vec![variant.policy.clone().into(), sets.into(), variant.meaning.into()]);
     }
     table

@@ -2,6 +2,8 @@
 
 mod carry_out;
 mod expire;
+mod origin;
+mod outcome;
 
 use super::changes::Changes;
 use super::stopwatch::WallClock;
@@ -9,7 +11,9 @@ use crate::model::{FURTHEST, Job, JobId, Machine, ProcSet, Procs, Span, Time, Wi
 use crate::parts::by_user::ByUser;
 use crate::parts::predict::{Correction, Forecast, Propagation};
 use crate::parts::{Running, RunningSet};
-use crate::policy::{Actions, Entry, Event, Known, Pass, Phase, Policy, SnapshotError, Stopwatch, View, World};
+use crate::policy::{Actions, Entry, Event, Known, Pass, Phase, Policy, Stopwatch, View, World};
+use crate::snapshot::{self, Contents, SnapshotError};
+use origin::Origin;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -22,6 +26,14 @@ pub struct Scheduler {
     pub forecast: Forecast,
     /// How many passes it makes at one instant.
     pub pass: Pass,
+}
+
+impl Scheduler {
+    /// A policy that plans with the users' estimates and makes one pass at each instant.
+    #[must_use]
+    pub fn new(policy: Box<dyn Policy>) -> Scheduler {
+        Scheduler { policy, forecast: Forecast::default(), pass: Pass::Instant }
+    }
 }
 
 /// A scheduler at work. It is as pure as its policy: time and events come in as arguments, actions come out, and the whole
@@ -65,8 +77,8 @@ pub struct Scheduler {
 /// ```
 pub struct Session {
     scheduler: Scheduler,
-    /// What the scheduler is, from its state before the first event: see [`Session::load`].
-    origin: Vec<u8>,
+    /// What the scheduler is, from its state before the first event: see [`Session::load`]. Where that cannot be saved, why.
+    origin: Result<Origin, SnapshotError>,
     clairvoyant: bool,
     corrects: bool,
     /// Whether the predictor wants to know of ends.
@@ -79,6 +91,8 @@ pub struct Session {
     /// Whether anybody wants to know what was predicted of a job over its life.
     keeps_changes: bool,
     actions: Actions,
+    /// Room for the predictions that one job had.
+    changed: Vec<(Time, Span)>,
     /// When the policy wants to be woken, asked once after each decision; [`Time::MAX`] for never.
     wake: Time,
     /// When the next prediction expires: see [`Session::next_expiry`].
@@ -135,7 +149,7 @@ pub struct ImpossibleJob(String);
 
 #[derive(Serialize, Deserialize)]
 struct Saved {
-    origin: Vec<u8>,
+    origin: Origin,
     state: State,
     policy: Vec<u8>,
     predictor: Vec<u8>,
@@ -143,17 +157,6 @@ struct Saved {
     wake: Time,
     /// Woken since then.
     woken: bool,
-}
-
-impl Scheduler {
-    /// What tells it from others, before the first event: policies and predictors have their choices in their state.
-    fn fingerprint(&self) -> Vec<u8> {
-        let Forecast { predictor, factor, correction } = &self.forecast;
-        let policy = (self.policy.kind(), self.policy.save().ok(), self.pass);
-        let parts = (policy, predictor.kind(), predictor.save().ok(), factor, correction);
-        // What cannot be saved here cannot be saved later, either.
-        postcard::to_stdvec(&parts).unwrap_or_default()
-    }
 }
 
 impl Session {
@@ -186,7 +189,7 @@ impl Session {
             changes: Changes::default(),
             of_user: ByUser::default(),
         };
-        let origin = scheduler.fingerprint();
+        let origin = scheduler.origin();
         Session {
             scheduler,
             origin,
@@ -198,6 +201,7 @@ impl Session {
             keeps_changes: false,
             time_limit,
             actions: Actions::default(),
+            changed: Vec::new(),
             wake: Time::MAX,
             expiry: Time::MAX,
             woken: false,
@@ -301,28 +305,15 @@ impl Session {
         self.s.world.jobs.get(id).map(|known| &known.entry)
     }
 
-    /// Hands over the predictions of a job that changed while it was here: from when on, and to what.
-    #[inline]
-    pub(crate) fn take_changes(&mut self, id: JobId, into: &mut Vec<(Time, Span)>) {
-        into.clear();
-        if self.s.changes.is_empty() {
-            return;
-        }
-        let entry = self.s.world.entry_mut(id);
-        let last = std::mem::replace(&mut entry.changes, Changes::NONE);
-        if last != Changes::NONE {
-            self.s.changes.take(last, into);
-        }
-    }
-
     /// Whether the policy makes reservations, as it says or as far as it has shown.
     #[inline]
     pub(crate) fn reserves(&self) -> bool {
         self.s.reserves || self.scheduler.policy.reserves()
     }
 
-    /// Keeps what was predicted of jobs over their lives, for whoever takes it when they end.
-    pub(crate) fn keep_changes(&mut self) {
+    /// Keeps what is predicted of jobs over their lives, so that [`Session::outcome`] can tell how accurate it was. Call it
+    /// before the first job arrives.
+    pub fn keep_accuracy(&mut self) {
         self.keeps_changes = true;
     }
 
@@ -545,11 +536,7 @@ impl Session {
     /// As [`Session::decide`], and tells `then` of each action, by its place among [`Session::actions`], as soon as it is carried out
     /// in the table.
     #[inline]
-    pub(crate) fn decide_with(
-        &mut self,
-        now: Time,
-        mut then: impl FnMut(&mut Session, usize),
-    ) -> Result<(), Violation> {
+    pub(crate) fn decide_with(&mut self, now: Time, then: impl FnMut(&mut Session, usize)) -> Result<(), Violation> {
         self.s.world.now = now;
         self.woken = false;
         self.actions.clear();
@@ -559,10 +546,7 @@ impl Session {
             view.stopwatch = Some(&*self.stopwatch);
         }
         self.scheduler.policy.decide(&view, &mut self.actions);
-        for at in 0..self.actions.list().len() {
-            self.carry_out(at)?;
-            then(self, at);
-        }
+        self.carry_out_all(then)?;
         if self.wakes {
             self.wake = self.scheduler.policy.next_wake().unwrap_or(Time::MAX);
             if self.wake <= now {
@@ -571,6 +555,48 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    #[inline]
+    fn carry_out_all(&mut self, mut then: impl FnMut(&mut Session, usize)) -> Result<(), Violation> {
+        for at in 0..self.actions.list().len() {
+            self.carry_out(at)?;
+            then(self, at);
+        }
+        Ok(())
+    }
+
+    /// Carries out actions from outside in the table: those of another scheduler that is watched, or of whoever decides instead
+    /// of the policy. The policy is neither asked nor told, so it should be one that keeps nothing,
+    /// [`Outside`](crate::policy::Outside).
+    ///
+    /// # Errors
+    /// As [`Session::decide`].
+    pub fn act(&mut self, now: Time, actions: &Actions) -> Result<(), Violation> {
+        self.come_to(now);
+        self.act_with(actions, |_, _| {})
+    }
+
+    /// The same now, and tells `then` as [`Session::decide_with`] does.
+    pub(crate) fn act_with(
+        &mut self,
+        actions: &Actions,
+        then: impl FnMut(&mut Session, usize),
+    ) -> Result<(), Violation> {
+        self.woken = false;
+        self.actions.clone_from(actions);
+        self.carry_out_all(then)
+    }
+
+    /// The pass that was due is over, whoever made it.
+    pub(crate) fn leave_pass(&mut self) {
+        self.woken = false;
+    }
+
+    /// Wakes the policy then, if nothing else leads to a pass before: for those who act from outside. A decision of the policy
+    /// takes its own wish instead.
+    pub fn wake_at(&mut self, time: Time) {
+        self.wake = time;
     }
 
     /// The instant is over: whatever was started on processors that are given back later in it must have them by now.
@@ -582,20 +608,20 @@ impl Session {
         Err(Violation { at: self.s.world.now, job: None, problem })
     }
 
-    /// The whole state.
+    /// The whole state, behind a header that names its layout ([`LAYOUT`](crate::snapshot::LAYOUT)) and the version that wrote it.
     ///
     /// # Errors
-    /// Where serde fails.
+    /// A policy or predictor that cannot be saved, now or as it was before the first event.
     pub fn save(&self) -> Result<Vec<u8>, SnapshotError> {
         let saved = Saved {
-            origin: self.origin.clone(),
+            origin: self.origin.clone()?,
             state: self.s.clone(),
             policy: self.scheduler.policy.save()?,
             predictor: self.scheduler.forecast.predictor.save()?,
             wake: self.wake,
             woken: self.woken,
         };
-        Ok(postcard::to_stdvec(&saved)?)
+        snapshot::write(Contents::Session, &saved)
     }
 
     /// Goes on from a saved state of a session with the same scheduler, on the machine of that time. Whether something has happened
@@ -603,13 +629,12 @@ impl Session {
     /// [`Session::decide`].
     ///
     /// # Errors
-    /// Bytes that are no such state, or that of a session with another scheduler. The session is then unchanged.
+    /// Bytes that are no such state, that were written in another layout, or that are the state of a session with another
+    /// scheduler. The session is then unchanged.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
-        let saved: Saved = postcard::from_bytes(bytes)?;
+        let saved: Saved = snapshot::read(Contents::Session, bytes)?;
         // A policy's state has its choices in it: it would go on as the policy that it was saved by.
-        if saved.origin != self.origin {
-            return Err(SnapshotError::Foreign);
-        }
+        self.origin.clone()?.same_as(&saved.origin)?;
         let predictor = &mut self.scheduler.forecast.predictor;
         let before = predictor.save()?;
         predictor.load(&saved.predictor)?;

@@ -1,13 +1,14 @@
 //! The loop: a simulated machine that runs jobs as long as they really take, and asks the scheduler at every event.
 
 use super::ends::{End, Ends};
-use super::observer::{Levels, Observer};
+use super::observer::Observer;
 use super::platform::{Platform, Transfer};
 use super::session::{Scheduler, Session, Violation};
 use super::source::{Incoming, Source};
-use crate::model::{Ended, Job, JobId, Machine, Outcome, ProcSet, Span, Time, Truth, Window};
+use crate::model::{Ended, Job, JobId, Machine, ProcSet, Span, Time, Truth, Window};
 use crate::parts::Running;
-use crate::policy::{Action, Entry, Pass, Phase, Placement, SnapshotError};
+use crate::policy::{Action, Actions, Entry, Pass, Phase, Placement};
+use crate::snapshot::{self, Contents, SnapshotError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -46,8 +47,6 @@ pub struct Simulation<S> {
     transfer: Option<Transfer>,
     /// What the source has sent that cannot be.
     impossible: Option<SimulationError>,
-    /// Room for the predictions that one job had.
-    changes: Vec<(Time, Span)>,
     s: State,
 }
 
@@ -71,6 +70,29 @@ struct State {
     /// When the source has something again; [`Time::MAX`] for never.
     next_arrival: Time,
     now: Time,
+    /// Whether it stands at a pass.
+    at: At,
+}
+
+/// Where a simulation stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+enum At {
+    /// Between two instants.
+    Rest,
+    /// The events of an instant have been handled, and a pass is due.
+    Pass,
+    /// The same, and actions from outside have been carried out.
+    Acted,
+}
+
+/// How far the events of an instant have led.
+enum Reached {
+    /// Nothing will ever happen again.
+    End,
+    /// No pass is due.
+    Instant,
+    /// A pass is due.
+    Pass,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -85,6 +107,7 @@ const THRASHING: u32 = 100_000;
 
 /// Why a simulation stopped before its end.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SimulationError {
     /// The policy asked for something impossible.
     #[error("the policy broke its contract {0}")]
@@ -118,6 +141,9 @@ pub enum SimulationError {
         /// What is wrong.
         problem: String,
     },
+    /// Actions from outside were given where no pass is due.
+    #[error("actions were given where no pass is due; call `next_pass` first, and once more after the last action")]
+    NoPass,
     /// The source went back in time.
     #[error("an arrival at {next} comes after the present, {now}: a source must be in order of time")]
     Disorder {
@@ -135,13 +161,12 @@ impl<S: Source> Simulation<S> {
         let next_arrival = source.peek().unwrap_or(Time::MAX);
         let starts = (scheduler.pass == Pass::Pyss).then_some(0);
         let mut session = Session::new(machine, scheduler);
-        session.keep_changes();
+        session.keep_accuracy();
         Simulation {
             source,
             session,
             transfer: None,
             impossible: None,
-            changes: Vec::new(),
             s: State {
                 truth: Window::default(),
                 ends: Ends::default(),
@@ -152,6 +177,7 @@ impl<S: Source> Simulation<S> {
                 gone: false,
                 next_arrival,
                 now: Time::MIN,
+                at: At::Rest,
             },
         }
     }
@@ -199,15 +225,114 @@ impl<S: Source> Simulation<S> {
 
     /// Handles one instant with everything that happens in it (with [`Pass::Event`]: one event). `false` at the end.
     ///
+    /// Where the simulation stands at a pass ([`Simulation::next_pass`]), the policy makes this pass, unless actions from outside
+    /// have been carried out.
+    ///
     /// # Errors
     /// See [`SimulationError`].
     #[inline]
     pub fn step(&mut self, observer: &mut impl Observer) -> Result<bool, SimulationError> {
+        let reached = match self.s.at {
+            At::Rest => self.reach(observer)?,
+            At::Pass => Reached::Pass,
+            At::Acted => Reached::Instant,
+        };
+        match reached {
+            Reached::End => return Ok(false),
+            Reached::Instant => {}
+            Reached::Pass => self.decide(self.s.now, observer)?,
+        }
+        self.settle(observer);
+        Ok(true)
+    }
+
+    /// Goes on to the next scheduling pass and stops before it, when all events that lead to it have been handled: now
+    /// [`Session::view`] shows what a policy would see, and [`Simulation::apply`] takes actions from outside. `false` at the end.
+    ///
+    /// A simulation that stands at a pass already leaves that one behind. To let the policy make it, call
+    /// [`Simulation::step`].
+    ///
+    /// ```
+    /// use drystone_core::engine::{Replay, Scheduler, Schedule, Simulation};
+    /// use drystone_core::model::{Job, JobId, Machine, Provenance, Span, Status, Time, Truth, Workload};
+    /// use drystone_core::policy::{Actions, Outside, Why};
+    ///
+    /// // Two jobs that both need the whole machine, the second a shorter one.
+    /// let jobs = vec![Job::new(Time(0), 4, Span(100)), Job::new(Time(0), 4, Span(10))];
+    /// let truth = [100, 10].iter().zip(1..).map(|(&run, number)| Truth { run: Span(run), number, status: Status::Completed });
+    /// let workload = Workload::new(Machine { procs: 4 }, jobs, truth.collect(), Provenance::default())?;
+    /// let scheduler = Scheduler::new(Box::new(Outside));
+    /// let mut simulation = Simulation::new(workload.machine(), scheduler, Replay::new(&workload));
+    /// let mut schedule = Schedule::default();
+    /// while simulation.next_pass(&mut schedule)? {
+    ///     // The shortest job that fits starts.
+    ///     let view = simulation.session().view();
+    ///     let fits = view.waiting().filter(|&id| view.job(id).procs <= view.free());
+    ///     let Some(shortest) = fits.min_by_key(|&id| view.prediction(id)) else { continue };
+    ///     let mut actions = Actions::default();
+    ///     actions.start(shortest, Why::Backfilled);
+    ///     simulation.apply(&actions, &mut schedule)?;
+    /// }
+    /// assert_eq!(schedule.spans, [(10, 110), (0, 10)].map(|(start, end)| Some((Time(start), Time(end)))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`SimulationError`].
+    pub fn next_pass(&mut self, observer: &mut impl Observer) -> Result<bool, SimulationError> {
+        if self.s.at != At::Rest {
+            self.session.leave_pass();
+            self.settle(observer);
+        }
+        loop {
+            match self.reach(observer)? {
+                Reached::End => return Ok(false),
+                Reached::Instant => self.settle(observer),
+                Reached::Pass => {
+                    self.s.at = At::Pass;
+                    return Ok(true);
+                }
+            }
+        }
+    }
+
+    /// Carries out actions from outside at the pass that the simulation stands at, instead of the policy's: at once, so that
+    /// [`Session::view`] shows what they led to and more can follow. The policy is neither asked nor told, so it should be one
+    /// that keeps nothing, [`Outside`](crate::policy::Outside).
+    ///
+    /// # Errors
+    /// Actions that are impossible: the simulation is then of no further use. No pass is due.
+    pub fn apply(&mut self, actions: &Actions, observer: &mut impl Observer) -> Result<(), SimulationError> {
+        if self.s.at == At::Rest {
+            return Err(SimulationError::NoPass);
+        }
+        self.s.at = At::Acted;
+        let mut deed = Deed { s: &mut self.s, transfer: self.transfer.as_ref(), thrashing: None };
+        self.session.act_with(actions, |session, at| deed.carried_out(session, at, observer))?;
+        deed.thrashing.map_or(Ok(()), Err)
+    }
+
+    /// Asks for a pass at this time, if nothing leads to one before; for those who act from outside. Nothing where it is past.
+    pub fn wake_at(&mut self, time: Time) {
+        if time > self.s.now {
+            self.session.wake_at(time);
+        }
+    }
+
+    /// Whether it stands at a pass, before its end.
+    #[must_use]
+    pub fn is_at_pass(&self) -> bool {
+        self.s.at != At::Rest
+    }
+
+    /// Handles the events of one instant (with [`Pass::Event`]: one event).
+    #[inline]
+    fn reach(&mut self, observer: &mut impl Observer) -> Result<Reached, SimulationError> {
         let end = self.next_end();
         let mut deadline = self.session.next_deadline();
         let arrival = self.s.next_arrival;
         if end.min(arrival) == Time::MAX && (deadline == Time::MAX || self.idle()) {
-            return self.finish();
+            return self.finish().map(|()| Reached::End);
         }
         let mut heard = None;
         if deadline < end.min(arrival) && self.session.pass() != Pass::Pyss {
@@ -223,31 +348,26 @@ impl<S: Source> Simulation<S> {
             Pass::Event => self.one_event(now, end, arrival, observer),
             Pass::Pyss => self.one_pyss_event(now, end, arrival, observer),
         };
-        if decide && self.session.wants_pass() {
-            self.decide(now, observer)?;
-        }
+        Ok(if decide && self.session.wants_pass() { Reached::Pass } else { Reached::Instant })
+    }
+
+    /// The instant is over, or the event with its pass.
+    #[inline]
+    fn settle(&mut self, observer: &mut impl Observer) {
+        self.s.at = At::Rest;
         if self.s.gone {
             self.forget_done();
         }
-        let levels = Levels {
-            free: self.session.free(),
-            waiting: self.session.waiting(),
-            waiting_procs: self.session.waiting_procs(),
-            running: self.session.running(),
-            suspended: self.session.suspended(),
-            suspended_procs: self.session.suspended_procs(),
-        };
-        observer.settled(now, levels);
-        Ok(true)
+        observer.settled(self.s.now, self.session.levels());
     }
 
-    /// The whole state between two instants; observers save their own.
+    /// The whole state, between two instants or at a pass; observers save their own.
     ///
     /// # Errors
     /// Where serde fails.
     pub fn save(&self) -> Result<Vec<u8>, SnapshotError> {
         let saved = Saved { state: self.s.clone(), session: self.session.save()?, position: self.source.position() };
-        Ok(postcard::to_stdvec(&saved)?)
+        snapshot::write(Contents::Simulation, &saved)
     }
 
     /// Goes on from a saved state of a simulation with the same scheduler and source; the results are then the same as
@@ -256,7 +376,7 @@ impl<S: Source> Simulation<S> {
     /// # Errors
     /// Bytes that are no such state. The simulation is then unchanged.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
-        let saved: Saved = postcard::from_bytes(bytes)?;
+        let saved: Saved = snapshot::read(Contents::Simulation, bytes)?;
         self.session.load(&saved.session)?;
         self.source.seek(saved.position);
         self.s = saved.state;
@@ -281,13 +401,13 @@ impl<S: Source> Simulation<S> {
         self.session.waiting() == 0 && self.session.suspended() == 0
     }
 
-    fn finish(&self) -> Result<bool, SimulationError> {
+    fn finish(&self) -> Result<(), SimulationError> {
         if let Some(never) = self.source.peek() {
             let index = self.session.next_id().0;
             return Err(SimulationError::Impossible { index, problem: format!("comes at {never}, which is never") });
         }
         if self.idle() {
-            return Ok(false);
+            return Ok(());
         }
         Err(SimulationError::Starved {
             waiting: self.session.waiting(),
@@ -421,9 +541,9 @@ impl<S: Source> Simulation<S> {
         debug_assert!(ran, "job {id} ends at {now} but does not run");
         debug_assert_eq!(self.session.entry(id).ran, self.s.due(id), "run time received is the run time due");
         if O::ENDS {
-            self.report(now, id, observer);
+            self.report(id, observer);
         } else {
-            self.session.take_changes(id, &mut self.changes);
+            self.session.drop_changes(id);
         }
         if !self.s.overhead.is_empty() {
             self.s.overhead.remove(&id);
@@ -432,32 +552,12 @@ impl<S: Source> Simulation<S> {
     }
 
     #[inline]
-    fn report(&mut self, now: Time, id: JobId, observer: &mut impl Observer) {
-        self.session.take_changes(id, &mut self.changes);
+    fn report(&mut self, id: JobId, observer: &mut impl Observer) {
         let overhead = self.s.overhead.get(&id).copied().unwrap_or(Span::ZERO);
+        let outcome = self.session.outcome_with(id, overhead);
         let truth = &self.s.truth[id];
-        let (entry, job) = (self.session.entry(id), self.session.job(id));
-        let outcome = Outcome {
-            start: entry.first_start,
-            end: now,
-            ran: entry.ran - overhead,
-            suspensions: entry.suspensions,
-            overhead,
-            first_reservation: match entry.first_reservation {
-                // It became the head of its queue at the pass that started it.
-                Time::MAX if entry.as_head && entry.first_start > job.submit && self.session.reserves() => {
-                    Some(entry.first_start)
-                }
-                Time::MAX => None,
-                time => Some(time),
-            },
-            first_prediction: entry.first_prediction,
-            learned: entry.learned,
-            corrections: u32::from(entry.corrections),
-            accuracy: (self.session.keeps_changes())
-                .then(|| life_accuracy(job.submit, now, entry.first_prediction, &self.changes, truth.run)),
-        };
-        observer.ended(&Ended { id, job, truth, outcome: &outcome });
+        debug_assert_eq!(outcome.ran, truth.run, "run time received is the run time due");
+        observer.ended(&Ended { id, job: self.session.job(id), truth, outcome: &outcome });
     }
 
     #[inline]
@@ -518,24 +618,44 @@ impl<S: Source> Simulation<S> {
         let entry = self.session.entry(id);
         if entry.suspensions == 0 {
             observer.cancelled(now, id);
-            self.session.take_changes(id, &mut self.changes);
+            self.session.drop_changes(id);
             return;
         }
         self.s.keep_received(id, entry.ran);
         if O::ENDS {
-            self.report(now, id, observer);
+            self.report(id, observer);
         } else {
-            self.session.take_changes(id, &mut self.changes);
+            self.session.drop_changes(id);
         }
         self.s.overhead.remove(&id);
     }
 
     #[inline]
     fn decide(&mut self, now: Time, observer: &mut impl Observer) -> Result<(), SimulationError> {
-        let s = &mut self.s;
-        let transfer = self.transfer.as_ref();
-        let mut thrashing = None;
-        self.session.decide_with(now, |session, at| match session.actions().list()[at] {
+        let mut deed = Deed { s: &mut self.s, transfer: self.transfer.as_ref(), thrashing: None };
+        self.session.decide_with(now, |session, at| deed.carried_out(session, at, observer))?;
+        let thrashing = deed.thrashing;
+        for moved in self.session.actions().moves() {
+            observer.moved(now, moved);
+        }
+        thrashing.map_or(Ok(()), Err)
+    }
+}
+
+/// What actions lead to on the machine.
+struct Deed<'a> {
+    s: &'a mut State,
+    transfer: Option<&'a Transfer>,
+    thrashing: Option<SimulationError>,
+}
+
+impl Deed<'_> {
+    /// An action has been carried out in the session's table.
+    #[inline(always)]
+    fn carried_out(&mut self, session: &mut Session, at: usize, observer: &mut impl Observer) {
+        let s = &mut *self.s;
+        let now = s.now;
+        match session.actions().list()[at] {
             Action::Start { job, why, on } => {
                 if !s.writing.is_empty() {
                     s.wait_for_writers(session, now, job);
@@ -560,27 +680,24 @@ impl<S: Source> Simulation<S> {
                 }
             }
             Action::Suspend(job) => {
-                s.stale = true;
-                if let Some(transfer) = transfer {
-                    s.charge(session, transfer, now, job);
-                    if session.known(job).is_some_and(|e| e.suspensions > THRASHING) {
-                        let submit = session.view().job(job).submit;
-                        thrashing = Some(SimulationError::Thrashing { job, submit });
-                    }
-                }
+                self.suspended(session, job);
                 observer.suspended(now, job);
             }
             Action::Kill(job) => s.cut(session, now, job),
             Action::Reserve { job, start, latest } => observer.reserved(now, job, start, latest),
             Action::Repredict { job, prediction } => observer.repredicted(now, job, prediction),
             Action::Note { gauge, value } => observer.noted(now, gauge, value),
-        })?;
-        for moved in self.session.actions().moves() {
-            observer.moved(now, moved);
         }
-        match thrashing {
-            Some(error) => Err(error),
-            None => Ok(()),
+    }
+
+    fn suspended(&mut self, session: &Session, job: JobId) {
+        self.s.stale = true;
+        if let Some(transfer) = self.transfer {
+            self.s.charge(session, transfer, self.s.now, job);
+            if session.known(job).is_some_and(|e| e.suspensions > THRASHING) {
+                let submit = session.view().job(job).submit;
+                self.thrashing = Some(SimulationError::Thrashing { job, submit });
+            }
         }
     }
 }
@@ -668,31 +785,4 @@ impl State {
 fn wrong(job: &Job, truth: &Truth, machine: Machine, now: Time) -> Option<String> {
     let early = || (job.submit != now).then(|| format!("comes at {now}, but was submitted at {}", job.submit));
     job.problem(machine).or_else(|| truth.problem()).or_else(early)
-}
-
-/// Accuracy of a job's predictions over its life, each weighted by the time it was in force (Tsafrir et al. 2007,
-/// section 3.3). A job that ends when it arrives counts with the prediction in force then.
-fn life_accuracy(submit: Time, end: Time, first: Span, changes: &[(Time, Span)], run: Span) -> f64 {
-    let last = changes.last().map_or(first, |c| c.1);
-    if end <= submit {
-        return accuracy(last, run);
-    }
-    if changes.is_empty() {
-        return accuracy(first, run);
-    }
-    let (mut since, mut prediction, mut sum) = (submit, first, 0.0);
-    for &(at, next) in changes {
-        sum += accuracy(prediction, run) * (at - since).as_f64();
-        (since, prediction) = (at, next);
-    }
-    sum += accuracy(prediction, run) * (end - since).as_f64();
-    sum / (end - submit).as_f64()
-}
-
-/// 1 if right, else the smaller over the larger of prediction and run time.
-fn accuracy(prediction: Span, run: Span) -> f64 {
-    if prediction == run {
-        return 1.0;
-    }
-    prediction.min(run).as_f64() / prediction.max(run).as_f64()
 }

@@ -2,6 +2,7 @@
 
 use super::Waiting;
 use crate::model::{JobId, Procs, Span, Time};
+use crate::text::{Form, Takes};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -29,6 +30,14 @@ pub enum Order {
 }
 
 impl Order {
+    /// What a parameter takes that is an order.
+    pub const TAKES: Takes = Takes::Form(&Form {
+        name: "order",
+        shape: "fcfs|sjf|ljf|smallest|largest|narrowest|widest|lxf",
+        samples: &["fcfs", "sjf", "ljf", "smallest", "largest", "narrowest", "widest", "lxf"],
+        check: |text| text.parse::<Order>().is_ok(),
+    });
+
     /// All orders, in the order in which they are documented.
     pub const ALL: [Order; 8] = [
         Order::Fcfs,

@@ -641,6 +641,10 @@ fn sort_by_expansion(jobs: &mut [Waiting], now: Time) {
 }
 
 impl Policy for Backfill {
+    fn name(&self) -> &str {
+        "backfill"
+    }
+
     #[inline]
     fn observe(&mut self, event: Event, view: &View<'_>) {
         match event {

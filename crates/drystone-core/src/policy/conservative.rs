@@ -12,7 +12,7 @@
 //! impossible. Then starts can move back, too, and a promise may be broken.
 
 use super::planned::{Believed, Notice, Planned, compress};
-use super::{Actions, Event, Kind, Param, Phase, Policy, Variant, View, Why};
+use super::{Actions, Event, Kind, Param, Phase, Policy, Takes, Variant, View, Why};
 use crate::model::{JobId, Span, Time};
 use crate::parts::Profile;
 use serde::{Deserialize, Serialize};
@@ -55,6 +55,10 @@ impl Conservative {
 }
 
 impl Policy for Conservative {
+    fn name(&self) -> &str {
+        "conservative"
+    }
+
     fn observe(&mut self, event: Event, view: &View<'_>) {
         match event {
             Event::Arrived(id) => self.fresh.push(id),
@@ -118,12 +122,13 @@ pub(crate) static CONSERVATIVE: Kind = Kind {
     name: "conservative",
     summary: "every job is promised a start when it arrives, and the promise is held",
     source: "Feitelson & Weil 1998; rules after Talby & Feitelson 1999, section 2",
-    params: &[Param {
-        name: "notice",
-        default: "immediate",
-        values: "immediate|late",
-        meaning: "early ends are noticed at once, or at the next arrival, planned start or predicted end",
-    }],
+    params: &[Param::new(
+        "notice",
+        "immediate",
+        &[Takes::Words(&["immediate", "late"])],
+        "early ends are noticed at once, or at the next arrival, planned start or predicted end",
+    )
+    .study()],
     needs: &[],
     unnamed: None,
     variants: &[Variant {
@@ -131,5 +136,5 @@ pub(crate) static CONSERVATIVE: Kind = Kind {
         sets: "notice=late",
         meaning: "the simulator behind Talby & Feitelson 1999, table 1",
     }],
-    build: |args| Ok(Box::new(Conservative::new(args.choose("notice", Notice::NAMES)?))),
+    build: &|args| Ok(Box::new(Conservative::new(args.choose("notice", Notice::NAMES)?))),
 };

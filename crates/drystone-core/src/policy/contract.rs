@@ -2,7 +2,7 @@
 
 use super::{Priorities, PriorityError, View};
 use crate::model::{JobId, ProcSet, Span, Time};
-use serde::de::DeserializeOwned;
+use crate::snapshot::Snapshot;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
@@ -270,7 +270,15 @@ pub enum Requirement {
 /// It reads no clock (one that searches may look at the driver's stopwatch), does no I/O, and cannot tell a simulated machine from a real one. Implement [`Policy::observe`] to keep
 /// your own state true and [`Policy::decide`] to act on it; derive `Serialize` and `Deserialize` for the state, and it can
 /// be stopped after any event and resumed ([`Snapshot`] comes with them).
-pub trait Policy: Snapshot + Send {
+pub trait Policy: Snapshot + Send + Sync {
+    /// A name that stays the same from version to version: saved states bear it.
+    fn name(&self) -> &str;
+
+    /// The layout of its own saved state. Raise it whenever that changes: a session then refuses states of other layouts.
+    fn layout(&self) -> u32 {
+        1
+    }
+
     /// Takes note of one event. All events of an instant come before its decision, in the order: ends, changed
     /// predictions and wake-ups, arrivals and cancellations.
     fn observe(&mut self, event: Event, view: &View<'_>);
@@ -329,49 +337,5 @@ pub trait Policy: Snapshot + Send {
     /// The policy has no use for priorities, or was given others already.
     fn prioritise(&mut self, _priorities: Priorities) -> Result<(), PriorityError> {
         Err(PriorityError::unused())
-    }
-}
-
-/// State that can be saved and restored; every type with serde's traits has it.
-pub trait Snapshot {
-    /// The whole state in a compact binary form.
-    ///
-    /// # Errors
-    /// Where serde fails.
-    fn save(&self) -> Result<Vec<u8>, SnapshotError>;
-
-    /// Replaces the state by a saved one of the same type.
-    ///
-    /// # Errors
-    /// Bytes that are no such state. The state is then unchanged.
-    fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError>;
-
-    /// What kind of state it is.
-    fn kind(&self) -> &'static str {
-        std::any::type_name::<Self>()
-    }
-}
-
-/// A state could not be saved or restored.
-#[derive(Debug, thiserror::Error)]
-pub enum SnapshotError {
-    /// It cannot be written, or is no such state.
-    #[error("saved state: {0}")]
-    Unreadable(#[from] postcard::Error),
-    /// It was saved by a scheduler of other choices, which would go on here as if they were this one's.
-    #[error(
-        "saved state: it is of another scheduler; policy, parameters, priorities, predictions, corrections and passes must be the same"
-    )]
-    Foreign,
-}
-
-impl<T: Serialize + DeserializeOwned> Snapshot for T {
-    fn save(&self) -> Result<Vec<u8>, SnapshotError> {
-        Ok(postcard::to_stdvec(self)?)
-    }
-
-    fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
-        *self = postcard::from_bytes(bytes)?;
-        Ok(())
     }
 }

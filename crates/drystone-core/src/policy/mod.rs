@@ -4,24 +4,28 @@ mod backfill;
 mod conservative;
 mod contract;
 pub mod goal;
+mod kinds;
 mod multiqueue;
+mod outside;
 mod planned;
 mod registry;
 pub mod slack;
+mod spec;
 pub mod suspension;
-mod text;
 mod view;
 
+pub use crate::snapshot::{Snapshot, SnapshotError};
+pub use crate::text::{Args, Call, Condition, Form, Level, Needs, Param, SpecError, Takes};
 pub use backfill::{Arrive, Backfill, Choices, Guard, Overdue};
 pub use conservative::Conservative;
-pub use contract::{
-    Action, Actions, Event, Gauge, Moved, Pass, Placement, Policy, Requirement, Snapshot, SnapshotError, Why,
-};
+pub use contract::{Action, Actions, Event, Gauge, Moved, Pass, Placement, Policy, Requirement, Why};
 pub use goal::Goal;
+pub use kinds::{ALIASES, COMMON};
 pub use multiqueue::{Borders, Control, Delay, MultiQueue, Own, Promising, QueueSettings};
+pub use outside::Outside;
 pub use planned::Notice;
-pub use registry::{ALIASES, Alias, Args, COMMON, KINDS, Kind, Needs, Param, PolicySpec, Variant, names};
+pub use registry::{Alias, Build, Kind, RegisterError, Variant, kind, kinds, names, register, register_anew};
 pub use slack::{Priorities, PriorityError, Slack};
-pub use text::{Call, SpecError};
+pub use spec::PolicySpec;
 pub(crate) use view::{Entry, Known, World};
 pub use view::{Phase, Stopwatch, View};

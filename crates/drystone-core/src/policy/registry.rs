@@ -1,74 +1,31 @@
-//! Every policy by name: its parameters, its named variants, how it is built. A new policy adds one line to [`KINDS`].
+//! Every policy by name: its parameters, its named variants, how it is built; those of this crate and those that others
+//! register.
 
-use super::text::{Call, SpecError, nearest};
-use super::{Pass, Policy, backfill, conservative, goal, multiqueue, slack, suspension};
-use crate::engine::Scheduler;
-use crate::parts::predict;
-use std::borrow::Cow;
+use super::kinds::{ALIASES, BUILT_IN, COMMON};
+use super::{Policy, PolicySpec};
+use crate::text::{Args, Call, Needs, Param, SpecError, is_name};
 use std::fmt;
-use std::str::FromStr;
-
-/// A parameter of a policy.
-#[derive(Clone, Copy, Debug)]
-pub struct Param {
-    /// Its key.
-    pub name: &'static str,
-    /// Its value where it is not given.
-    pub default: &'static str,
-    /// The values it takes, for people.
-    pub values: &'static str,
-    /// What it means.
-    pub meaning: &'static str,
-}
-
-/// Parameters that count only where another one has, or has not, a certain value: elsewhere they change no schedule.
-#[derive(Clone, Copy, Debug)]
-pub struct Needs {
-    /// Which parameters.
-    pub params: &'static [&'static str],
-    /// The other one; or several, separated by `|`, of which one is enough.
-    pub key: &'static str,
-    /// Its value, or `!` and the value that it must not have; of several each has its own.
-    pub value: &'static str,
-}
-
-impl Needs {
-    /// Other parameters with what each must be, of which one is enough.
-    fn any(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        self.key.split('|').zip(self.value.split('|'))
-    }
-
-    fn met(&self, args: &Args<'_>) -> bool {
-        self.any().any(|(key, wanted)| {
-            let value = plain(args.text(key));
-            wanted.strip_prefix('!').map_or(value == wanted, |other| value != other)
-        })
-    }
-}
-
-/// `bounds=auto`, `delay other than none`, `migration=no or place=contiguous`.
-impl fmt::Display for Needs {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let told = self.any().map(|(key, wanted)| match wanted.strip_prefix('!') {
-            None => format!("{key}={wanted}"),
-            Some(other) => format!("{key} other than {other}"),
-        });
-        f.write_str(&told.collect::<Vec<_>>().join(" or "))
-    }
-}
+use std::sync::{PoisonError, RwLock};
 
 /// A named variant that fixes parameters as a published study has them.
 #[derive(Clone, Copy, Debug)]
 pub struct Variant {
     /// Behind `@`.
     pub name: &'static str,
-    /// The parameters it sets, `key=value` separated by commas.
+    /// The parameters it sets, `key=value` separated by commas. Nothing where the defaults are the study's own choices: the
+    /// variant then says that they are checked against it.
     pub sets: &'static str,
     /// What it reproduces.
     pub meaning: &'static str,
 }
 
+/// How a policy is built from its parameters.
+pub type Build = &'static (dyn Fn(&Args<'_>) -> Result<Box<dyn Policy>, SpecError> + Send + Sync);
+
 /// A family of policies.
+///
+/// [`Kind::new`] and what follows it declare one in another crate; [`register`] makes it known by name.
+#[non_exhaustive]
 pub struct Kind {
     /// Its name.
     pub name: &'static str,
@@ -85,7 +42,108 @@ pub struct Kind {
     /// Its named variants.
     pub variants: &'static [Variant],
     /// Builds it from its parameters.
-    pub build: fn(&Args<'_>) -> Result<Box<dyn Policy>, SpecError>,
+    pub build: Build,
+}
+
+impl Kind {
+    /// A family without parameters and variants.
+    #[must_use]
+    pub const fn new(name: &'static str, summary: &'static str, build: Build) -> Kind {
+        Kind { name, summary, source: "", params: &[], needs: &[], unnamed: None, variants: &[], build }
+    }
+
+    /// With a source: a paper, a program, a site.
+    #[must_use]
+    pub const fn source(mut self, source: &'static str) -> Kind {
+        self.source = source;
+        self
+    }
+
+    /// With these parameters.
+    #[must_use]
+    pub const fn params(mut self, params: &'static [Param]) -> Kind {
+        self.params = params;
+        self
+    }
+
+    /// With parameters that count only beside others.
+    #[must_use]
+    pub const fn needs(mut self, needs: &'static [Needs]) -> Kind {
+        self.needs = needs;
+        self
+    }
+
+    /// With a parameter whose value may stand without its key.
+    #[must_use]
+    pub const fn unnamed(mut self, param: &'static str) -> Kind {
+        self.unnamed = Some(param);
+        self
+    }
+
+    /// With these variants.
+    #[must_use]
+    pub const fn variants(mut self, variants: &'static [Variant]) -> Kind {
+        self.variants = variants;
+        self
+    }
+
+    /// Its own parameters and those that every policy takes.
+    pub(super) fn all_params(&self) -> impl Iterator<Item = &'static Param> + use<> {
+        self.params.iter().chain(COMMON)
+    }
+
+    pub(super) fn takes(&self, param: &str) -> bool {
+        self.all_params().any(|p| p.name == param)
+    }
+
+    /// What is wrong with its declaration, found without building it.
+    fn problem(&self) -> Option<String> {
+        if let Some(problem) = name_problem(self.name) {
+            return Some(problem);
+        }
+        if let Some(problem) = self.params.iter().find_map(Param::problem) {
+            return Some(problem);
+        }
+        for (at, param) in self.params.iter().enumerate() {
+            if self.params[..at].iter().chain(COMMON).any(|p| p.name == param.name) {
+                return Some(format!("it declares `{}` twice, or every policy takes it anyway", param.name));
+            }
+        }
+        let mut named = self.needs.iter().flat_map(|n| n.params.iter().copied().chain(n.any.iter().map(|c| c.key())));
+        if let Some(unknown) = named.find(|name| !self.takes(name)) {
+            return Some(format!("`needs` names `{unknown}`, which is no parameter of it"));
+        }
+        if let Some(unnamed) = self.unnamed.filter(|name| !self.params.iter().any(|p| p.name == *name)) {
+            return Some(format!("`unnamed` is `{unnamed}`, which is no parameter of it"));
+        }
+        self.variants.iter().find_map(|variant| self.variant_problem(variant))
+    }
+
+    fn variant_problem(&self, variant: &Variant) -> Option<String> {
+        if let Some(problem) = name_problem(variant.name) {
+            return Some(problem);
+        }
+        let sets = match Call::parse(&format!("v({})", variant.sets)) {
+            Ok(call) => call.args,
+            Err(error) => return Some(format!("variant {}: {}", variant.name, error.problem)),
+        };
+        sets.iter().find(|(key, _)| !key.as_deref().is_some_and(|key| self.takes(key))).map(|(key, value)| {
+            let key = key.as_deref().unwrap_or(value);
+            format!("variant {} sets `{key}`, which is no parameter of it", variant.name)
+        })
+    }
+}
+
+/// Names are read in small letters.
+fn name_problem(name: &str) -> Option<String> {
+    let plain = !name.is_empty() && name.chars().all(|c| is_name(c) && !c.is_ascii_uppercase());
+    (!plain).then(|| format!("`{name}` is no name; use small letters, digits, `-`, `_`, `.` or `+`"))
+}
+
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
 }
 
 /// A short name for a policy with certain parameters.
@@ -101,491 +159,207 @@ pub struct Alias {
     pub in_variant: &'static [(&'static str, &'static str)],
 }
 
-/// All families of policies. One line each.
-pub static KINDS: &[&Kind] = &[
-    &backfill::FCFS,
-    &backfill::EASY,
-    &backfill::GREEDY,
-    &conservative::CONSERVATIVE,
-    &goal::GOAL,
-    &multiqueue::MULTIQUEUE,
-    &slack::SLACK,
-    &suspension::SS,
-    &suspension::TSS,
-    &suspension::IS,
-];
-
-/// Parameters that every policy takes.
-pub static COMMON: &[Param] = &[
-    Param {
-        name: "predict",
-        default: "estimate",
-        values: predict::VALUES,
-        meaning: "what plans with run times: the prediction plans, the user's estimate kills",
+/// Why a policy or a predictor cannot be registered. A bug of the program that registers it.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegisterError {
+    /// Its name stands for another one already, perhaps for itself.
+    #[error("`{name}` is registered already, as {by}; give it another name, and register each only once")]
+    Taken {
+        /// The name.
+        name: String,
+        /// What bears it.
+        by: String,
     },
-    Param {
-        name: "correct",
-        default: "auto",
-        values: "auto|none|estimate|gradual|exponential|steps|doubling",
-        meaning: "what a running job's prediction becomes when it expires; auto: estimate where predictions come from \
-                  history, else none",
+    /// Its declaration contradicts itself.
+    #[error("`{name}` cannot be registered: {problem}")]
+    Unsound {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        problem: String,
     },
-    Param {
-        name: "pass",
-        default: "instant",
-        values: "instant|event|pyss",
-        meaning: "one scheduling pass per instant, after all its events, or one after every event, or after arrivals and \
-                  ends in the order of the simulator pyss",
-    },
-];
-
-/// Short names.
-pub static ALIASES: &[Alias] = &[
-    alias("easy-pcor", "easy(correct=estimate)", "EASY that corrects estimates which running jobs have outlived"),
-    alias("easy-sjbf", "easy(backfill=sjf)", "EASY that backfills the shortest job first"),
-    Alias {
-        in_variant: &[("gaussier2015", GAUSSIER_HISTORY)],
-        ..alias("easy+", "easy(predict=recent(2))", "EASY with predictions from each user's last two jobs, corrected")
-    },
-    Alias {
-        in_variant: &[("gaussier2015", GAUSSIER_PLUS_PLUS)],
-        ..alias("easy++", "easy(backfill=sjf,predict=recent(2))", "EASY+ that backfills the shortest job first")
-    },
-    alias(
-        "easy++-guarded",
-        "easy(backfill=sjf,predict=recent(2),guard=estimate)",
-        "EASY++ where a job overtakes only if even its estimate respects the reservation",
-    ),
-    alias("perfect", "easy(predict=perfect)", "EASY that knows run times"),
-    Alias {
-        in_variant: &[("gaussier2015", "arrive=always")],
-        ..alias("perfect++", "easy(backfill=sjf,predict=perfect)", "EASY++ that knows run times")
-    },
-    alias("x2", "easy(predict=double(estimate))", "EASY with doubled estimates"),
-    alias("x2+", "easy(predict=double(recent(2)))", "EASY+ with doubled predictions"),
-    alias("x2++", "easy(backfill=sjf,predict=double(recent(2)))", "EASY++ with doubled predictions"),
-    alias("x2-perfect", "easy(predict=double(perfect))", "EASY with doubled true run times"),
-    alias("x2++-perfect", "easy(backfill=sjf,predict=double(perfect))", "X2++ that knows run times"),
-    alias("sjf", "easy(order=sjf,backfill=sjf)", "shortest job first, with a reservation for the shortest"),
-    alias("sjf+", "easy(order=sjf,backfill=sjf,predict=recent(2))", "SJF with predictions from history, corrected"),
-    alias("sjf-perfect", "easy(order=sjf,backfill=sjf,predict=perfect)", "SJF that knows run times"),
-];
-
-const fn alias(name: &'static str, means: &'static str, summary: &'static str) -> Alias {
-    Alias { name, means, summary, in_variant: &[] }
 }
 
-/// "Predictor tsafrir" of Gaussier et al. 2015 takes the last two terminated jobs and cuts at the estimate.
-const GAUSSIER_HISTORY: &str = "predict=recent(2,recency=termination,above=clip),correct=steps";
-/// Where the predictor of Gaussier et al. 2015 meets shortest-job backfilling, every arrival leads to a pass.
-const GAUSSIER_PLUS_PLUS: &str = "predict=recent(2,recency=termination,above=clip),correct=steps,arrive=always";
+/// What other crates have registered, in that order.
+static REGISTERED: RwLock<Vec<&'static Kind>> = RwLock::new(Vec::new());
 
-/// The parameters of a policy being built: given ones, those of its variant, defaults.
-pub struct Args<'a> {
-    text: &'a str,
-    params: &'static [Param],
-    /// Later ones win.
-    set: Vec<(String, String)>,
+/// Makes a policy known by name, in this process and from now on: policy texts can name it, with its parameters and
+/// variants, and lists and help show it after the built-in ones. Call it before the first text is read, usually at the
+/// beginning of `main`.
+///
+/// ```
+/// use drystone_core::policy::{Backfill, Choices, Kind, Param, PolicySpec, RegisterError, Takes, register};
+///
+/// static MINE: Kind = Kind::new("mine", "backfilling with a few reservations", &|args| {
+///     Ok(Box::new(Backfill::new(Choices { reservations: args.get("held")?, ..Choices::default() })))
+/// })
+/// .params(&[Param::new("held", "3", &[Takes::Whole { from: 1, to: 100 }], "how many jobs have a reservation")]);
+///
+/// register(&MINE)?;
+/// assert!("mine(held=7,predict=recent(2))".parse::<PolicySpec>().is_ok());
+/// let error = "mine(held=0)".parse::<PolicySpec>().expect_err("too few").to_string();
+/// assert!(error.ends_with("`held=0` is not possible; held takes a whole number from 1 to 100"), "{error}");
+/// assert!(matches!(register(&MINE), Err(RegisterError::Taken { .. })));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// A name that is taken, also by the policy itself; a declaration that contradicts itself; a policy that cannot be built with
+/// its defaults or in one of its variants.
+pub fn register(kind: &'static Kind) -> Result<(), RegisterError> {
+    check(kind)?;
+    let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
+    if let Some(by) = taken(kind.name, &registered) {
+        return Err(RegisterError::Taken { name: kind.name.to_string(), by });
+    }
+    registered.push(kind);
+    Ok(())
 }
 
-impl Args<'_> {
-    /// The value of a parameter as text.
-    ///
-    /// # Panics
-    /// If the policy does not declare such a parameter: a bug of its registry entry.
-    #[must_use]
-    pub fn text(&self, name: &str) -> &str {
-        let given = self.set.iter().rev().find(|(key, _)| key == name);
-        given.map(|(_, value)| value.as_str()).unwrap_or_else(|| {
-            let declared = self.params.iter().chain(COMMON).find(|p| p.name == name);
-            declared.map(|p| p.default).unwrap_or_else(|| panic!("parameter {name} is not declared"))
-        })
+/// As [`register`], but takes the place of a policy that was registered before under the same name; for sessions at a prompt,
+/// where a definition is run again. Policies that were built before stay what they are.
+///
+/// # Errors
+/// As [`register`]; names of this crate's own policies stay theirs.
+pub fn register_anew(kind: &'static Kind) -> Result<(), RegisterError> {
+    check(kind)?;
+    let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
+    if let Some(by) = taken(kind.name, &[]) {
+        return Err(RegisterError::Taken { name: kind.name.to_string(), by });
     }
-
-    /// The value of a parameter.
-    ///
-    /// # Errors
-    /// A value that is none of its type; the message names the parameter and what it takes.
-    pub fn get<T: FromStr>(&self, name: &str) -> Result<T, SpecError> {
-        let value = self.text(name);
-        value.parse().map_err(|_| self.wrong(name))
+    match registered.iter_mut().find(|known| known.name == kind.name) {
+        Some(known) => *known = kind,
+        None => registered.push(kind),
     }
-
-    /// The value of a parameter that takes one of a few words.
-    ///
-    /// # Errors
-    /// A word that is none of them.
-    pub fn choose<T: Clone>(&self, name: &str, choices: &[(&str, T)]) -> Result<T, SpecError> {
-        let value = self.text(name);
-        let found = choices.iter().find(|(word, _)| *word == value);
-        found.map(|(_, t)| t.clone()).ok_or_else(|| self.wrong(name))
-    }
-
-    /// The error of a parameter whose value is wrong.
-    #[must_use]
-    pub fn wrong(&self, name: &str) -> SpecError {
-        let values = self.params.iter().chain(COMMON).find(|p| p.name == name).map_or("", |p| p.values);
-        self.error(format!("`{name}={}` is not possible; {name} takes {values}", self.text(name)))
-    }
-
-    /// Any other error about this policy's text.
-    #[must_use]
-    pub fn error(&self, problem: String) -> SpecError {
-        SpecError { text: self.text.to_string(), problem }
-    }
+    Ok(())
 }
 
-/// A policy with all its parameters, checked: what a text means. Prints as the shortest text that means the same.
-#[derive(Clone, Debug)]
-pub struct PolicySpec {
-    text: String,
-    kind: &'static Kind,
-    /// Parameters in force that differ from the defaults, in order of declaration.
-    set: Vec<(String, String)>,
+/// What bears a name.
+fn taken(name: &str, registered: &[&'static Kind]) -> Option<String> {
+    let kind = BUILT_IN.iter().chain(registered).find(|k| k.name == name);
+    let alias = ALIASES.iter().find(|a| a.name == name);
+    kind.map(|k| k.summary.to_string()).or_else(|| alias.map(|a| format!("short for `{}`", a.means)))
 }
 
-impl fmt::Debug for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
+/// Whether a policy keeps what its declaration says.
+fn check(kind: &'static Kind) -> Result<(), RegisterError> {
+    let unsound = |problem: String| RegisterError::Unsound { name: kind.name.to_string(), problem };
+    if let Some(problem) = kind.problem() {
+        return Err(unsound(problem));
     }
+    let texts = kind.variants.iter().map(|v| format!("{}@{}", kind.name, v.name));
+    for text in std::iter::once(kind.name.to_string()).chain(texts) {
+        PolicySpec::of(kind, &text).map_err(|error| unsound(error.to_string()))?;
+    }
+    Ok(())
 }
 
-impl PolicySpec {
-    /// What the text says, as it will be printed in results.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// The family.
-    #[must_use]
-    pub fn kind(&self) -> &'static Kind {
-        self.kind
-    }
-
-    /// Every parameter with its value in force, in order of declaration; the predictor with all of its own, and of corrections
-    /// what `auto` means.
-    #[must_use]
-    pub fn parameters(&self) -> Vec<(&'static str, String)> {
-        let args = self.args();
-        let value = |name: &str| match (name, args.text(name)) {
-            ("predict", text) => predict::in_full(text).unwrap_or_else(|_| text.to_string()),
-            ("correct", "auto") => automatic(predict::learns(args.text("predict"))).to_string(),
-            (_, text) => text.to_string(),
-        };
-        self.kind.params.iter().chain(COMMON).map(|p| (p.name, value(p.name))).collect()
-    }
-
-    /// The parameters that the text gives and that change nothing as the others are, each with what it needs for that.
-    #[must_use]
-    pub fn idle(&self) -> Vec<(&'static str, &'static Needs)> {
-        let given = Call::parse(&self.text).map(|call| call.args).unwrap_or_default();
-        let names = self.kind.params.iter().map(|p| p.name);
-        let named = names.filter(|name| given.iter().any(|(key, _)| key.as_deref() == Some(name)));
-        named.filter_map(|name| Some((name, self.lacks(name)?))).collect()
-    }
-
-    /// What a parameter needs to count, and has not.
-    fn lacks(&self, name: &str) -> Option<&'static Needs> {
-        let args = self.args();
-        self.kind.needs.iter().find(|needs| needs.params.contains(&name) && !needs.met(&args))
-    }
-
-    /// The shortest text of the same policy without variants and short names: every parameter in force that counts and is not the
-    /// default, in order of declaration. Policies with equal canonical texts make equal schedules on every workload; parsing
-    /// the text gives such a policy.
-    #[must_use]
-    pub fn canonical(&self) -> String {
-        let args = self.args();
-        let (predictor, learns) = predict::canonical(args.text("predict"))
-            .unwrap_or_else(|problem| unreachable!("a checked predictor cannot be read: {problem}"));
-        // `auto` depends on the predictor alone; said outright it meets those who say it.
-        let auto = automatic(learns);
-        let mut call = Call { name: self.kind.name.to_string(), ..Call::default() };
-        for param in self.kind.params.iter().chain(COMMON) {
-            let (value, default) = match (param.name, args.text(param.name)) {
-                ("predict", _) => (predictor.as_str(), param.default),
-                ("correct", "auto") => (auto, auto),
-                ("correct", value) => (value, auto),
-                (_, value) => (value, param.default),
-            };
-            let value = plain(value);
-            if value != default && self.lacks(param.name).is_none() {
-                call.args.push((Some(param.name.to_string()), value.to_string()));
-            }
-        }
-        call.to_string()
-    }
-
-    /// A fresh scheduler.
-    #[must_use]
-    pub fn scheduler(&self) -> Scheduler {
-        match self.try_build() {
-            Ok(scheduler) => scheduler,
-            Err(error) => unreachable!("a checked policy cannot be built: {error}"),
-        }
-    }
-
-    /// The same policy in the variant of a study, where it has one and none was asked for.
-    ///
-    /// # Errors
-    /// Never for texts that were accepted before.
-    pub fn in_study(&self, study: &str) -> Result<PolicySpec, SpecError> {
-        let mut call = Call::parse(&self.text)?;
-        if call.variant.is_none() && self.kind.variants.iter().any(|v| v.name == study) {
-            call.variant = Some(study.to_string());
-        }
-        call.to_string().parse()
-    }
-
-    fn args(&self) -> Args<'_> {
-        Args { text: &self.text, params: self.kind.params, set: self.set.clone() }
-    }
-
-    fn try_build(&self) -> Result<Scheduler, SpecError> {
-        let args = self.args();
-        let policy = (self.kind.build)(&args)?;
-        let forecast = predict::build(&args)?;
-        let pass = args.choose("pass", &[("instant", Pass::Instant), ("event", Pass::Event), ("pyss", Pass::Pyss)])?;
-        Ok(Scheduler { policy, forecast, pass })
-    }
+/// All families: those of this crate, then those registered, in that order.
+#[must_use]
+pub fn kinds() -> Vec<&'static Kind> {
+    let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
+    BUILT_IN.iter().chain(registered.iter()).copied().collect()
 }
 
-impl fmt::Display for PolicySpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.text)
-    }
+/// The family of this name.
+#[must_use]
+pub fn kind(name: &str) -> Option<&'static Kind> {
+    let of = |kinds: &[&'static Kind]| kinds.iter().copied().find(|k| k.name == name);
+    of(BUILT_IN).or_else(|| of(&REGISTERED.read().unwrap_or_else(PoisonError::into_inner)))
 }
 
-impl FromStr for PolicySpec {
-    type Err = SpecError;
-
-    fn from_str(text: &str) -> Result<PolicySpec, SpecError> {
-        let call = Call::parse(text)?;
-        let fail = |problem: String| SpecError { text: text.trim().to_string(), problem };
-        let mut set = Vec::new();
-        let alias = ALIASES.iter().find(|a| a.name == call.name);
-        let mut name = call.name.clone();
-        if let Some(alias) = alias {
-            let means = Call::parse(alias.means)?;
-            name = means.name;
-            set.extend(means.args.into_iter().filter_map(|(k, v)| Some((k?, v))));
-        }
-        let Some(kind) = KINDS.iter().copied().find(|k| k.name == name) else {
-            return Err(fail(unknown("policy", &name, names(), "`drystone policies` lists all")));
-        };
-        if let Some(variant) = &call.variant {
-            let Some(found) = kind.variants.iter().find(|v| v.name == variant) else {
-                let names: Vec<_> = kind.variants.iter().map(|v| v.name).collect();
-                let all = if names.is_empty() { "it has none".into() } else { format!("it has {}", names.join(", ")) };
-                return Err(fail(unknown(&format!("variant of {}", kind.name), variant, names, &all)));
-            };
-            let more = alias.and_then(|a| a.in_variant.iter().find(|(v, _)| v == variant));
-            for sets in [found.sets, more.map_or("", |m| m.1)] {
-                let sets = Call::parse(&format!("v({sets})"))?;
-                set.extend(sets.args.into_iter().filter_map(|(k, v)| Some((k?, v))));
-            }
-        }
-        for (key, value) in &call.args {
-            let Some(key) = key.as_deref().or(kind.unnamed) else {
-                return Err(fail(format!("`{value}` needs a name: write `parameter={value}`")));
-            };
-            if !kind.params.iter().chain(COMMON).any(|p| p.name == key) {
-                let names: Vec<_> = kind.params.iter().chain(COMMON).map(|p| p.name).collect();
-                let all = format!("{} takes {}", kind.name, names.join(", "));
-                return Err(fail(unknown("parameter", key, names, &all)));
-            }
-            if call.args.iter().filter(|(k, _)| k.as_deref().or(kind.unnamed) == Some(key)).count() > 1 {
-                return Err(fail(format!("`{key}` is given twice")));
-            }
-            set.push((key.to_string(), value.clone()));
-        }
-        let spec = PolicySpec { text: call.to_string(), kind, set };
-        spec.try_build().map_err(|e| fail(e.problem))?;
-        Ok(spec)
-    }
-}
-
-/// All names that [`PolicySpec`] understands.
+/// All names that [`PolicySpec`] understands: families, then short names.
+#[must_use]
 pub fn names() -> Vec<&'static str> {
-    KINDS.iter().map(|k| k.name).chain(ALIASES.iter().map(|a| a.name)).collect()
-}
-
-/// A whole number as it is written as a rule: `1` for `01` and `+1`. Other texts as they are.
-fn plain(value: &str) -> Cow<'_, str> {
-    value.parse::<u64>().map_or(Cow::Borrowed(value), |number| Cow::Owned(number.to_string()))
-}
-
-/// What `correct=auto` means.
-fn automatic(learns: bool) -> &'static str {
-    if learns { "estimate" } else { "none" }
-}
-
-fn unknown(what: &str, name: &str, names: Vec<&str>, advice: &str) -> String {
-    let near = nearest(name, names).map(|n| format!(" Did you mean `{n}`?")).unwrap_or_default();
-    format!("there is no {what} `{name}`.{near} ({advice})")
+    kinds().iter().map(|k| k.name).chain(ALIASES.iter().map(|a| a.name)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::{Conservative, Notice, Outside};
+    use crate::text::{Condition, Takes};
 
-    #[test]
-    fn every_default_and_variant_builds() {
-        for kind in KINDS {
-            let spec: PolicySpec = kind.name.parse().expect(kind.name);
-            for (name, value) in spec.parameters() {
-                let text = format!("{}({name}={value})", kind.name);
-                assert!(text.parse::<PolicySpec>().is_ok(), "{text}");
-            }
-            for variant in kind.variants {
-                let text = format!("{}@{}", kind.name, variant.name);
-                assert_eq!(text.parse::<PolicySpec>().map(|s| s.to_string()), Ok(text));
-            }
-        }
-        for alias in ALIASES {
-            assert!(alias.name.parse::<PolicySpec>().is_ok(), "{}", alias.name);
-        }
+    fn outside(_: &Args<'_>) -> Result<Box<dyn Policy>, SpecError> {
+        Ok(Box::new(Outside))
     }
 
-    /// The least number that a parameter says it takes is taken, and what is below it is not.
-    #[test]
-    fn numbers_are_taken_from_where_parameters_say() {
-        let accepts = |kind: &Kind, name: &str, value: &str| {
-            format!("{}({name}={value})", kind.name).parse::<PolicySpec>().is_ok()
-        };
-        let mut tried = 0;
-        for kind in KINDS {
-            for Param { name, values, .. } in kind.params {
-                let limit = |words: &str| values.split('|').find_map(|v| v.strip_prefix(words));
-                let least: Option<i64> = limit("a number from ")
-                    .map(|rest| rest.split(' ').next().and_then(|n| n.parse().ok()).expect("a number"));
-                if let Some(least) = least {
-                    assert!(accepts(kind, name, &least.to_string()), "{}({name}={least}): {values}", kind.name);
-                    assert!(!accepts(kind, name, &(least - 1).to_string()), "{}({name}={})", kind.name, least - 1);
-                    tried += 1;
-                }
-                if limit("a number above 0").is_some() {
-                    assert!(accepts(kind, name, "0.01"), "{}({name}=0.01): {values}", kind.name);
-                    for value in ["0", "-0.01"] {
-                        assert!(!accepts(kind, name, value), "{}({name}={value}): {values}", kind.name);
-                    }
-                    tried += 1;
-                }
-            }
-        }
-        assert!(tried >= 15, "{tried} parameters");
-    }
+    const DEPTH: Param = Param::new("depth", "2", &[Takes::Whole { from: 1, to: 9 }], "how deep");
 
     #[test]
-    fn names_are_unique() {
-        let mut all = names();
-        all.sort_unstable();
-        all.dedup();
-        assert_eq!(all.len(), names().len());
-    }
-
-    #[test]
-    fn explicit_parameters_win_over_the_variant() {
-        let spec: PolicySpec = "easy@tsafrir2007(extra=all)".parse().expect("valid");
-        let of = |name| spec.parameters().into_iter().find(|p| p.0 == name).map(|p| p.1);
-        assert_eq!(of("extra").as_deref(), Some("all"));
-        assert_eq!(of("pass").as_deref(), Some("event"));
-        assert_eq!(of("order").as_deref(), Some("fcfs"));
-    }
-
-    #[test]
-    fn parameters_are_those_in_force() {
-        let of = |text: &str| -> Vec<(&'static str, String)> {
-            let spec: PolicySpec = text.parse().expect(text);
-            spec.parameters().into_iter().filter(|p| ["predict", "correct", "backfill"].contains(&p.0)).collect()
-        };
-        let recent = "recent(2,window=all,full=yes,metric=average,fallback=estimate,recency=submission,above=discard,propagate=no)";
-        let expected = [("backfill", "sjf"), ("predict", recent), ("correct", "estimate")];
-        assert_eq!(of("easy++"), expected.map(|(name, value)| (name, value.to_string())));
-        assert_eq!(of("easy")[2], ("correct", "none".to_string()));
-        assert_eq!(of("easy(correct=gradual)")[2], ("correct", "gradual".to_string()));
-    }
-
-    #[test]
-    fn equal_policies_have_equal_canonical_texts() {
-        let canonical = |text: &str| text.parse::<PolicySpec>().expect(text).canonical();
-        for (text, expected) in [
-            ("easy", "easy"),
-            ("easy(order=fcfs,correct=auto)", "easy"),
-            ("easy(correct=none)", "easy"),
-            ("easy++", "easy(backfill=sjf,predict=recent(2))"),
-            ("easy++(correct=estimate)", "easy(backfill=sjf,predict=recent(2))"),
-            ("easy++(correct=gradual)", "easy(backfill=sjf,predict=recent(2),correct=gradual)"),
-            ("x2@tsafrir2007", "easy(extra=first,overdue=stale,predict=times(2,estimate),pass=event)"),
-            ("conservative(predict=recent(1,metric=min))", "conservative(predict=recent(1))"),
-            ("easy(reserve=01)", "easy"),
-            ("easy(reserve=+2)", "easy(reserve=2)"),
-            ("easy(reserve=00,extra=first)", "easy(reserve=0)"),
-            ("ss(target=1,cap=3)", "ss(cap=3)"),
-            ("ss(sf=auto,target=1)", "ss(sf=auto,target=1)"),
-            ("easy(guard=estimate)", "easy"),
-            ("easy++(guard=estimate)", "easy(backfill=sjf,guard=estimate,predict=recent(2))"),
-            ("ss(migration=yes,place=avoid)", "ss(migration=yes)"),
-            ("multiqueue(tolerance=1,adapt=fixed)", "multiqueue"),
-            ("multiqueue(tolerance=1,adapt=fixed,delay=100)", "multiqueue(delay=100,adapt=fixed)"),
+    fn what_contradicts_itself_is_refused() {
+        static TAKEN: Kind = Kind::new("easy", "another easy", &outside);
+        static SHORT: Kind = Kind::new("easy++", "a short name", &outside);
+        static NAME: Kind = Kind::new("My Policy", "no name", &outside);
+        static TWICE: Kind = Kind::new("t-twice", "", &outside).params(&[DEPTH, DEPTH]);
+        static COMMON: Kind = Kind::new("t-common", "", &outside).params(&[Param { name: "predict", ..DEPTH }]);
+        static DEFAULT: Kind = Kind::new("t-default", "", &outside).params(&[Param { default: "0", ..DEPTH }]);
+        static NEEDS: Kind = Kind::new("t-needs", "", &outside)
+            .params(&[DEPTH])
+            .needs(&[Needs { params: &["depth"], any: &[Condition::Is("width", "1")] }]);
+        static UNNAMED: Kind = Kind::new("t-unnamed", "", &outside).unnamed("depth");
+        static SETS: Kind =
+            Kind::new("t-sets", "", &outside).variants(&[Variant { name: "x2020", sets: "width=1", meaning: "" }]);
+        static VALUE: Kind = Kind::new("t-value", "", &|args| args.get::<u8>("depth").and_then(|_| outside(args)))
+            .params(&[DEPTH])
+            .variants(&[Variant { name: "x2020", sets: "depth=10", meaning: "" }]);
+        static BUILD: Kind = Kind::new("t-build", "", &|args| Err(args.error("it is Monday".into())));
+        for (kind, part) in [
+            (&TAKEN, "`easy` is registered already, as the head of the queue"),
+            (&SHORT, "as short for `easy(backfill=sjf,predict=recent(2))`"),
+            (&NAME, "`My Policy` is no name; use small letters"),
+            (&TWICE, "declares `depth` twice"),
+            (&COMMON, "every policy takes it anyway"),
+            (&DEFAULT, "does not take its own default `0`; it takes a whole number from 1 to 9"),
+            (&NEEDS, "names `width`, which is no parameter"),
+            (&UNNAMED, "`unnamed` is `depth`"),
+            (&SETS, "variant x2020 sets `width`"),
+            (&VALUE, "`depth=10` is not possible"),
+            (&BUILD, "it is Monday"),
         ] {
-            assert_eq!(canonical(text), expected);
-            assert_eq!(canonical(expected), expected);
-        }
-        for name in names() {
-            let spec: PolicySpec = name.parse().expect(name);
-            let again: PolicySpec = spec.canonical().parse().expect("canonical texts can be read");
-            assert_eq!(again.canonical(), spec.canonical());
-            assert_eq!(again.kind().name, spec.kind().name);
+            let error = register(kind).expect_err(part).to_string();
+            assert!(error.contains(part), "{error}");
+            assert!(!names().contains(&kind.name) || ["easy", "easy++"].contains(&kind.name));
         }
     }
 
     #[test]
-    fn what_changes_nothing_is_known() {
-        let idle = |text: &str| -> Vec<String> {
-            let spec: PolicySpec = text.parse().expect(text);
-            spec.idle().into_iter().map(|(name, needs)| format!("{name}: {needs}")).collect()
-        };
-        assert_eq!(idle("multiqueue(queues=3,record=yes)"), ["queues: bounds=auto"]);
-        assert_eq!(idle("multiqueue(queues=3,bounds=auto)"), [""; 0]);
-        assert_eq!(idle("multiqueue(ceiling=3)"), ["ceiling: delay other than none"]);
-        assert_eq!(idle("multiqueue@lawson2002-delay(ceiling=3)"), ["ceiling: adapt=bounded"]);
-        assert_eq!(idle("easy(guard=estimate)"), ["guard: predict other than estimate"]);
-        assert_eq!(idle("easy++-guarded"), [""; 0]);
-        let place = "migration=no or place=contiguous";
-        assert_eq!(idle("tss(migration=yes,place=never)"), [format!("place: {place}")]);
-        // In one piece or not is seen in charts, whoever may migrate.
-        assert_eq!(idle("ss(migration=yes,place=contiguous)"), [""; 0]);
-        assert_eq!(idle("ss(place=never)"), [""; 0]);
-        // What a variant sets is nobody's mistake.
-        assert_eq!(idle("easy@tsafrir2007(reserve=0)"), [""; 0]);
-        for kind in KINDS {
-            for needs in kind.needs {
-                let known = |name: &str| kind.params.iter().chain(COMMON).any(|p| p.name == name);
-                assert_eq!(needs.key.split('|').count(), needs.value.split('|').count(), "{}: {needs:?}", kind.name);
-                assert!(
-                    needs.key.split('|').all(known) && needs.params.iter().all(|name| known(name)),
-                    "{}: {needs:?}",
-                    kind.name
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn mistakes_get_the_nearest_match() {
+    fn a_registered_policy_is_named_as_others_are() {
+        static MINE: Kind = Kind::new("t-mine", "conservative backfilling by another name", &|args| {
+            let notice = args.choose("notice", &[("immediate", Notice::Immediate), ("late", Notice::Late)])?;
+            Ok(Box::new(Conservative::new(notice)))
+        })
+        .source("this test")
+        .params(&[Param::new("notice", "immediate", &[Takes::Words(&["immediate", "late"])], "when").study()])
+        .variants(&[Variant { name: "old", sets: "notice=late", meaning: "as it was" }]);
+        assert_eq!(register(&MINE), Ok(()));
+        let taken = register(&MINE).expect_err("twice").to_string();
+        assert!(taken.contains("registered already") && taken.contains("register each only once"), "{taken}");
+        assert!(names().contains(&"t-mine") && kinds().iter().any(|k| k.name == "t-mine"));
+        let spec: PolicySpec = "t-mine@old(predict=recent(2))".parse().expect("a registered policy");
+        assert_eq!(spec.canonical(), "t-mine(notice=late,predict=recent(2))");
         for (text, part) in [
-            ("esy", "Did you mean `easy`?"),
-            ("easy(ordr=sjf)", "Did you mean `order`?"),
-            ("easy@tsafrir", "Did you mean `tsafrir2007`?"),
-            ("easy(order=sooner)", "order takes fcfs|sjf"),
-            ("easy(sjf)", "write `parameter=sjf`"),
-            ("easy(order=sjf,order=fcfs)", "given twice"),
-            ("easy(reserve=-1)", "reserve takes"),
+            ("t-mine(notice=never)", "notice takes immediate|late"),
+            ("t-mine(notise=late)", "Did you mean `notice`?"),
+            ("t-mine@odl", "Did you mean `old`?"),
+            ("t-mone", "Did you mean `t-mine`?"),
         ] {
             let error = text.parse::<PolicySpec>().expect_err(text).to_string();
-            assert!(error.contains(part), "{text}: {error}");
+            assert!(error.contains(part), "{error}");
         }
+    }
+
+    #[test]
+    fn a_definition_that_is_run_again_takes_the_place_of_the_first() {
+        static FIRST: Kind = Kind::new("t-again", "first", &outside);
+        static SECOND: Kind = Kind::new("t-again", "second", &outside);
+        static EASY: Kind = Kind::new("easy", "not this one", &outside);
+        assert_eq!(register_anew(&FIRST), Ok(()));
+        let before: PolicySpec = "t-again".parse().expect("known");
+        assert_eq!(register_anew(&SECOND), Ok(()));
+        assert_eq!(kind("t-again").map(|k| k.summary), Some("second"));
+        assert_eq!(before.kind().summary, "first");
+        assert!(matches!(register_anew(&EASY), Err(RegisterError::Taken { .. })));
     }
 }

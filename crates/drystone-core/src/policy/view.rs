@@ -200,6 +200,23 @@ impl<'a> View<'a> {
         &self.world.running
     }
 
+    /// The waiting jobs in the order of their arrival. Costs O(jobs since the oldest that is here): a policy that looks at them
+    /// at every pass keeps them itself.
+    pub fn waiting(&self) -> impl Iterator<Item = JobId> + 'a {
+        self.in_phase(Phase::Waiting)
+    }
+
+    /// The suspended jobs in the order of their arrival. Costs as [`View::waiting`].
+    pub fn suspended(&self) -> impl Iterator<Item = JobId> + 'a {
+        self.in_phase(Phase::Suspended)
+    }
+
+    fn in_phase(&self, phase: Phase) -> impl Iterator<Item = JobId> + 'a {
+        let world = self.world;
+        let known = (world.oldest.0..world.jobs.next_id().0).map(JobId);
+        known.filter(move |&id| world.jobs.get(id).is_some_and(|known| known.entry.phase == phase))
+    }
+
     /// How long the job has run so far, without suspensions.
     ///
     /// # Panics

@@ -241,6 +241,10 @@ enum Step {
 }
 
 impl Policy for Script {
+    fn name(&self) -> &str {
+        "script"
+    }
+
     fn observe(&mut self, _: Event, _: &View<'_>) {}
 
     fn decide(&mut self, _: &View<'_>, actions: &mut Actions) {

@@ -257,6 +257,10 @@ fn a_session_restored_after_a_wake_up_decides() {
 struct Says(i64);
 
 impl Predictor for Says {
+    fn name(&self) -> &str {
+        "says"
+    }
+
     fn predict(&mut self, _: JobId, _: &Job, _: Option<Span>) -> Prediction {
         Prediction::learned(Span(self.0))
     }

@@ -28,6 +28,7 @@ mod multiqueue_golden;
 mod multiqueue_paper;
 mod multiqueue_promises;
 mod observers;
+mod outside;
 mod parts;
 mod planned_predictions;
 mod policy_texts;

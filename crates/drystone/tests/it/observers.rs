@@ -23,6 +23,10 @@ enum Do {
 }
 
 impl Policy for Script {
+    fn name(&self) -> &str {
+        "script"
+    }
+
     fn observe(&mut self, _: Event, _: &View<'_>) {}
 
     fn decide(&mut self, _: &View<'_>, actions: &mut Actions) {
@@ -45,6 +49,10 @@ impl Policy for Script {
 struct Usher(Vec<JobId>);
 
 impl Policy for Usher {
+    fn name(&self) -> &str {
+        "usher"
+    }
+
     fn observe(&mut self, event: Event, _: &View<'_>) {
         if let Event::Arrived(id) = event {
             self.0.push(id);

@@ -122,6 +122,10 @@ struct Foretells {
 }
 
 impl Policy for Foretells {
+    fn name(&self) -> &str {
+        "foretells"
+    }
+
     fn observe(&mut self, event: Event, _: &View<'_>) {
         self.done += u32::from(matches!(event, Event::Ended { .. }));
     }
@@ -171,6 +175,10 @@ struct Rash {
 }
 
 impl Policy for Rash {
+    fn name(&self) -> &str {
+        "rash"
+    }
+
     fn observe(&mut self, event: Event, _: &View<'_>) {
         if let Event::Arrived(id) = event {
             self.come.push(id);
@@ -259,6 +267,10 @@ struct Hopes {
 }
 
 impl Policy for Hopes {
+    fn name(&self) -> &str {
+        "hopes"
+    }
+
     fn observe(&mut self, event: Event, _: &View<'_>) {
         if let Event::Arrived(id) = event {
             self.waiting.push(id.0);

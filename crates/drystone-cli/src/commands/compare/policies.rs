@@ -5,7 +5,7 @@ use crate::exit::Failure;
 use crate::input;
 use crate::output::message;
 use drystone::model::Workload;
-use drystone::policy::{ALIASES, KINDS, PolicySpec, Priorities};
+use drystone::policy::{self, PolicySpec, Priorities};
 
 /// The policies to compare: those asked for, else all families and short names, each meaning once.
 pub(super) fn asked(args: &CompareArgs) -> Result<Vec<PolicySpec>, Failure> {
@@ -14,8 +14,7 @@ pub(super) fn asked(args: &CompareArgs) -> Result<Vec<PolicySpec>, Failure> {
     let given: Vec<PolicySpec> = if asked {
         args.policy.iter().cloned().chain(args.baseline.clone()).collect()
     } else {
-        let names = KINDS.iter().map(|k| k.name).chain(ALIASES.iter().map(|a| a.name));
-        let all: Result<Vec<PolicySpec>, _> = names.map(str::parse).collect();
+        let all: Result<Vec<PolicySpec>, _> = policy::names().into_iter().map(str::parse).collect();
         all?.into_iter().chain(args.baseline.clone()).collect()
     };
     for spec in given {

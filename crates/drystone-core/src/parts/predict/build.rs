@@ -4,7 +4,7 @@ use super::{
     Above, Branch, Correction, Fallback, Forecast, Learner, LearnerOptions, Metric, Perfect, Predictor, Propagation,
     Quantile, Recency, Recent, RecentOptions, UserEstimate, Weight, Window,
 };
-use crate::policy::{Args, Call, SpecError};
+use crate::text::{Args, Call, Form, SpecError, Takes};
 
 /// What `predict=` takes, for people.
 pub const VALUES: &str = "estimate|perfect|recent(SIZE,window=all|immediate|extended,full=yes|no,\
@@ -12,6 +12,29 @@ pub const VALUES: &str = "estimate|perfect|recent(SIZE,window=all|immediate|exte
     propagate=no|waiting|running)|quantile(Q,size=20,least=2)|\
     learn(under=linear|squared,over=linear|squared,bias=1,weight=even|area|small|long|wide,rate=5000,l2=4e9)|\
     double(PREDICTOR)|times(K,PREDICTOR)";
+
+/// What a parameter takes that is a predictor.
+pub const PREDICTOR: Takes = Takes::Form(&Form {
+    name: "predictor",
+    shape: VALUES,
+    samples: &[
+        "estimate",
+        "perfect",
+        "recent(2)",
+        "recent(1,metric=max,above=keep)",
+        "recent(3,full=yes,fallback=relative)",
+        "recent(3,propagate=running)",
+        "recent(2,propagate=waiting,window=extended,recency=termination)",
+        "quantile(0.5)",
+        "quantile(1,size=3,least=1)",
+        "learn",
+        "learn(under=squared,weight=area)",
+        "double(estimate)",
+        "times(3,recent(2))",
+        "double(perfect)",
+    ],
+    check: |text| predictor(text).is_ok(),
+});
 
 /// The forecast that the parameters `predict` and `correct` of a policy ask for.
 ///

@@ -9,6 +9,10 @@ use serde::{Deserialize, Serialize};
 pub struct UserEstimate;
 
 impl Predictor for UserEstimate {
+    fn name(&self) -> &str {
+        "estimate"
+    }
+
     fn predict(&mut self, _: JobId, job: &Job, _: Option<Span>) -> Prediction {
         Prediction::given(job.estimate)
     }
@@ -23,6 +27,10 @@ impl Predictor for UserEstimate {
 pub struct Perfect;
 
 impl Predictor for Perfect {
+    fn name(&self) -> &str {
+        "perfect"
+    }
+
     fn predict(&mut self, _: JobId, job: &Job, oracle: Option<Span>) -> Prediction {
         Prediction::given(oracle.unwrap_or(job.estimate))
     }

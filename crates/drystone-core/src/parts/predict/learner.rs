@@ -246,6 +246,10 @@ fn terms(features: &[f64; FEATURES]) -> [f64; TERMS] {
 }
 
 impl Predictor for Learner {
+    fn name(&self) -> &str {
+        "learn"
+    }
+
     fn predict(&mut self, id: JobId, job: &Job, _: Option<Span>) -> Prediction {
         let user = self.users.entry(job.user).or_default();
         let features = user.features(job);
@@ -281,7 +285,7 @@ impl Predictor for Learner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Snapshot;
+    use crate::snapshot::Snapshot;
 
     fn job(submit: i64, user: i32, procs: u32, estimate: i64) -> Job {
         Job { user, ..Job::new(Time(submit), procs, Span(estimate)) }

@@ -8,7 +8,7 @@ mod learner;
 mod quantile;
 mod recent;
 
-pub use build::{VALUES, build, forecast};
+pub use build::{PREDICTOR, VALUES, build, forecast};
 pub(crate) use build::{canonical, in_full, learns};
 pub use correction::{Correction, Expired};
 pub use estimate::{Perfect, UserEstimate};
@@ -17,7 +17,7 @@ pub use quantile::Quantile;
 pub use recent::{Above, Fallback, Metric, Recency, Recent, RecentOptions, Window};
 
 use crate::model::{FURTHEST, Job, JobId, Span, TIME_LIMIT, Time};
-use crate::policy::Snapshot;
+use crate::snapshot::Snapshot;
 use serde::{Deserialize, Serialize};
 
 /// What a predictor says of a job.
@@ -47,7 +47,15 @@ impl Prediction {
 ///
 /// Like a policy it is a pure state machine: it is told of every arrival and every end in the order of time, and its state
 /// can be saved and restored. Memory must be bounded per user and per job that is here, not per job that ever was.
-pub trait Predictor: Snapshot + Send {
+pub trait Predictor: Snapshot + Send + Sync {
+    /// A name that stays the same from version to version: saved states bear it.
+    fn name(&self) -> &str;
+
+    /// The layout of its own saved state. Raise it whenever that changes: a session then refuses states of other layouts.
+    fn layout(&self) -> u32 {
+        1
+    }
+
     /// The predicted run time of a job that arrives. `oracle` is its true run time, given only to predictors that say they
     /// are [`Predictor::clairvoyant`].
     fn predict(&mut self, id: JobId, job: &Job, oracle: Option<Span>) -> Prediction;
@@ -115,4 +123,14 @@ impl Default for Forecast {
     fn default() -> Self {
         Forecast { predictor: Box::new(UserEstimate), factor: 1, correction: Correction::None }
     }
+}
+
+/// How accurate a prediction was: 1 if right, else the smaller over the larger of prediction and run time (Tsafrir et al. 2007,
+/// section 3.3).
+#[must_use]
+pub fn accuracy(prediction: Span, run: Span) -> f64 {
+    if prediction == run {
+        return 1.0;
+    }
+    prediction.min(run).as_f64() / prediction.max(run).as_f64()
 }

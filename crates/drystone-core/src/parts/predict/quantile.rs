@@ -37,6 +37,10 @@ impl Quantile {
 }
 
 impl Predictor for Quantile {
+    fn name(&self) -> &str {
+        "quantile"
+    }
+
     fn predict(&mut self, _: JobId, job: &Job, _: Option<Span>) -> Prediction {
         self.foresee(job).map_or(Prediction::given(job.estimate), Prediction::learned)
     }

@@ -238,6 +238,10 @@ impl User {
 }
 
 impl Predictor for Recent {
+    fn name(&self) -> &str {
+        "recent"
+    }
+
     fn predict(&mut self, _: JobId, job: &Job, _: Option<Span>) -> Prediction {
         let o = &self.options;
         let Some(user) = self.users.get_mut(job.user) else { return Prediction::given(job.estimate) };

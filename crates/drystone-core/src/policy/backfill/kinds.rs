@@ -2,19 +2,12 @@
 
 use super::{Arrive, Backfill, Choices, Guard, Overdue};
 use crate::parts::{Extra, Order, predict};
-use crate::policy::{Kind, Needs, Param, Variant};
+use crate::policy::{Condition, Kind, Needs, Param, Takes, Variant};
 
-const ORDERS: &str = "fcfs|sjf|ljf|smallest|largest|narrowest|widest|lxf";
+const ORDER: Param =
+    Param::new("order", "fcfs", &[Order::TAKES], "the order of the queue: who is first, and gets a reservation");
 
-const ORDER: Param = Param {
-    name: "order",
-    default: "fcfs",
-    values: ORDERS,
-    meaning: "the order of the queue: who is first, and gets a reservation",
-};
-
-const BACKFILL: Param =
-    Param { name: "backfill", default: "fcfs", values: ORDERS, meaning: "the order in which the others are tried" };
+const BACKFILL: Param = Param::new("backfill", "fcfs", &[Order::TAKES], "the order in which the others are tried");
 
 /// Strictly in order: nobody overtakes.
 pub(crate) static FCFS: Kind = Kind {
@@ -25,7 +18,7 @@ pub(crate) static FCFS: Kind = Kind {
     needs: &[],
     unnamed: None,
     variants: &[],
-    build: |args| {
+    build: &|args| {
         Ok(Box::new(Backfill::new(Choices { order: args.get("order")?, backfill: None, ..Choices::default() })))
     },
 };
@@ -39,7 +32,7 @@ pub(crate) static GREEDY: Kind = Kind {
     needs: &[],
     unnamed: None,
     variants: &[],
-    build: |args| {
+    build: &|args| {
         let order = args.get("order")?;
         Ok(Box::new(Backfill::new(Choices { order, backfill: Some(order), reservations: 0, ..Choices::default() })))
     },
@@ -53,44 +46,47 @@ pub(crate) static EASY: Kind = Kind {
     params: &[
         ORDER,
         BACKFILL,
-        Param {
-            name: "reserve",
-            default: "1",
-            values: "a whole number from 0 to 4294967295",
-            meaning: "how many jobs have a reservation: 0 is greedy; with 2 or more the plan is made anew at each pass, so \
+        Param::new(
+            "reserve",
+            "1",
+            &[Takes::Whole { from: 0, to: u32::MAX as u64 }],
+            "how many jobs have a reservation: 0 is greedy; with 2 or more the plan is made anew at each pass, so \
                       only the first job's promise is sure to hold",
-        },
-        Param {
-            name: "extra",
-            default: "all",
-            values: "all|first",
-            meaning: "extra processors: those free at the shadow time with all ends up to it counted, or with the walk \
+        ),
+        Param::new(
+            "extra",
+            "all",
+            &[Takes::Words(&["all", "first"])],
+            "extra processors: those free at the shadow time with all ends up to it counted, or with the walk \
                       stopped at the first sufficient end",
-        },
-        Param {
-            name: "overdue",
-            default: "now",
-            values: "now|stale|free",
-            meaning: "a running job past its predicted end counts as ending now, or keeps that end, so that a shadow time \
+        )
+        .study(),
+        Param::new(
+            "overdue",
+            "now",
+            &[Takes::Words(&["now", "stale", "free"])],
+            "a running job past its predicted end counts as ending now, or keeps that end, so that a shadow time \
                       may lie in the past, or counts as having given back its processors (only with pass=pyss)",
-        },
-        Param {
-            name: "arrive",
-            default: "always",
-            values: "always|fits",
-            meaning: "an arrival leads to a pass always, or only if the newcomer fits the free processors",
-        },
-        Param {
-            name: "guard",
-            default: "prediction",
-            values: "prediction|estimate",
-            meaning: "a job may overtake if its predicted end respects the reservation, or only if its estimated end does, \
+        )
+        .study(),
+        Param::new(
+            "arrive",
+            "always",
+            &[Takes::Words(&["always", "fits"])],
+            "an arrival leads to a pass always, or only if the newcomer fits the free processors",
+        )
+        .study(),
+        Param::new(
+            "guard",
+            "prediction",
+            &[Takes::Words(&["prediction", "estimate"])],
+            "a job may overtake if its predicted end respects the reservation, or only if its estimated end does, \
                       too",
-        },
+        ),
     ],
     needs: &[
-        Needs { params: &["extra", "arrive", "guard"], key: "reserve", value: "!0" },
-        Needs { params: &["guard"], key: "predict", value: "!estimate" },
+        Needs { params: &["extra", "arrive", "guard"], any: &[Condition::Not("reserve", "0")] },
+        Needs { params: &["guard"], any: &[Condition::Not("predict", "estimate")] },
     ],
     unnamed: None,
     variants: &[
@@ -120,7 +116,7 @@ pub(crate) static EASY: Kind = Kind {
             meaning: "the single queue of Lawson et al. 2002: exact per job against an independent implementation",
         },
     ],
-    build: |args| {
+    build: &|args| {
         let choices = Choices {
             order: args.get("order")?,
             backfill: Some(args.get("backfill")?),

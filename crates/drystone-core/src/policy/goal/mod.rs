@@ -28,7 +28,7 @@ pub use task::{Candidate, Owner, Task};
 pub use walker::Effort;
 
 use super::planned::{Believed, Notice, Planned};
-use super::{Action, Actions, Event, Gauge, Kind, Param, Phase, Policy, View, Why};
+use super::{Action, Actions, Event, Gauge, Kind, Param, Phase, Policy, Takes, View, Why};
 use crate::model::{JobId, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -100,6 +100,10 @@ impl Plan {
 }
 
 impl Policy for Goal {
+    fn name(&self) -> &str {
+        "goal"
+    }
+
     fn observe(&mut self, event: Event, view: &View<'_>) {
         match event {
             Event::Arrived(id) => self.queue.push(id),
@@ -168,83 +172,27 @@ pub(crate) static GOAL: Kind = Kind {
     summary: "at every decision a search for the schedule that serves the objective best",
     source: "Chiang & Vasupongayya 2008",
     params: &[
-        Param {
-            name: "objective",
-            default: "tradeoff(Tw:avgX)",
-            values: "tradeoff(M:M...)|lexical(M>M...), M: maxW|Tw|Tw(50h)|avgW|avgX|areaW|unused|late(24h)|\
-                     fair(7d)|special(user=1)|special(group=1)|special(queue=1)",
-            meaning: "what is minimised, may stand alone as in `goal(lexical(Tw>avgX))`: relative changes added up, or the \
+        Param::new("objective", "tradeoff(Tw:avgX)", &[Objective::TAKES], "what is minimised, may stand alone as in `goal(lexical(Tw>avgX))`: relative changes added up, or the \
                       first measure that differs; longest wait, wait beyond that of the oldest job or beyond a threshold, \
                       average wait, slowdown and wait weighted by processors, unused processor-seconds, late starts, \
-                      waits weighted by how little their users had of late, waits of a user, group or queue",
-        },
-        Param {
-            name: "version",
-            default: "a",
-            values: "a|b|c",
-            meaning: "what a trade-off is relative to: the best schedule so far, the smaller of both, or what backfilling \
-                      would achieve",
-        },
-        Param {
-            name: "diff",
-            default: "relaxed",
-            values: "relaxed|strict",
-            meaning: "where measures disagree, differences below 1 % do not count, or every difference counts",
-        },
-        Param {
-            name: "search",
-            default: "auto",
-            values: "auto|dds-lxf|dds-fcfs|lds-lxf|lds-fcfs",
-            meaning: "depth-bounded or limited discrepancy search, branching by slowdown or arrival; auto: dds-fcfs for \
-                      lexical(maxW>...), else dds-lxf",
-        },
-        Param {
-            name: "nodes",
-            default: "auto",
-            values: "auto|all|a number",
-            meaning: "most nodes placed per decision; the heuristic path is always completed; auto: 4000, all with budget",
-        },
-        Param {
-            name: "budget",
-            default: "none",
-            values: "none|50ms|2s",
-            meaning: "most time per decision, for live use: results then depend on the speed of the machine",
-        },
-        Param {
-            name: "prune",
-            default: "earliest",
-            values: "never|placed|earliest|beside",
-            meaning: "subtrees that cannot be better are given up: never, by the jobs placed, or also by the earliest \
-                      possible starts of the others, beside the running jobs or at branchings beside the placed ones, too",
-        },
-        Param {
-            name: "reuse",
-            default: "no",
-            values: "no|branch|seed",
-            meaning: "the best path of the decision before, newcomers last: forgotten, the order of branches, or tried after \
-                      the heuristic path",
-        },
-        Param {
-            name: "local",
-            default: "0",
-            values: "a number from 0 to 100",
-            meaning: "percent of the nodes that are kept for a local search from the best path of the tree",
-        },
-        Param {
-            name: "plan",
-            default: "prediction",
-            values: "prediction|estimate",
-            meaning: "for which run time jobs are placed; slowdowns count the predicted one always",
-        },
-        Param {
-            name: "threads",
-            default: "1",
-            values: "a number from 1 to 1024",
-            meaning: "threads that search; results do not depend on it",
-        },
+                      waits weighted by how little their users had of late, waits of a user, group or queue"),
+        Param::new("version", "a", &[Takes::Words(&["a", "b", "c"])], "what a trade-off is relative to: the best schedule so far, the smaller of both, or what backfilling \
+                      would achieve").study(),
+        Param::new("diff", "relaxed", &[Takes::Words(&["relaxed", "strict"])], "where measures disagree, differences below 1 % do not count, or every difference counts").study(),
+        Param::new("search", "auto", &[Takes::Words(&["auto", "dds-lxf", "dds-fcfs", "lds-lxf", "lds-fcfs"])], "depth-bounded or limited discrepancy search, branching by slowdown or arrival; auto: dds-fcfs for \
+                      lexical(maxW>...), else dds-lxf").expert(),
+        Param::new("nodes", "auto", &[Takes::Words(&["auto", "all"]), Takes::Whole { from: 0, to: u64::MAX }], "most nodes placed per decision; the heuristic path is always completed; auto: 4000, all with budget"),
+        Param::new("budget", "none", &[Takes::Words(&["none"]), settings::DURATION], "most time per decision, for live use: results then depend on the speed of the machine"),
+        Param::new("prune", "earliest", &[Takes::Words(&["never", "placed", "earliest", "beside"])], "subtrees that cannot be better are given up: never, by the jobs placed, or also by the earliest \
+                      possible starts of the others, beside the running jobs or at branchings beside the placed ones, too").expert(),
+        Param::new("reuse", "no", &[Takes::Words(&["no", "branch", "seed"])], "the best path of the decision before, newcomers last: forgotten, the order of branches, or tried after \
+                      the heuristic path").expert(),
+        Param::new("local", "0", &[Takes::Whole { from: 0, to: 100 }], "percent of the nodes that are kept for a local search from the best path of the tree").expert(),
+        Param::new("plan", "prediction", &[Takes::Words(&["prediction", "estimate"])], "for which run time jobs are placed; slowdowns count the predicted one always").expert(),
+        Param::new("threads", "1", &[Takes::Whole { from: 1, to: settings::MOST_THREADS as u64 }], "threads that search; results do not depend on it").expert(),
     ],
     needs: &[],
     unnamed: Some("objective"),
     variants: &[],
-    build: |args| Ok(Box::new(Goal::new(Settings::build(args)?))),
+    build: &|args| Ok(Box::new(Goal::new(Settings::build(args)?))),
 };

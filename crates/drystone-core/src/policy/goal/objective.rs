@@ -6,7 +6,7 @@
 
 use super::measures::{Measure, WORDS};
 use crate::model::Span;
-use crate::policy::Call;
+use crate::policy::{Call, Form, Takes};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -54,6 +54,23 @@ pub struct Objective {
     pub version: Version,
     /// Which differences count.
     pub differences: Differences,
+}
+
+impl Objective {
+    /// What a parameter takes that is an objective.
+    pub(super) const TAKES: Takes = Takes::Form(&Form {
+        name: "objective",
+        shape: "tradeoff(M:M...)|lexical(M>M...), M: maxW|Tw|Tw(50h)|avgW|avgX|areaW|unused|late(24h)|\
+                fair(7d)|special(user=1)|special(group=1)|special(queue=1)",
+        samples: &[
+            "tradeoff(Tw:avgX)",
+            "lexical(maxW>avgX)",
+            "tradeoff(Tw(50h):areaW:late(24h))",
+            "tradeoff(fair(7d):avgW)",
+            "lexical(special(user=1)>unused)",
+        ],
+        check: |text| Objective::parse(text).is_ok(),
+    });
 }
 
 impl Default for Objective {

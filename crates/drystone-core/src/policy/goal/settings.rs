@@ -2,7 +2,7 @@
 
 use super::measures::Measure;
 use super::objective::{Differences, Model, Objective, Version};
-use crate::policy::{Args, SpecError};
+use crate::policy::{Args, Form, SpecError, Takes};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -91,7 +91,7 @@ pub struct Settings {
 /// L where nothing else is said.
 const NODES: u64 = 4_000;
 /// Most threads.
-const MOST_THREADS: u32 = 1_024;
+pub(super) const MOST_THREADS: u32 = 1_024;
 
 impl Default for Settings {
     fn default() -> Settings {
@@ -146,14 +146,7 @@ impl Settings {
             ("auto", Some(_)) | ("all", _) => None,
             _ => Some(args.get("nodes")?),
         };
-        let threads = args.get("threads")?;
-        if !(1..=MOST_THREADS).contains(&threads) {
-            return Err(args.wrong("threads"));
-        }
-        let local = args.get("local")?;
-        if local > 100 {
-            return Err(args.wrong("local"));
-        }
+        let (threads, local) = (args.get("threads")?, args.get("local")?);
         if local > 0 && nodes.is_none() {
             return Err(args.error("local is a share of the nodes: give their number, e.g. nodes=4000".into()));
         }
@@ -163,20 +156,29 @@ impl Settings {
     }
 }
 
-/// `none`, or a number of milliseconds or seconds: `50ms`, `2s`, `0.5s`.
+/// `none`, or a time.
 fn budget(args: &Args<'_>) -> Result<Option<Duration>, SpecError> {
-    let text = args.text("budget");
-    if text == "none" {
-        return Ok(None);
+    match args.text("budget") {
+        "none" => Ok(None),
+        text => duration(text).map(Some).ok_or_else(|| args.wrong("budget")),
     }
+}
+
+/// What a parameter takes that is a time for a decision.
+pub(super) const DURATION: Takes = Takes::Form(&Form {
+    name: "duration",
+    shape: "50ms|2s",
+    samples: &["50ms", "2s", "0.5s"],
+    check: |text| duration(text).is_some(),
+});
+
+/// A number of milliseconds or seconds: `50ms`, `2s`, `0.5s`.
+fn duration(text: &str) -> Option<Duration> {
     let (number, unit) = match text.strip_suffix("ms") {
         Some(number) => (number, 1e-3),
-        None => (text.strip_suffix('s').ok_or_else(|| args.wrong("budget"))?, 1.0),
+        None => (text.strip_suffix('s')?, 1.0),
     };
-    let seconds = number.trim().parse::<f64>().map_err(|_| args.wrong("budget"))? * unit;
+    let seconds = number.trim().parse::<f64>().ok()? * unit;
     // A day is more than any decision may take, and nothing is too short to be told from nothing.
-    if !(1e-6..=86_400.0).contains(&seconds) {
-        return Err(args.wrong("budget"));
-    }
-    Ok(Some(Duration::from_secs_f64(seconds)))
+    (1e-6..=86_400.0).contains(&seconds).then(|| Duration::from_secs_f64(seconds))
 }

@@ -3,13 +3,10 @@
 use super::MultiQueue;
 use super::settings::{Borders, Control, Delay, Own, Promising, QueueSettings};
 use crate::model::Span;
-use crate::policy::registry::{Args, Kind, Needs, Param, Variant};
-use crate::policy::text::SpecError;
-use std::str::FromStr;
+use crate::policy::{Args, Condition, Kind, Needs, Param, SpecError, Takes, Variant};
 
-const fn param(name: &'static str, default: &'static str, values: &'static str, meaning: &'static str) -> Param {
-    Param { name, default, values, meaning }
-}
+/// Seconds with a fraction.
+const SECONDS: Takes = Takes::Number { from: 0.0, to: 1e12 };
 
 /// Multiple queues that adapt themselves.
 pub(crate) static MULTIQUEUE: Kind = Kind {
@@ -17,72 +14,32 @@ pub(crate) static MULTIQUEUE: Kind = Kind {
     summary: "a queue per class of run times, the first of each promised a start; whoever disturbs no promise may start",
     source: "Lawson, Smirni & Puiu 2002; borders from history, widths and the bounded delay are Drystone's",
     params: &[
-        param(
-            "bounds",
-            "100/1000/10000",
-            "strictly ascending seconds from 1 separated by `/`|none|auto",
-            "the longest predicted run time of each queue but the last; auto: from history",
-        ),
-        param(
-            "queues",
-            "4",
-            "1 to 8|auto",
-            "how many queues by run time; auto: as few as leave none with a coefficient of variation above 1",
-        ),
-        param("history", "1000", "a number from 10", "arrivals looked back on, and between two changes"),
-        param(
-            "widths",
-            "none",
-            "strictly ascending processors from 1 separated by `/`|none",
-            "the widest job of each queue but the last, \
-              within each class of run times",
-        ),
-        param(
-            "own",
-            "shared",
-            "shared|fig4|split",
-            "whether jobs on idle processors of their own partition respect all \
+        Param::new("bounds", "100/1000/10000", &[Takes::Ascending { unit: "seconds" }, Takes::Words(&["none", "auto"])], "the longest predicted run time of each queue but the last; auto: from history"),
+        Param::new("queues", "4", &[Takes::Whole { from: 1, to: 8 }, Takes::Words(&["auto"])], "how many queues by run time; auto: as few as leave none with a coefficient of variation above 1"),
+        Param::new("history", "1000", &[Takes::Whole { from: 10, to: 1_000_000 }], "arrivals looked back on, and between two changes").expert(),
+        Param::new("widths", "none", &[Takes::Ascending { unit: "processors" }, Takes::Words(&["none"])], "the widest job of each queue but the last, \
+              within each class of run times"),
+        Param::new("own", "shared", &[Takes::Words(&["shared", "fig4", "split"])], "whether jobs on idle processors of their own partition respect all \
               promises or only that of their own queue (figure 4 to the letter), or borrow from other partitions only what \
-              is idle or extra there",
-        ),
-        param(
-            "promise",
-            "pivot",
-            "pivot|eager|arrival",
-            "promises in the order of becoming pivot; or handed over at once \
-              when a pivot starts; or in the order of arrival, so that older jobs displace promises",
-        ),
-        param(
-            "delay",
-            "none",
-            "none|seconds from 0 to 1e12",
-            "D1: jobs of the longest class start no sooner after their arrival",
-        ),
-        param(
-            "adapt",
-            "paper",
-            "paper|fixed|bounded",
-            "how the delay follows the slowdown of the shortest jobs; bounded: \
-              its level instead of its changes, within bounds",
-        ),
-        param("batch", "100", "a number from 1", "completed jobs between two changes of the delay"),
-        param("count", "all", "all|short", "which completed jobs make a batch"),
-        param("tolerance", "0.25", "a number from 0", "changes of the slowdown up to this are ignored"),
-        param("first-change", "slowdown", "slowdown|zero", "the change that the first batch counts as"),
-        param("ceiling", "2", "a number above 0", "the largest delay as a multiple of D1"),
-        param("share", "0.1", "a number above 0", "a job's largest delay as a share of its predicted run time"),
-        param("hold", "no", "no|yes", "whether a delayed job cannot be promised a start before its delay is over"),
-        param(
-            "read",
-            "arrival",
-            "arrival|now",
-            "which D counts for a waiting job: that of its arrival or that of the present",
-        ),
-        param("wake", "yes", "yes|no", "whether the end of a delay is an event of its own"),
-        param("record", "no", "no|yes", "whether partitions, delay and borders are reported as they change"),
+              is idle or extra there").study(),
+        Param::new("promise", "pivot", &[Takes::Words(&["pivot", "eager", "arrival"])], "promises in the order of becoming pivot; or handed over at once \
+              when a pivot starts; or in the order of arrival, so that older jobs displace promises").study(),
+        Param::new("delay", "none", &[Takes::Words(&["none"]), SECONDS], "D1, in seconds: jobs of the longest class start no sooner after their arrival"),
+        Param::new("adapt", "paper", &[Takes::Words(&["paper", "fixed", "bounded"])], "how the delay follows the slowdown of the shortest jobs; bounded: \
+              its level instead of its changes, within bounds"),
+        Param::new("batch", "100", &[Takes::COUNT], "completed jobs between two changes of the delay").expert(),
+        Param::new("count", "all", &[Takes::Words(&["all", "short"])], "which completed jobs make a batch").study(),
+        Param::new("tolerance", "0.25", &[Takes::Number { from: 0.0, to: 1e12 }], "changes of the slowdown up to this are ignored").expert(),
+        Param::new("first-change", "slowdown", &[Takes::Words(&["slowdown", "zero"])], "the change that the first batch counts as").study(),
+        Param::new("ceiling", "2", &[Takes::Above { above: 0.0, to: 1e12 }], "the largest delay as a multiple of D1").expert(),
+        Param::new("share", "0.1", &[Takes::Above { above: 0.0, to: 1e12 }], "a job's largest delay as a share of its predicted run time").expert(),
+        Param::new("hold", "no", &[Takes::NO_YES], "whether a delayed job cannot be promised a start before its delay is over").expert(),
+        Param::new("read", "arrival", &[Takes::Words(&["arrival", "now"])], "which D counts for a waiting job: that of its arrival or that of the present").study(),
+        Param::new("wake", "yes", &[Takes::NO_YES], "whether the end of a delay is an event of its own").expert(),
+        Param::new("record", "no", &[Takes::NO_YES], "whether partitions, delay and borders are reported as they change").expert(),
     ],
     needs: &[
-        Needs { params: &["queues", "history"], key: "bounds", value: "auto" },
+        Needs { params: &["queues", "history"], any: &[Condition::Is("bounds", "auto")] },
         Needs {
             params: &[
                 "adapt",
@@ -96,12 +53,11 @@ pub(crate) static MULTIQUEUE: Kind = Kind {
                 "read",
                 "wake",
             ],
-            key: "delay",
-            value: "!none",
+            any: &[Condition::Not("delay", "none")],
         },
-        Needs { params: &["batch", "count"], key: "adapt", value: "!fixed" },
-        Needs { params: &["tolerance", "first-change"], key: "adapt", value: "paper" },
-        Needs { params: &["ceiling", "share"], key: "adapt", value: "bounded" },
+        Needs { params: &["batch", "count"], any: &[Condition::Not("adapt", "fixed")] },
+        Needs { params: &["tolerance", "first-change"], any: &[Condition::Is("adapt", "paper")] },
+        Needs { params: &["ceiling", "share"], any: &[Condition::Is("adapt", "bounded")] },
     ],
     unnamed: None,
     variants: &[
@@ -121,21 +77,17 @@ pub(crate) static MULTIQUEUE: Kind = Kind {
             meaning: "their figure 4 to the letter, which breaks promises; exact as well",
         },
     ],
-    build: |args| Ok(Box::new(MultiQueue::new(settings(args)?))),
+    build: &|args| Ok(Box::new(MultiQueue::new(settings(args)?))),
 };
 
 fn settings(args: &Args<'_>) -> Result<QueueSettings, SpecError> {
     // Read whether they count or not: a mistake in a parameter is one, whatever the others say.
-    let queues = match args.text("queues") {
-        "auto" => None,
-        _ => Some(within(args, "queues", 1, 8)?),
-    };
-    let history = within(args, "history", 10, 1_000_000)?;
+    let (queues, history) = (args.unless("auto", "queues")?, args.get("history")?);
     let borders = match args.text("bounds") {
         "auto" => Borders::Auto { queues, history },
-        _ => Borders::Fixed(list(args, "bounds")?.into_iter().map(Span).collect()),
+        _ => Borders::Fixed(args.list("bounds")?.into_iter().map(Span).collect()),
     };
-    let widths: Vec<u32> = list(args, "widths")?;
+    let widths: Vec<u32> = args.list("widths")?;
     let queues = match &borders {
         Borders::Fixed(list) => list.len() + 1,
         Borders::Auto { .. } => 8,
@@ -152,64 +104,30 @@ fn settings(args: &Args<'_>) -> Result<QueueSettings, SpecError> {
             &[("pivot", Promising::Pivot), ("eager", Promising::Eager), ("arrival", Promising::Arrival)],
         )?,
         delay: delay(args)?,
-        record: yes(args, "record")?,
+        record: args.yes("record")?,
     })
 }
 
 fn delay(args: &Args<'_>) -> Result<Option<Delay>, SpecError> {
     let paper = Control::Paper {
-        tolerance: real(args, "tolerance", 0.0)?,
+        tolerance: args.get("tolerance")?,
         first_change: args.choose("first-change", &[("slowdown", true), ("zero", false)])?,
     };
-    let bounded = Control::Bounded { ceiling: above_zero(args, "ceiling")?, share: above_zero(args, "share")? };
+    let bounded = Control::Bounded { ceiling: args.get("ceiling")?, share: args.get("share")? };
     let control = args.choose("adapt", &[("fixed", Control::Fixed), ("paper", paper), ("bounded", bounded)])?;
     let delay = Delay {
         first: 0.0,
         control,
-        batch: within(args, "batch", 1, u32::MAX)?,
+        batch: args.get("batch")?,
         short_only: args.choose("count", &[("all", false), ("short", true)])?,
-        hold: yes(args, "hold")?,
+        hold: args.yes("hold")?,
         current: args.choose("read", &[("arrival", false), ("now", true)])?,
-        wake: yes(args, "wake")?,
+        wake: args.yes("wake")?,
     };
     if delay.current && delay.hold {
         return Err(
             args.error("`read=now` and `hold=yes` exclude each other: what is held is held for a time known".into())
         );
     }
-    match args.text("delay") {
-        "none" => Ok(None),
-        _ => Ok(Some(Delay { first: real(args, "delay", 0.0)?, ..delay })),
-    }
-}
-
-fn yes(args: &Args<'_>, name: &str) -> Result<bool, SpecError> {
-    args.choose(name, &[("no", false), ("yes", true)])
-}
-
-fn within(args: &Args<'_>, name: &str, least: u32, most: u32) -> Result<u32, SpecError> {
-    let value: u32 = args.get(name)?;
-    if (least..=most).contains(&value) { Ok(value) } else { Err(args.wrong(name)) }
-}
-
-fn real(args: &Args<'_>, name: &str, least: f64) -> Result<f64, SpecError> {
-    let value: f64 = args.get(name)?;
-    if value >= least && value <= 1e12 { Ok(value) } else { Err(args.wrong(name)) }
-}
-
-fn above_zero(args: &Args<'_>, name: &str) -> Result<f64, SpecError> {
-    let value = real(args, name, 0.0)?;
-    if value > 0.0 { Ok(value) } else { Err(args.wrong(name)) }
-}
-
-/// Ascending numbers above 0 separated by `/`, or `none`.
-fn list<T: FromStr + PartialOrd + Default>(args: &Args<'_>, name: &str) -> Result<Vec<T>, SpecError> {
-    let text = args.text(name);
-    if text == "none" {
-        return Ok(Vec::new());
-    }
-    let numbers: Result<Vec<T>, _> = text.split('/').map(|n| n.trim().parse::<T>()).collect();
-    let numbers = numbers.map_err(|_| args.wrong(name))?;
-    let ascending = numbers.iter().is_sorted_by(|a, b| a < b);
-    if ascending && numbers.first().is_some_and(|n| *n > T::default()) { Ok(numbers) } else { Err(args.wrong(name)) }
+    Ok(args.unless("none", "delay")?.map(|first| Delay { first, ..delay }))
 }

@@ -307,6 +307,10 @@ fn planned_end(id: JobId, prediction: Span, view: &View<'_>) -> Time {
 }
 
 impl Policy for MultiQueue {
+    fn name(&self) -> &str {
+        "multiqueue"
+    }
+
     #[inline]
     fn observe(&mut self, event: Event, view: &View<'_>) {
         match event {

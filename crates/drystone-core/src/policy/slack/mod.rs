@@ -20,7 +20,7 @@ pub use priorities::{Priorities, PriorityError, Quota};
 pub use settings::{AverageWait, Order, Removal, Settings, Tick};
 
 use super::planned::{Believed, Planned, compress};
-use super::{Action, Actions, Event, Kind, Moved, Param, Phase, Policy, Variant, View, Why};
+use super::{Action, Actions, Event, Kind, Moved, Param, Phase, Policy, Takes, Variant, View, Why};
 use crate::model::{JobId, Span, Time};
 use crate::parts::{Profile, Running};
 use average::Average;
@@ -229,6 +229,10 @@ fn promise(job: &Waiting) -> Action {
 }
 
 impl Policy for Slack {
+    fn name(&self) -> &str {
+        "slack"
+    }
+
     fn observe(&mut self, event: Event, view: &View<'_>) {
         match event {
             Event::Arrived(id) => self.fresh.push(id),
@@ -323,65 +327,71 @@ impl Policy for Slack {
     }
 }
 
+/// What the weights of prices take.
+const WEIGHT: &[Takes] = &[Takes::Number { from: 0.0, to: 1.0 }];
+
 /// Slack-based backfilling.
 pub(crate) static SLACK: Kind = Kind {
     name: "slack",
     summary: "planned jobs may be moved back within a promised bound where that is cheaper; knows priorities and quotas",
     source: "Talby & Feitelson 1999, section 4",
     params: &[
-        Param {
-            name: "sf",
-            default: "3",
-            values: "a number from 0 on",
-            meaning: "slack factor: how many average waits a job may be delayed; 0 is conservative backfilling",
-        },
-        Param {
-            name: "order",
-            default: "ast",
-            values: "ast|aat|du|dc|dp|exhaustive(N) with N from 1 to 8",
-            meaning: "order in which displaced jobs are put back: by planned start, arrival, largest area, highest cost, \
+        Param::new(
+            "sf",
+            "3",
+            &[Takes::Number { from: 0.0, to: f64::MAX }],
+            "slack factor: how many average waits a job may be delayed; 0 is conservative backfilling",
+        ),
+        Param::new(
+            "order",
+            "ast",
+            &[settings::ORDER],
+            "order in which displaced jobs are put back: by planned start, arrival, largest area, highest cost, \
                       highest priority, or the cheapest of all orders of up to N (by start beyond)",
-        },
-        Param {
-            name: "awt",
-            default: "auto",
-            values: "auto|a number of seconds above 0",
-            meaning: "average wait of the system; auto: the mean of the waits so far, of about the last 1,000 jobs",
-        },
-        Param { name: "au", default: "1", values: "a number from 0 to 1", meaning: "weight of processors in prices" },
-        Param { name: "at", default: "1", values: "a number from 0 to 1", meaning: "weight of delays in prices" },
-        Param { name: "ap", default: "1", values: "a number from 0 to 1", meaning: "weight of priorities in prices" },
-        Param {
-            name: "af",
-            default: "1",
-            values: "a number from 0 to 1",
-            meaning: "weight of fairness in prices: how much dearer it is to delay who was delayed before",
-        },
-        Param {
-            name: "notice",
-            default: "immediate",
-            values: "immediate|late",
-            meaning: "early ends are noticed at once, or at the next arrival, planned start or predicted end",
-        },
-        Param {
-            name: "remove",
-            default: "compress",
-            values: "compress|priced",
-            meaning: "after an early end: all planned starts move up in order, or the cheapest rearrangement",
-        },
-        Param {
-            name: "tick",
-            default: "run",
-            values: "run|kill|overrun|extend",
-            meaning: "a job that outlives its estimate: is left to the machine, is killed, is killed when somebody needs its \
+        ),
+        Param::new(
+            "awt",
+            "auto",
+            &[Takes::Words(&["auto"]), Takes::Above { above: 0.0, to: f64::MAX }],
+            "average wait of the system in seconds; auto: the mean of the waits so far, of about the last 1,000 jobs",
+        ),
+        Param::new("au", "1", WEIGHT, "weight of processors in prices").expert(),
+        Param::new("at", "1", WEIGHT, "weight of delays in prices").expert(),
+        Param::new("ap", "1", WEIGHT, "weight of priorities in prices").expert(),
+        Param::new(
+            "af",
+            "1",
+            WEIGHT,
+            "weight of fairness in prices: how much dearer it is to delay who was delayed before",
+        )
+        .expert(),
+        Param::new(
+            "notice",
+            "immediate",
+            &[Takes::Words(&["immediate", "late"])],
+            "early ends are noticed at once, or at the next arrival, planned start or predicted end",
+        )
+        .study(),
+        Param::new(
+            "remove",
+            "compress",
+            &[Takes::Words(&["compress", "priced"])],
+            "after an early end: all planned starts move up in order, or the cheapest rearrangement",
+        )
+        .study(),
+        Param::new(
+            "tick",
+            "run",
+            &[Takes::Words(&["run", "kill", "overrun", "extend"])],
+            "a job that outlives its estimate: is left to the machine, is killed, is killed when somebody needs its \
                       processors, or gets a tenth more where that is cheaper than killing it",
-        },
-        Param {
-            name: "priorities",
-            default: "equal",
-            values: priorities::VALUES,
-            meaning: "user and political priorities where no file gives them",
-        },
+        ),
+        Param::new(
+            "priorities",
+            "equal",
+            &[priorities::TAKES],
+            "user and political priorities where no file gives them",
+        ),
     ],
     needs: &[],
     unnamed: None,
@@ -390,7 +400,7 @@ pub(crate) static SLACK: Kind = Kind {
         sets: "sf=3,order=ast,awt=2401,notice=late",
         meaning: "the simulator behind Talby & Feitelson 1999, tables 1 to 3",
     }],
-    build: |args| {
+    build: &|args| {
         let settings = Settings::build(args)?;
         let priorities = Priorities::from_text(args.text("priorities")).map_err(|e| args.error(e.to_string()))?;
         Ok(Box::new(Slack::new(settings, priorities)))

@@ -2,7 +2,7 @@
 
 use super::price::Weights;
 use crate::policy::planned::Notice;
-use crate::policy::{Args, Call, SpecError};
+use crate::policy::{Args, Call, Form, SpecError, Takes};
 use serde::{Deserialize, Serialize};
 
 /// In which order displaced jobs are put back (rule 16; section 4.6). Ties are broken by arrival.
@@ -97,19 +97,15 @@ impl Settings {
     pub(super) fn build(args: &Args<'_>) -> Result<Settings, SpecError> {
         let removals = [("compress", Removal::Compress), ("priced", Removal::Priced)];
         let ticks = [("run", Tick::Run), ("kill", Tick::Kill), ("overrun", Tick::Overrun), ("extend", Tick::Extend)];
-        let slack_factor = args.get::<f64>("sf")?;
-        if !(slack_factor >= 0.0 && slack_factor.is_finite()) {
-            return Err(args.wrong("sf"));
-        }
         Ok(Settings {
-            slack_factor,
-            average_wait: average_wait(args)?,
+            slack_factor: args.get("sf")?,
+            average_wait: args.unless("auto", "awt")?.map_or(AverageWait::Auto, AverageWait::Given),
             order: order(args)?,
             weights: Weights {
-                utilisation: weight(args, "au")?,
-                time: weight(args, "at")?,
-                priority: weight(args, "ap")?,
-                fairness: weight(args, "af")?,
+                utilisation: args.get("au")?,
+                time: args.get("at")?,
+                priority: args.get("ap")?,
+                fairness: args.get("af")?,
             },
             notice: args.choose("notice", Notice::NAMES)?,
             removal: args.choose("remove", &removals)?,
@@ -118,21 +114,20 @@ impl Settings {
     }
 }
 
-fn average_wait(args: &Args<'_>) -> Result<AverageWait, SpecError> {
-    if args.text("awt") == "auto" {
-        return Ok(AverageWait::Auto);
-    }
-    let seconds = args.get::<f64>("awt")?;
-    if seconds > 0.0 && seconds.is_finite() { Ok(AverageWait::Given(seconds)) } else { Err(args.wrong("awt")) }
-}
-
-fn weight(args: &Args<'_>, name: &str) -> Result<f64, SpecError> {
-    let weight = args.get::<f64>(name)?;
-    if (0.0..=1.0).contains(&weight) { Ok(weight) } else { Err(args.wrong(name)) }
-}
+/// What the order of displaced jobs takes.
+pub(super) const ORDER: Takes = Takes::Form(&Form {
+    name: "displacement",
+    shape: "ast|aat|du|dc|dp|exhaustive(N) with N from 1 to 8",
+    samples: &["ast", "aat", "du", "dc", "dp", "exhaustive", "exhaustive(3)"],
+    check: |text| displaced(text).is_some(),
+});
 
 fn order(args: &Args<'_>) -> Result<Order, SpecError> {
-    let orders = [
+    displaced(args.text("order")).ok_or_else(|| args.wrong("order"))
+}
+
+fn displaced(text: &str) -> Option<Order> {
+    let words = [
         ("ast", Order::Start),
         ("aat", Order::Arrival),
         ("du", Order::Utilisation),
@@ -140,12 +135,10 @@ fn order(args: &Args<'_>) -> Result<Order, SpecError> {
         ("dp", Order::Priority),
         ("exhaustive", Order::Exhaustive(6)),
     ];
-    match Call::parse(args.text("order")) {
-        Ok(call) if call.name == "exhaustive" && !call.args.is_empty() => {
-            let [(None, most)] = call.args.as_slice() else { return Err(args.wrong("order")) };
-            let most = most.parse().ok().filter(|most| (1..=MOST_EXHAUSTIVE).contains(most));
-            most.map(Order::Exhaustive).ok_or_else(|| args.wrong("order"))
-        }
-        _ => args.choose("order", &orders),
+    if let Some((_, order)) = words.iter().find(|(word, _)| *word == text) {
+        return Some(*order);
     }
+    let call = Call::parse(text).ok().filter(|call| call.name == "exhaustive")?;
+    let [(None, most)] = call.args.as_slice() else { return None };
+    most.parse().ok().filter(|most| (1..=MOST_EXHAUSTIVE).contains(most)).map(Order::Exhaustive)
 }

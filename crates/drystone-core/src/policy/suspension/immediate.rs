@@ -345,6 +345,10 @@ impl Place {
 }
 
 impl Policy for Immediate {
+    fn name(&self) -> &str {
+        "immediate-service"
+    }
+
     fn observe(&mut self, event: Event, view: &View<'_>) {
         match event {
             Event::Arrived(id) => {

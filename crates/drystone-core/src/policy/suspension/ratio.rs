@@ -1,5 +1,6 @@
 //! Expansion factors and suspension factors as exact fractions.
 
+use crate::policy::{Form, Takes};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::str::FromStr;
@@ -43,6 +44,22 @@ pub struct Decimal {
 }
 
 impl Decimal {
+    /// What a parameter takes that is one.
+    pub(super) const FROM_ZERO: Takes = Takes::Form(&Form {
+        name: "decimal",
+        shape: "a decimal number",
+        samples: &["0", "0.2", "1", "1.5", "2", "10"],
+        check: |text| text.parse::<Decimal>().is_ok(),
+    });
+
+    /// The same, not below 1.
+    pub(super) const FROM_ONE: Takes = Takes::Form(&Form {
+        name: "decimal",
+        shape: "a decimal number from 1",
+        samples: &["1", "1.5", "2", "3", "10"],
+        check: |text| text.parse().is_ok_and(Decimal::is_at_least_one),
+    });
+
     /// A whole number.
     #[must_use]
     pub const fn whole(number: u32) -> Decimal {

@@ -465,6 +465,10 @@ impl Selective {
 }
 
 impl Policy for Selective {
+    fn name(&self) -> &str {
+        "selective-suspension"
+    }
+
     fn observe(&mut self, event: Event, view: &View<'_>) {
         match event {
             Event::Arrived(id) => {

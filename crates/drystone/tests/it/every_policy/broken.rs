@@ -41,6 +41,10 @@ enum Fault {
 }
 
 impl Policy for Broken {
+    fn name(&self) -> &str {
+        "broken"
+    }
+
     fn observe(&mut self, event: Event, _: &View<'_>) {
         match event {
             Event::Arrived(_) if self.fault == Fault::Forgets && self.queue.len() == 3 => {}

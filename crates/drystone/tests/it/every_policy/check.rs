@@ -213,6 +213,9 @@ fn told_at_once(subject: &Subject, case: &Case, workload: &Workload, whole: &Wat
 struct Impatient(Box<dyn Policy>);
 
 impl Policy for Impatient {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
     fn observe(&mut self, event: Event, view: &View<'_>) {
         self.0.observe(event, view);
     }

@@ -2,7 +2,7 @@
 
 use super::case::{Limits, Random, YEAR};
 use drystone::engine::Scheduler;
-use drystone::policy::{ALIASES, COMMON, KINDS, PolicySpec, names};
+use drystone::policy::{ALIASES, COMMON, Param, PolicySpec, kinds, names};
 
 /// What a policy promises beyond what every schedule must keep.
 #[derive(Clone, PartialEq, Debug)]
@@ -151,44 +151,14 @@ fn limits(spec: &PolicySpec) -> Limits {
     }
 }
 
-/// Values that may suit a parameter: the words that its description lists, and numbers.
-fn candidates(values: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let (mut depth, mut word) = (0, String::new());
-    for c in values.chars().chain(['|']) {
-        match c {
-            '(' => depth += 1,
-            ')' => depth -= 1,
-            _ => {}
-        }
-        if c == '|' && depth == 0 {
-            words.push(std::mem::take(&mut word));
-        } else {
-            word.push(c);
-        }
-    }
+/// Values that may suit a parameter: those that its declaration suggests, and numbers.
+fn candidates(param: &Param) -> Vec<String> {
     let numbers = ["0", "1", "2", "3", "5", "10", "100", "0.5", "1.5", "1/4", "10/100"];
-    words.extend(numbers.map(String::from));
-    words
+    let mut values = param.samples();
+    values.extend(numbers.map(String::from).into_iter().filter(|number| param.accepts(number)));
+    values.dedup();
+    values
 }
-
-/// What plans with run times; the registry lists it in one line for people.
-const PREDICTORS: [&str; 14] = [
-    "estimate",
-    "perfect",
-    "recent(2)",
-    "recent(1,metric=max,above=keep)",
-    "recent(3,full=yes,fallback=relative)",
-    "recent(3,propagate=running)",
-    "recent(2,propagate=waiting,window=extended,recency=termination)",
-    "quantile(0.5)",
-    "quantile(1,size=3,least=1)",
-    "learn",
-    "learn(under=squared,weight=area)",
-    "double(estimate)",
-    "times(3,recent(2))",
-    "double(perfect)",
-];
 
 /// Parameters and values that would be tried on the time of day or on hours of computing.
 fn endless(name: &str, value: &str) -> bool {
@@ -202,9 +172,9 @@ fn endless(name: &str, value: &str) -> bool {
 
 /// For each parameter of a family, and those that all have, every value found that the family takes alone.
 pub(crate) fn parameters(kind: &str) -> Vec<(&'static str, Vec<String>)> {
-    let of_kind = KINDS.iter().find(|k| k.name == kind).expect("a family").params;
-    let values = |name: &str, values: &str| -> Vec<String> {
-        let all = if name == "predict" { PREDICTORS.map(String::from).to_vec() } else { candidates(values) };
+    let of_kind = drystone::policy::kind(kind).expect("a family").params;
+    let values = |param: &Param| -> Vec<String> {
+        let (name, all) = (param.name, candidates(param));
         let taken = |value: &String| {
             let alone = format!("{kind}({name}={value})");
             // Some values need another parameter beside them.
@@ -213,7 +183,7 @@ pub(crate) fn parameters(kind: &str) -> Vec<(&'static str, Vec<String>)> {
         };
         all.into_iter().filter(taken).collect()
     };
-    of_kind.iter().chain(COMMON).map(|p| (p.name, values(p.name, p.values))).collect()
+    of_kind.iter().chain(COMMON).map(|p| (p.name, values(p))).collect()
 }
 
 /// Several parameters at once that have something to do with each other.
@@ -250,7 +220,7 @@ const TOGETHER: &[&str] = &[
 /// Policies tried whatever is drawn: all names, all variants, and each parameter of each family at each of its values.
 pub(crate) fn fixed() -> Vec<PolicySpec> {
     let mut texts: Vec<String> = names().into_iter().map(String::from).collect();
-    for kind in KINDS {
+    for kind in kinds() {
         texts.extend(kind.variants.iter().map(|v| format!("{}@{}", kind.name, v.name)));
         for (name, values) in parameters(kind.name) {
             texts.extend(values.iter().map(|value| format!("{}({name}={value})", kind.name)));

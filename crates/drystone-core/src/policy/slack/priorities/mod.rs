@@ -9,7 +9,7 @@ mod rules;
 mod text;
 
 pub use quota::Quota;
-pub(super) use text::VALUES;
+pub(super) use text::TAKES;
 
 use super::price::Importance;
 use crate::model::{Job, JobId, Span, Time, UNKNOWN, Workload};

@@ -2,11 +2,18 @@
 
 use super::rules::{Every, Grade};
 use super::{Owner, Priorities, PriorityError};
-use crate::policy::Call;
+use crate::policy::{Call, Form, Takes};
 
 /// What the parameter `priorities` takes, for people.
-pub(in crate::policy::slack) const VALUES: &str =
-    "equal|all(up=U,pp=P)|every(N,first=K,up=U,pp=P)|user(ID,...,up=U,pp=P)|group(...)|queue(...)";
+const VALUES: &str = "equal|all(up=U,pp=P)|every(N,first=K,up=U,pp=P)|user(ID,...,up=U,pp=P)|group(...)|queue(...)";
+
+/// What a parameter takes that says priorities.
+pub(in crate::policy::slack) const TAKES: Takes = Takes::Form(&Form {
+    name: "priorities",
+    shape: VALUES,
+    samples: &["equal", "all(up=1,pp=0.5)", "every(5,first=1)", "user(1,2,pp=1)"],
+    check: |text| Priorities::from_text(text).is_ok(),
+});
 
 impl Priorities {
     /// Reads priorities from a short text: `equal` (0 for all), `all(up=1,pp=1)`, `every(5,first=1)`, `user(12,13,pp=1)`,

@@ -29,7 +29,7 @@ pub struct SpecError {
     pub problem: String,
 }
 
-fn is_name(c: char) -> bool {
+pub(crate) fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '_' | '.')
 }
 
@@ -137,7 +137,7 @@ impl fmt::Display for Call {
 
 /// The nearest of `names` to a mistyped one, if any is near.
 #[must_use]
-pub(super) fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     names
         .into_iter()
         .map(|n| (strsim::damerau_levenshtein(name, n), n))

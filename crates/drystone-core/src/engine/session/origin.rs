@@ -1,0 +1,49 @@
+//! What a scheduler is, so that no other goes on from its state.
+
+use super::Scheduler;
+use crate::parts::predict::Forecast;
+use crate::snapshot::SnapshotError;
+use serde::{Deserialize, Serialize};
+
+/// A scheduler before its first event: policies and predictors have their choices in their state.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Origin {
+    /// Name and layout of the policy, and of the predictor.
+    names: [(String, u32); 2],
+    /// Their states, pass, factor, correction.
+    choices: Vec<u8>,
+}
+
+impl Scheduler {
+    /// What tells it from others.
+    pub(super) fn origin(&self) -> Result<Origin, SnapshotError> {
+        let Forecast { predictor, factor, correction } = &self.forecast;
+        let choices = (self.policy.save()?, predictor.save()?, self.pass, factor, correction);
+        let policy = (self.policy.name().to_string(), self.policy.layout());
+        let predictor = (predictor.name().to_string(), predictor.layout());
+        Ok(Origin { names: [policy, predictor], choices: postcard::to_stdvec(&choices)? })
+    }
+}
+
+impl Origin {
+    /// Whether a state saved under `saved` may be loaded here.
+    pub(super) fn same_as(&self, saved: &Origin) -> Result<(), SnapshotError> {
+        if self.names != saved.names {
+            return Err(SnapshotError::OtherScheduler { saved: saved.told(), here: self.told() });
+        }
+        if self.choices != saved.choices {
+            return Err(SnapshotError::Foreign);
+        }
+        Ok(())
+    }
+
+    /// For people.
+    fn told(&self) -> String {
+        let named = |(name, layout): &(String, u32)| match layout {
+            1 => format!("`{name}`"),
+            _ => format!("`{name}`, layout {layout}"),
+        };
+        let [policy, predictor] = &self.names;
+        format!("policy {} with predictor {}", named(policy), named(predictor))
+    }
+}

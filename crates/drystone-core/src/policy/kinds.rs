@@ -1,0 +1,88 @@
+//! What the library itself registers: families, common parameters, short names. A policy of this crate adds one line to
+//! [`BUILT_IN`].
+
+use super::registry::{Alias, Kind};
+use super::{backfill, conservative, goal, multiqueue, slack, suspension};
+use crate::parts::predict;
+use crate::text::{Param, Takes};
+
+/// The families of policies of this crate. One line each.
+pub(super) static BUILT_IN: &[&Kind] = &[
+    &backfill::FCFS,
+    &backfill::EASY,
+    &backfill::GREEDY,
+    &conservative::CONSERVATIVE,
+    &goal::GOAL,
+    &multiqueue::MULTIQUEUE,
+    &slack::SLACK,
+    &suspension::SS,
+    &suspension::TSS,
+    &suspension::IS,
+];
+
+/// Parameters that every policy takes.
+pub static COMMON: &[Param] = &[
+    Param::new(
+        "predict",
+        "estimate",
+        &[predict::PREDICTOR],
+        "what plans with run times: the prediction plans, the user's estimate kills",
+    ),
+    Param::new(
+        "correct",
+        "auto",
+        &[Takes::Words(&["auto", "none", "estimate", "gradual", "exponential", "steps", "doubling"])],
+        "what a running job's prediction becomes when it expires; auto: estimate where predictions come from history, \
+         else none",
+    )
+    .expert(),
+    Param::new(
+        "pass",
+        "instant",
+        &[Takes::Words(&["instant", "event", "pyss"])],
+        "one scheduling pass per instant, after all its events, or one after every event, or after arrivals and ends in \
+         the order of the simulator pyss",
+    )
+    .study(),
+];
+
+/// Short names.
+pub static ALIASES: &[Alias] = &[
+    alias("easy-pcor", "easy(correct=estimate)", "EASY that corrects estimates which running jobs have outlived"),
+    alias("easy-sjbf", "easy(backfill=sjf)", "EASY that backfills the shortest job first"),
+    Alias {
+        in_variant: &[("gaussier2015", GAUSSIER_HISTORY)],
+        ..alias("easy+", "easy(predict=recent(2))", "EASY with predictions from each user's last two jobs, corrected")
+    },
+    Alias {
+        in_variant: &[("gaussier2015", GAUSSIER_PLUS_PLUS)],
+        ..alias("easy++", "easy(backfill=sjf,predict=recent(2))", "EASY+ that backfills the shortest job first")
+    },
+    alias(
+        "easy++-guarded",
+        "easy(backfill=sjf,predict=recent(2),guard=estimate)",
+        "EASY++ where a job overtakes only if even its estimate respects the reservation",
+    ),
+    alias("perfect", "easy(predict=perfect)", "EASY that knows run times"),
+    Alias {
+        in_variant: &[("gaussier2015", "arrive=always")],
+        ..alias("perfect++", "easy(backfill=sjf,predict=perfect)", "EASY++ that knows run times")
+    },
+    alias("x2", "easy(predict=double(estimate))", "EASY with doubled estimates"),
+    alias("x2+", "easy(predict=double(recent(2)))", "EASY+ with doubled predictions"),
+    alias("x2++", "easy(backfill=sjf,predict=double(recent(2)))", "EASY++ with doubled predictions"),
+    alias("x2-perfect", "easy(predict=double(perfect))", "EASY with doubled true run times"),
+    alias("x2++-perfect", "easy(backfill=sjf,predict=double(perfect))", "X2++ that knows run times"),
+    alias("sjf", "easy(order=sjf,backfill=sjf)", "shortest job first, with a reservation for the shortest"),
+    alias("sjf+", "easy(order=sjf,backfill=sjf,predict=recent(2))", "SJF with predictions from history, corrected"),
+    alias("sjf-perfect", "easy(order=sjf,backfill=sjf,predict=perfect)", "SJF that knows run times"),
+];
+
+const fn alias(name: &'static str, means: &'static str, summary: &'static str) -> Alias {
+    Alias { name, means, summary, in_variant: &[] }
+}
+
+/// "Predictor tsafrir" of Gaussier et al. 2015 takes the last two terminated jobs and cuts at the estimate.
+const GAUSSIER_HISTORY: &str = "predict=recent(2,recency=termination,above=clip),correct=steps";
+/// Where the predictor of Gaussier et al. 2015 meets shortest-job backfilling, every arrival leads to a pass.
+const GAUSSIER_PLUS_PLUS: &str = "predict=recent(2,recency=termination,above=clip),correct=steps,arrive=always";

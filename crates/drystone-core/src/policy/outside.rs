@@ -1,0 +1,24 @@
+//! A policy that decides nothing, for those who decide outside.
+
+use super::{Actions, Event, Policy, View};
+use serde::{Deserialize, Serialize};
+
+/// Starts nothing and remembers nothing: decisions come from outside, by [`Simulation::apply`](crate::engine::Simulation::apply)
+/// or [`Session::act`](crate::engine::Session::act). For learning schedulers, debuggers, and sessions that follow what another
+/// scheduler does.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Outside;
+
+impl Policy for Outside {
+    fn name(&self) -> &str {
+        "outside"
+    }
+
+    fn observe(&mut self, _event: Event, _view: &View<'_>) {}
+
+    fn decide(&mut self, _view: &View<'_>, _actions: &mut Actions) {}
+
+    fn wakes(&self) -> bool {
+        false
+    }
+}

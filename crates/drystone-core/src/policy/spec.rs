@@ -1,0 +1,381 @@
+//! What the text of a policy means: its family with all parameters, checked.
+
+use super::Pass;
+use super::kinds::{ALIASES, COMMON};
+use super::registry::{self, Alias, Kind, Variant, names};
+use crate::engine::Scheduler;
+use crate::parts::predict;
+use crate::text::{Args, Call, Needs, SpecError, nearest, plain};
+use std::fmt;
+use std::str::FromStr;
+
+/// A policy with all its parameters, checked: what a text means. Prints as the shortest text that means the same.
+#[derive(Clone, Debug)]
+pub struct PolicySpec {
+    text: String,
+    kind: &'static Kind,
+    /// Parameters in force that differ from the defaults, in order of declaration.
+    set: Vec<(String, String)>,
+}
+
+impl PolicySpec {
+    /// What the text says, as it will be printed in results.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The family.
+    #[must_use]
+    pub fn kind(&self) -> &'static Kind {
+        self.kind
+    }
+
+    /// Every parameter with its value in force, in order of declaration; the predictor with all of its own, and of corrections
+    /// what `auto` means.
+    #[must_use]
+    pub fn parameters(&self) -> Vec<(&'static str, String)> {
+        let args = self.args();
+        let value = |name: &str| match (name, args.text(name)) {
+            ("predict", text) => predict::in_full(text).unwrap_or_else(|_| text.to_string()),
+            ("correct", "auto") => automatic(predict::learns(args.text("predict"))).to_string(),
+            (_, text) => text.to_string(),
+        };
+        self.kind.all_params().map(|p| (p.name, value(p.name))).collect()
+    }
+
+    /// The parameters that the text gives and that change nothing as the others are, each with what it needs for that.
+    #[must_use]
+    pub fn idle(&self) -> Vec<(&'static str, &'static Needs)> {
+        let given = Call::parse(&self.text).map(|call| call.args).unwrap_or_default();
+        let names = self.kind.params.iter().map(|p| p.name);
+        let named = names.filter(|name| given.iter().any(|(key, _)| key.as_deref() == Some(name)));
+        named.filter_map(|name| Some((name, self.lacks(name)?))).collect()
+    }
+
+    /// What a parameter needs to count, and has not.
+    fn lacks(&self, name: &str) -> Option<&'static Needs> {
+        let args = self.args();
+        self.kind.needs.iter().find(|needs| needs.params.contains(&name) && !needs.met(&args))
+    }
+
+    /// The shortest text of the same policy without variants and short names: every parameter in force that counts and is not the
+    /// default, in order of declaration. Policies with equal canonical texts make equal schedules on every workload; parsing
+    /// the text gives such a policy.
+    #[must_use]
+    pub fn canonical(&self) -> String {
+        let args = self.args();
+        let (predictor, learns) = predict::canonical(args.text("predict"))
+            .unwrap_or_else(|problem| unreachable!("a checked predictor cannot be read: {problem}"));
+        // `auto` depends on the predictor alone; said outright it meets those who say it.
+        let auto = automatic(learns);
+        let mut call = Call { name: self.kind.name.to_string(), ..Call::default() };
+        for param in self.kind.all_params() {
+            let (value, default) = match (param.name, args.text(param.name)) {
+                ("predict", _) => (predictor.as_str(), param.default),
+                ("correct", "auto") => (auto, auto),
+                ("correct", value) => (value, auto),
+                (_, value) => (value, param.default),
+            };
+            let value = plain(value);
+            if value != default && self.lacks(param.name).is_none() {
+                call.args.push((Some(param.name.to_string()), value.to_string()));
+            }
+        }
+        call.to_string()
+    }
+
+    /// A fresh scheduler.
+    ///
+    /// # Panics
+    /// If a registered policy could be built when the text was read and cannot be built now; see
+    /// [`PolicySpec::try_scheduler`].
+    #[must_use]
+    pub fn scheduler(&self) -> Scheduler {
+        match self.try_scheduler() {
+            Ok(scheduler) => scheduler,
+            Err(error) => unreachable!("a checked policy cannot be built: {error}"),
+        }
+    }
+
+    /// A fresh scheduler of a policy whose building may fail at any time, because it looks at something outside.
+    ///
+    /// # Errors
+    /// What building the policy says.
+    pub fn try_scheduler(&self) -> Result<Scheduler, SpecError> {
+        let args = self.args();
+        let policy = (self.kind.build)(&args)?;
+        let forecast = predict::build(&args)?;
+        let pass = args.choose("pass", &[("instant", Pass::Instant), ("event", Pass::Event), ("pyss", Pass::Pyss)])?;
+        Ok(Scheduler { policy, forecast, pass })
+    }
+
+    /// The same policy in the variant of a study, where it has one and none was asked for.
+    ///
+    /// # Errors
+    /// Never for texts that were accepted before.
+    pub fn in_study(&self, study: &str) -> Result<PolicySpec, SpecError> {
+        let mut call = Call::parse(&self.text)?;
+        if call.variant.is_none() && self.kind.variants.iter().any(|v| v.name == study) {
+            call.variant = Some(study.to_string());
+        }
+        call.to_string().parse()
+    }
+
+    fn args(&self) -> Args<'_> {
+        Args { text: &self.text, params: [self.kind.params, COMMON], set: &self.set }
+    }
+}
+
+impl fmt::Display for PolicySpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.text)
+    }
+}
+
+impl FromStr for PolicySpec {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<PolicySpec, SpecError> {
+        let call = Call::parse(text)?;
+        let alias = ALIASES.iter().find(|a| a.name == call.name);
+        let family = match alias {
+            Some(alias) => Call::parse(alias.means)?.name,
+            None => call.name.clone(),
+        };
+        match registry::kind(&family) {
+            Some(kind) => PolicySpec::checked(kind, alias, call, text),
+            None => {
+                let problem = unknown("policy", &family, names(), "`drystone policies` lists all");
+                Err(SpecError { text: text.trim().to_string(), problem })
+            }
+        }
+    }
+}
+
+impl PolicySpec {
+    /// What a text says of a family, known by name or not.
+    pub(super) fn of(kind: &'static Kind, text: &str) -> Result<PolicySpec, SpecError> {
+        PolicySpec::checked(kind, None, Call::parse(text)?, text)
+    }
+
+    fn checked(kind: &'static Kind, alias: Option<&Alias>, call: Call, text: &str) -> Result<PolicySpec, SpecError> {
+        let fail = |problem: String| SpecError { text: text.trim().to_string(), problem };
+        let mut set = Vec::new();
+        if let Some(alias) = alias {
+            set.extend(settings(Call::parse(alias.means)?));
+        }
+        if let Some(variant) = &call.variant {
+            let more = alias.and_then(|a| a.in_variant.iter().find(|(v, _)| v == variant));
+            for sets in [variant_of(kind, variant).map_err(fail)?.sets, more.map_or("", |m| m.1)] {
+                set.extend(settings(Call::parse(&format!("v({sets})"))?));
+            }
+        }
+        set.extend(given(kind, &call).map_err(fail)?);
+        let spec = PolicySpec { text: call.to_string(), kind, set };
+        spec.try_scheduler().map_err(|e| fail(e.problem))?;
+        Ok(spec)
+    }
+}
+
+/// The parameters of a call that have names.
+fn settings(call: Call) -> impl Iterator<Item = (String, String)> {
+    call.args.into_iter().filter_map(|(key, value)| Some((key?, value)))
+}
+
+fn variant_of(kind: &Kind, variant: &str) -> Result<&'static Variant, String> {
+    if let Some(found) = kind.variants.iter().find(|v| v.name == variant) {
+        return Ok(found);
+    }
+    let names: Vec<_> = kind.variants.iter().map(|v| v.name).collect();
+    let all = if names.is_empty() { "it has none".into() } else { format!("it has {}", names.join(", ")) };
+    Err(unknown(&format!("variant of {}", kind.name), variant, names, &all))
+}
+
+/// The parameters that the text gives itself: known ones, each once.
+fn given(kind: &Kind, call: &Call) -> Result<Vec<(String, String)>, String> {
+    let mut set: Vec<(String, String)> = Vec::new();
+    for (key, value) in &call.args {
+        let Some(key) = key.as_deref().or(kind.unnamed) else {
+            return Err(format!("`{value}` needs a name: write `parameter={value}`"));
+        };
+        if !kind.takes(key) {
+            let names: Vec<_> = kind.all_params().map(|p| p.name).collect();
+            let all = format!("{} takes {}", kind.name, names.join(", "));
+            return Err(unknown("parameter", key, names, &all));
+        }
+        if call.args.iter().filter(|(k, _)| k.as_deref().or(kind.unnamed) == Some(key)).count() > 1 {
+            return Err(format!("`{key}` is given twice"));
+        }
+        set.push((key.to_string(), value.clone()));
+    }
+    Ok(set)
+}
+
+/// What `correct=auto` means.
+fn automatic(learns: bool) -> &'static str {
+    if learns { "estimate" } else { "none" }
+}
+
+fn unknown(what: &str, name: &str, names: Vec<&str>, advice: &str) -> String {
+    let near = nearest(name, names).map(|n| format!(" Did you mean `{n}`?")).unwrap_or_default();
+    format!("there is no {what} `{name}`.{near} ({advice})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::kinds::BUILT_IN;
+    use crate::text::Takes;
+
+    #[test]
+    fn every_default_and_variant_builds() {
+        for kind in BUILT_IN {
+            let spec: PolicySpec = kind.name.parse().expect(kind.name);
+            for (name, value) in spec.parameters() {
+                let text = format!("{}({name}={value})", kind.name);
+                assert!(text.parse::<PolicySpec>().is_ok(), "{text}");
+            }
+            for variant in kind.variants {
+                let text = format!("{}@{}", kind.name, variant.name);
+                assert_eq!(text.parse::<PolicySpec>().map(|s| s.to_string()), Ok(text));
+            }
+        }
+        for alias in ALIASES {
+            assert!(alias.name.parse::<PolicySpec>().is_ok(), "{}", alias.name);
+        }
+    }
+
+    /// What a parameter says it takes is taken, alone or in what the simulator pyss needs; what lies beyond is not.
+    #[test]
+    fn parameters_take_what_they_say() {
+        let accepts = |text: String| text.parse::<PolicySpec>().is_ok();
+        let (mut taken, mut refused) = (0, 0);
+        for kind in BUILT_IN {
+            for param in kind.all_params() {
+                let name = param.name;
+                for value in param.samples() {
+                    let alone = format!("{}({name}={value})", kind.name);
+                    assert!(
+                        accepts(alone.clone()) || accepts(format!("{}({name}={value},pass=pyss)", kind.name)),
+                        "{alone}"
+                    );
+                    taken += 1;
+                }
+                for value in param.takes.iter().flat_map(Takes::refused).filter(|value| !param.accepts(value)) {
+                    assert!(!accepts(format!("{}({name}={value})", kind.name)), "{}({name}={value})", kind.name);
+                    refused += 1;
+                }
+            }
+        }
+        assert!(taken >= 400 && refused >= 50, "{taken} values taken, {refused} refused");
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let mut all = names();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), names().len());
+    }
+
+    #[test]
+    fn explicit_parameters_win_over_the_variant() {
+        let spec: PolicySpec = "easy@tsafrir2007(extra=all)".parse().expect("valid");
+        let of = |name| spec.parameters().into_iter().find(|p| p.0 == name).map(|p| p.1);
+        assert_eq!(of("extra").as_deref(), Some("all"));
+        assert_eq!(of("pass").as_deref(), Some("event"));
+        assert_eq!(of("order").as_deref(), Some("fcfs"));
+    }
+
+    #[test]
+    fn parameters_are_those_in_force() {
+        let of = |text: &str| -> Vec<(&'static str, String)> {
+            let spec: PolicySpec = text.parse().expect(text);
+            spec.parameters().into_iter().filter(|p| ["predict", "correct", "backfill"].contains(&p.0)).collect()
+        };
+        let recent = "recent(2,window=all,full=yes,metric=average,fallback=estimate,recency=submission,above=discard,propagate=no)";
+        let expected = [("backfill", "sjf"), ("predict", recent), ("correct", "estimate")];
+        assert_eq!(of("easy++"), expected.map(|(name, value)| (name, value.to_string())));
+        assert_eq!(of("easy")[2], ("correct", "none".to_string()));
+        assert_eq!(of("easy(correct=gradual)")[2], ("correct", "gradual".to_string()));
+    }
+
+    #[test]
+    fn equal_policies_have_equal_canonical_texts() {
+        let canonical = |text: &str| text.parse::<PolicySpec>().expect(text).canonical();
+        for (text, expected) in [
+            ("easy", "easy"),
+            ("easy(order=fcfs,correct=auto)", "easy"),
+            ("easy(correct=none)", "easy"),
+            ("easy++", "easy(backfill=sjf,predict=recent(2))"),
+            ("easy++(correct=estimate)", "easy(backfill=sjf,predict=recent(2))"),
+            ("easy++(correct=gradual)", "easy(backfill=sjf,predict=recent(2),correct=gradual)"),
+            ("x2@tsafrir2007", "easy(extra=first,overdue=stale,predict=times(2,estimate),pass=event)"),
+            ("conservative(predict=recent(1,metric=min))", "conservative(predict=recent(1))"),
+            ("easy(reserve=01)", "easy"),
+            ("easy(reserve=+2)", "easy(reserve=2)"),
+            ("easy(reserve=00,extra=first)", "easy(reserve=0)"),
+            ("ss(target=1,cap=3)", "ss(cap=3)"),
+            ("ss(sf=auto,target=1)", "ss(sf=auto,target=1)"),
+            ("easy(guard=estimate)", "easy"),
+            ("easy++(guard=estimate)", "easy(backfill=sjf,guard=estimate,predict=recent(2))"),
+            ("ss(migration=yes,place=avoid)", "ss(migration=yes)"),
+            ("multiqueue(tolerance=1,adapt=fixed)", "multiqueue"),
+            ("multiqueue(tolerance=1,adapt=fixed,delay=100)", "multiqueue(delay=100,adapt=fixed)"),
+        ] {
+            assert_eq!(canonical(text), expected);
+            assert_eq!(canonical(expected), expected);
+        }
+        for name in names() {
+            let spec: PolicySpec = name.parse().expect(name);
+            let again: PolicySpec = spec.canonical().parse().expect("canonical texts can be read");
+            assert_eq!(again.canonical(), spec.canonical());
+            assert_eq!(again.kind().name, spec.kind().name);
+        }
+    }
+
+    #[test]
+    fn what_changes_nothing_is_known() {
+        let idle = |text: &str| -> Vec<String> {
+            let spec: PolicySpec = text.parse().expect(text);
+            spec.idle().into_iter().map(|(name, needs)| format!("{name}: {needs}")).collect()
+        };
+        assert_eq!(idle("multiqueue(queues=3,record=yes)"), ["queues: bounds=auto"]);
+        assert_eq!(idle("multiqueue(queues=3,bounds=auto)"), [""; 0]);
+        assert_eq!(idle("multiqueue(ceiling=3)"), ["ceiling: delay other than none"]);
+        assert_eq!(idle("multiqueue@lawson2002-delay(ceiling=3)"), ["ceiling: adapt=bounded"]);
+        assert_eq!(idle("easy(guard=estimate)"), ["guard: predict other than estimate"]);
+        assert_eq!(idle("easy++-guarded"), [""; 0]);
+        let place = "migration=no or place=contiguous";
+        assert_eq!(idle("tss(migration=yes,place=never)"), [format!("place: {place}")]);
+        // In one piece or not is seen in charts, whoever may migrate.
+        assert_eq!(idle("ss(migration=yes,place=contiguous)"), [""; 0]);
+        assert_eq!(idle("ss(place=never)"), [""; 0]);
+        // What a variant sets is nobody's mistake.
+        assert_eq!(idle("easy@tsafrir2007(reserve=0)"), [""; 0]);
+        for kind in BUILT_IN {
+            for needs in kind.needs {
+                let known = |name: &str| kind.params.iter().chain(COMMON).any(|p| p.name == name);
+                let keys = needs.any.iter().map(|condition| condition.key());
+                assert!(keys.chain(needs.params.iter().copied()).all(known), "{}: {needs:?}", kind.name);
+            }
+        }
+    }
+
+    #[test]
+    fn mistakes_get_the_nearest_match() {
+        for (text, part) in [
+            ("esy", "Did you mean `easy`?"),
+            ("easy(ordr=sjf)", "Did you mean `order`?"),
+            ("easy@tsafrir", "Did you mean `tsafrir2007`?"),
+            ("easy(order=sooner)", "order takes fcfs|sjf"),
+            ("easy(sjf)", "write `parameter=sjf`"),
+            ("easy(order=sjf,order=fcfs)", "given twice"),
+            ("easy(reserve=-1)", "reserve takes"),
+        ] {
+            let error = text.parse::<PolicySpec>().expect_err(text).to_string();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! How policies and predictors are named in text: the grammar, their parameters, and the values that these take.
+
+mod args;
+mod grammar;
+mod param;
+mod takes;
+
+pub use args::Args;
+pub use grammar::{Call, SpecError};
+pub(crate) use grammar::{is_name, nearest};
+pub(crate) use param::plain;
+pub use param::{Condition, Level, Needs, Param};
+pub use takes::{Form, Takes};

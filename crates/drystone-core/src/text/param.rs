@@ -1,0 +1,180 @@
+//! Parameters: what they are called, what they take, what they mean, and when they count.
+
+use super::{Args, Takes};
+use std::borrow::Cow;
+use std::fmt;
+
+/// For whom a parameter is. Help shows the main ones first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum Level {
+    /// A choice that a site may well make.
+    #[default]
+    Main,
+    /// A choice in which published studies differ: needed to repeat one.
+    Study,
+    /// A choice inside the algorithm, for those who tune or examine it.
+    Expert,
+}
+
+impl Level {
+    /// As it is written for people and machines.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Main => "main",
+            Level::Study => "study",
+            Level::Expert => "expert",
+        }
+    }
+}
+
+/// A parameter of a policy or a predictor.
+///
+/// ```
+/// use drystone_core::policy::{Param, Takes};
+///
+/// const DEPTH: Param = Param::new(
+///     "depth",
+///     "all",
+///     &[Takes::Words(&["all"]), Takes::Whole { from: 1, to: 1000 }],
+///     "how many waiting jobs are looked at in one pass",
+/// );
+/// assert_eq!(DEPTH.values(), "all|a whole number from 1 to 1000");
+/// assert!(DEPTH.accepts("all") && DEPTH.accepts("1000") && !DEPTH.accepts("0"));
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Param {
+    /// Its key.
+    pub name: &'static str,
+    /// Its value where it is not given.
+    pub default: &'static str,
+    /// The types of values that it takes; one of them is enough.
+    pub takes: &'static [Takes],
+    /// What it means.
+    pub meaning: &'static str,
+    /// For whom it is.
+    pub level: Level,
+}
+
+impl Param {
+    /// A main parameter.
+    #[must_use]
+    pub const fn new(
+        name: &'static str,
+        default: &'static str,
+        takes: &'static [Takes],
+        meaning: &'static str,
+    ) -> Param {
+        Param { name, default, takes, meaning, level: Level::Main }
+    }
+
+    /// The same parameter, needed to repeat published studies only.
+    #[must_use]
+    pub const fn study(mut self) -> Param {
+        self.level = Level::Study;
+        self
+    }
+
+    /// The same parameter, for those who tune or examine the algorithm.
+    #[must_use]
+    pub const fn expert(mut self) -> Param {
+        self.level = Level::Expert;
+        self
+    }
+
+    /// The values it takes, for people.
+    #[must_use]
+    pub fn values(&self) -> String {
+        self.takes.iter().map(ToString::to_string).collect::<Vec<_>>().join("|")
+    }
+
+    /// Whether it takes this value. Some values need others beside them: only building the policy tells that.
+    #[must_use]
+    pub fn accepts(&self, text: &str) -> bool {
+        self.takes.iter().any(|takes| takes.accepts(text))
+    }
+
+    /// Values to try. Each is accepted.
+    #[must_use]
+    pub fn samples(&self) -> Vec<String> {
+        self.takes.iter().flat_map(Takes::samples).collect()
+    }
+
+    /// What is wrong with its declaration.
+    pub(crate) fn problem(&self) -> Option<String> {
+        let Param { name, default, .. } = *self;
+        let plain = !name.is_empty() && name.chars().all(|c| super::is_name(c) && !c.is_ascii_uppercase());
+        if !plain {
+            return Some(format!("the parameter `{name}` needs a name of small letters, digits, `-`, `_`, `.` or `+`"));
+        }
+        if !self.accepts(default) {
+            return Some(format!("`{name}` does not take its own default `{default}`; it takes {}", self.values()));
+        }
+        None
+    }
+}
+
+/// What another parameter must be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Condition {
+    /// This parameter has this value.
+    Is(&'static str, &'static str),
+    /// This parameter has another value than this one.
+    Not(&'static str, &'static str),
+}
+
+impl Condition {
+    /// The other parameter.
+    #[must_use]
+    pub fn key(&self) -> &'static str {
+        match self {
+            Condition::Is(key, _) | Condition::Not(key, _) => key,
+        }
+    }
+
+    fn met(&self, args: &Args<'_>) -> bool {
+        match *self {
+            Condition::Is(key, wanted) => plain(args.text(key)) == wanted,
+            Condition::Not(key, other) => plain(args.text(key)) != other,
+        }
+    }
+}
+
+/// `bounds=auto`, `delay other than none`.
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Condition::Is(key, wanted) => write!(f, "{key}={wanted}"),
+            Condition::Not(key, other) => write!(f, "{key} other than {other}"),
+        }
+    }
+}
+
+/// Parameters that count only where others have, or have not, certain values: elsewhere they change no schedule.
+#[derive(Clone, Copy, Debug)]
+pub struct Needs {
+    /// Which parameters.
+    pub params: &'static [&'static str],
+    /// What they need; one of these is enough.
+    pub any: &'static [Condition],
+}
+
+impl Needs {
+    pub(crate) fn met(&self, args: &Args<'_>) -> bool {
+        self.any.iter().any(|condition| condition.met(args))
+    }
+}
+
+/// `migration=no or place=contiguous`.
+impl fmt::Display for Needs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let told: Vec<String> = self.any.iter().map(ToString::to_string).collect();
+        f.write_str(&told.join(" or "))
+    }
+}
+
+/// A whole number as it is written as a rule: `1` for `01` and `+1`. Other texts as they are.
+pub(crate) fn plain(value: &str) -> Cow<'_, str> {
+    value.parse::<u64>().map_or(Cow::Borrowed(value), |number| Cow::Owned(number.to_string()))
+}
