@@ -267,9 +267,78 @@ pub enum Requirement {
 
 /// A scheduling policy: a pure state machine that is told what happened and answers with actions.
 ///
-/// It reads no clock (one that searches may look at the driver's stopwatch), does no I/O, and cannot tell a simulated machine from a real one. Implement [`Policy::observe`] to keep
-/// your own state true and [`Policy::decide`] to act on it; derive `Serialize` and `Deserialize` for the state, and it can
-/// be stopped after any event and resumed ([`Snapshot`] comes with them).
+/// It reads no clock (one that searches may look at the driver's stopwatch), does no I/O, and cannot tell a simulated machine
+/// from a real one. Implement [`Policy::observe`] to keep your own state true and [`Policy::decide`] to act on it; derive
+/// `Serialize` and `Deserialize` for the state, and it can be stopped after any event and resumed ([`Snapshot`] comes with
+/// them).
+///
+/// It is `Send` and `Sync`, so that a session can be moved between threads and looked at from several. A policy that
+/// searches with threads of its own keeps them inside one decision.
+///
+/// # A complete policy
+///
+/// First come, first served: jobs start strictly in the order of their arrival. It has a name in policy texts, and with it
+/// predictions (`predict=`), corrections, passes, saved states, `drystone compare` and the rest.
+///
+/// ```
+/// use drystone_core::model::JobId;
+/// use drystone_core::policy::{Actions, Event, Kind, Policy, PolicySpec, View, Why, register};
+/// use serde::{Deserialize, Serialize};
+/// use std::collections::VecDeque;
+///
+/// /// The waiting jobs are all that it remembers.
+/// #[derive(Default, Serialize, Deserialize)]
+/// struct Fcfs {
+///     queue: VecDeque<JobId>,
+/// }
+///
+/// impl Policy for Fcfs {
+///     fn name(&self) -> &str {
+///         "my-fcfs"
+///     }
+///
+///     fn observe(&mut self, event: Event, _view: &View<'_>) {
+///         match event {
+///             Event::Arrived(id) => self.queue.push_back(id),
+///             // A job that is withdrawn must not be started later.
+///             Event::Cancelled(id) => self.queue.retain(|&waiting| waiting != id),
+///             // Ends and changed predictions make no difference here: `view.free()` counts what is free. Events may be added
+///             // in later versions.
+///             _ => {}
+///         }
+///     }
+///
+///     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
+///         // What starts now counts at once: the view shows the machine as it was before this decision.
+///         let mut free = view.free();
+///         while let Some(&first) = self.queue.front() {
+///             let procs = view.job(first).procs;
+///             if procs > free {
+///                 break;
+///             }
+///             free -= procs;
+///             actions.start(first, Why::Head);
+///             self.queue.pop_front();
+///         }
+///     }
+///
+///     // It never asks to be woken, so the driver need not ask after each decision.
+///     fn wakes(&self) -> bool {
+///         false
+///     }
+/// }
+///
+/// static MY_FCFS: Kind = Kind::new("my-fcfs", "strictly in the order of arrival", &|_args| Ok(Box::<Fcfs>::default()));
+///
+/// register(&MY_FCFS)?;
+/// let spec: PolicySpec = "my-fcfs(pass=event)".parse()?;
+/// assert_eq!(spec.scheduler().policy.name(), "my-fcfs");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Before you write a loop over jobs, look into [`parts`](crate::parts): a searchable queue, the running set with its shadow
+/// time, the profile of free processors over time, orders, predictors. [`View::running`] and [`View::prediction`] are always
+/// up to date; only a policy that keeps predictions in a structure of its own must listen to [`Event::Repredicted`].
 pub trait Policy: Snapshot + Send + Sync {
     /// A name that stays the same from version to version: saved states bear it.
     fn name(&self) -> &str;

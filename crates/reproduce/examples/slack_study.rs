@@ -1,8 +1,8 @@
 //! Makes the tables of `docs/slack.md`, in Markdown, from logs of the Parallel Workloads Archive:
 //!
 //! ```text
-//! cargo run --release -p drystone --example slack -- tables KTH-SP2-1996-2.swf.gz
-//! cargo run --release -p drystone --example slack -- tick KTH-SP2-1996-2.1-cln.swf.gz CTC-SP2-1996-3.1-cln.swf.gz ...
+//! cargo run --release -p drystone-reproduce --example slack_study -- tables KTH-SP2-1996-2.swf.gz
+//! cargo run --release -p drystone-reproduce --example slack_study -- tick KTH-SP2-1996-2.1-cln.swf.gz CTC-SP2-1996-3.1-cln.swf.gz ...
 //! ```
 
 use drystone::engine::{Observer, Replay, Simulation};
@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     let done = match args.split_first() {
         Some((what, [log])) if what == "tables" => tables(Path::new(log)),
         Some((what, logs)) if what == "tick" && !logs.is_empty() => tick(logs),
-        _ => Err("usage: slack tables KTH-SP2-1996-2.swf.gz | slack tick LOG...".into()),
+        _ => Err("usage: slack_study tables KTH-SP2-1996-2.swf.gz | slack_study tick LOG...".into()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,7 +1,7 @@
 //! Preemption against none on a log: the figures of `docs/suspension.md`.
 //!
 //! ```text
-//! cargo run --release -p drystone --example suspension_study -- LOG.swf.gz PROCS [--first N] [--estimates] \
+//! cargo run --release -p drystone-reproduce --example suspension_study -- LOG.swf.gz PROCS [--first N] [--estimates] \
 //!     [--platform FILE.toml] [--loads 1.0,1.1,...] [--tables] [--seconds] POLICY...
 //! ```
 //!

@@ -1,7 +1,7 @@
 //! Multiple queues against one on a log: the figures of `docs/multiqueue.md`.
 //!
 //! ```text
-//! cargo run --release -p drystone --example multiqueue_study -- LOG.swf.gz PROCS [--estimates] [--trace PREFIX] POLICY...
+//! cargo run --release -p drystone-reproduce --example multiqueue_study -- LOG.swf.gz PROCS [--estimates] [--trace PREFIX] POLICY...
 //! ```
 //!
 //! The log is read as the paper reads it (`--estimates`: with the users' estimates). For each policy: the slowdown ratio R

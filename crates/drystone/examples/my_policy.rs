@@ -1,0 +1,68 @@
+//! A policy outside Drystone: it registers itself by name and is compared with a built-in one.
+//!
+//! ```text
+//! cargo run --release -p drystone --example my_policy -- 'widest-fit(depth=20)'
+//! ```
+
+use drystone::engine::{Replay, Simulation};
+use drystone::generate;
+use drystone::metrics::{Collector, Config, Scope};
+use drystone::model::JobId;
+use drystone::policy::{Actions, Event, Kind, Param, Policy, PolicySpec, Takes, View, Why, register};
+use serde::{Deserialize, Serialize};
+use std::error::Error;
+
+/// Among the first few waiting jobs, the widest that fits starts, again and again.
+#[derive(Serialize, Deserialize)]
+struct WidestFit {
+    depth: usize,
+    /// In the order of arrival.
+    queue: Vec<JobId>,
+}
+
+impl Policy for WidestFit {
+    fn name(&self) -> &str {
+        "widest-fit"
+    }
+
+    fn observe(&mut self, event: Event, _view: &View<'_>) {
+        match event {
+            Event::Arrived(id) => self.queue.push(id),
+            Event::Cancelled(id) => self.queue.retain(|&waiting| waiting != id),
+            _ => {}
+        }
+    }
+
+    fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let mut free = view.free();
+        let procs = |id: JobId| view.job(id).procs;
+        while let Some(widest) =
+            self.queue.iter().take(self.depth).copied().filter(|&id| procs(id) <= free).max_by_key(|&id| procs(id))
+        {
+            free -= procs(widest);
+            actions.start(widest, Why::Backfilled);
+            self.queue.retain(|&waiting| waiting != widest);
+        }
+    }
+}
+
+static WIDEST_FIT: Kind = Kind::new("widest-fit", "the widest of the first waiting jobs that fits starts", &|args| {
+    Ok(Box::new(WidestFit { depth: args.get("depth")?, queue: Vec::new() }))
+})
+.source("an example")
+.params(&[Param::new("depth", "50", &[Takes::COUNT], "how many waiting jobs are looked at")]);
+
+fn main() -> Result<(), Box<dyn Error>> {
+    register(&WIDEST_FIT)?;
+    let mine = std::env::args().nth(1).unwrap_or_else(|| WIDEST_FIT.name.to_string());
+    let workload = generate::default_workload()?;
+    for text in [mine.as_str(), "easy"] {
+        let policy: PolicySpec = text.parse()?;
+        let mut collector = Collector::new(Scope::of(&workload), Config::default());
+        Simulation::new(workload.machine(), policy.scheduler(), Replay::new(&workload)).run(&mut collector)?;
+        let wait = collector.finish().measures.wait;
+        let (mean, longest) = (wait.mean.unwrap_or(0.0), wait.max.unwrap_or(0.0));
+        println!("{text:<24} mean wait {mean:>8.0} s, longest {longest:>9.0} s");
+    }
+    Ok(())
+}
