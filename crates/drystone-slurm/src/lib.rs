@@ -2,4 +2,6 @@
 //!
 //! [`conf`] reads `slurm.conf`.
 
+pub mod certify;
 pub mod conf;
+pub mod model;

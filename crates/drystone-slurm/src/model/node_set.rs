@@ -1,0 +1,157 @@
+//! Sets of nodes as bits.
+
+use serde::{Deserialize, Serialize};
+
+/// A set of nodes by index. All sets of one machine have the same length.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct NodeSet {
+    words: Vec<u64>,
+}
+
+impl NodeSet {
+    /// No node of a machine of `nodes`.
+    #[must_use]
+    pub fn empty(nodes: usize) -> NodeSet {
+        NodeSet { words: vec![0; nodes.div_ceil(64)] }
+    }
+
+    /// All nodes of a machine of `nodes`.
+    #[must_use]
+    pub fn full(nodes: usize) -> NodeSet {
+        let mut set = NodeSet::empty(nodes);
+        (0..nodes).for_each(|node| set.insert(node));
+        set
+    }
+
+    /// These nodes of a machine of `nodes`.
+    pub fn of(nodes: usize, members: impl IntoIterator<Item = usize>) -> NodeSet {
+        let mut set = NodeSet::empty(nodes);
+        members.into_iter().for_each(|node| set.insert(node));
+        set
+    }
+
+    /// Adds a node.
+    #[inline]
+    pub fn insert(&mut self, node: usize) {
+        self.words[node / 64] |= 1 << (node % 64);
+    }
+
+    /// Takes a node out.
+    #[inline]
+    pub fn remove(&mut self, node: usize) {
+        self.words[node / 64] &= !(1 << (node % 64));
+    }
+
+    /// Whether it has a node.
+    #[inline]
+    #[must_use]
+    pub fn contains(&self, node: usize) -> bool {
+        self.words[node / 64] >> (node % 64) & 1 == 1
+    }
+
+    /// How many nodes it has.
+    #[inline]
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.words.iter().map(|w| w.count_ones() as usize).sum()
+    }
+
+    /// Whether it has none.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.iter().all(|&w| w == 0)
+    }
+
+    /// Keeps what is in the other, too.
+    #[inline]
+    pub fn intersect(&mut self, other: &NodeSet) {
+        self.words.iter_mut().zip(&other.words).for_each(|(a, b)| *a &= b);
+    }
+
+    /// Adds all of the other.
+    #[inline]
+    pub fn unite(&mut self, other: &NodeSet) {
+        self.words.iter_mut().zip(&other.words).for_each(|(a, b)| *a |= b);
+    }
+
+    /// Takes all of the other out.
+    #[inline]
+    pub fn subtract(&mut self, other: &NodeSet) {
+        self.words.iter_mut().zip(&other.words).for_each(|(a, b)| *a &= !b);
+    }
+
+    /// Becomes the other, in its own memory.
+    #[inline]
+    pub fn assign(&mut self, other: &NodeSet) {
+        self.words.clone_from(&other.words);
+    }
+
+    /// Whether the other has all of its nodes.
+    #[inline]
+    #[must_use]
+    pub fn is_subset(&self, other: &NodeSet) -> bool {
+        self.words.iter().zip(&other.words).all(|(a, b)| a & !b == 0)
+    }
+
+    /// Whether they have a node in common.
+    #[inline]
+    #[must_use]
+    pub fn meets(&self, other: &NodeSet) -> bool {
+        self.words.iter().zip(&other.words).any(|(a, b)| a & b != 0)
+    }
+
+    /// Whether what both `a` and `b` have is in both this and `limit`.
+    #[inline]
+    #[must_use]
+    pub(crate) fn covers(&self, limit: &NodeSet, a: &NodeSet, b: &NodeSet) -> bool {
+        let words = self.words.iter().zip(&limit.words).zip(a.words.iter().zip(&b.words));
+        words.into_iter().all(|((this, limit), (a, b))| a & b & !(this & limit) == 0)
+    }
+
+    /// How many nodes both have.
+    #[inline]
+    #[must_use]
+    pub fn common(&self, other: &NodeSet) -> usize {
+        self.words.iter().zip(&other.words).map(|(a, b)| (a & b).count_ones() as usize).sum()
+    }
+
+    /// Its nodes, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        self.words.iter().zip(0..).flat_map(|(&word, index)| {
+            let mut left = word;
+            std::iter::from_fn(move || {
+                (left != 0).then(|| {
+                    let bit = left.trailing_zeros() as usize;
+                    left &= left - 1;
+                    index * 64 + bit
+                })
+            })
+        })
+    }
+
+    /// Its runs of consecutive nodes, as first and last.
+    pub(crate) fn runs(&self, into: &mut Vec<(usize, usize)>) {
+        into.clear();
+        for node in self.iter() {
+            match into.last_mut() {
+                Some((_, last)) if *last + 1 == node => *last = node,
+                _ => into.push((node, node)),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::NodeSet;
+
+    #[test]
+    fn runs_cross_words() {
+        let set = NodeSet::of(130, [0, 2, 3, 62, 63, 64, 65, 129]);
+        let mut runs = Vec::new();
+        set.runs(&mut runs);
+        assert_eq!(runs, [(0, 0), (2, 3), (62, 65), (129, 129)]);
+        assert_eq!(set.iter().collect::<Vec<_>>(), [0, 2, 3, 62, 63, 64, 65, 129]);
+    }
+}

@@ -1,0 +1,71 @@
+//! What a pass says of a job.
+
+use super::Alloc;
+use serde::{Deserialize, Serialize};
+
+/// Which of the two schedulers looked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Pass {
+    /// The main scheduler.
+    Main,
+    /// Backfill.
+    Backfill,
+}
+
+/// What became of a job in a pass.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// It starts, on these nodes.
+    Started(Alloc),
+    /// Main: it is the first of its partition that does not fit.
+    Blocked,
+    /// Main: a job before it blocks its partition, or nodes that it would need.
+    BehindBlocked,
+    /// Backfill: planned to start at `start`; its nodes are kept up to `end`.
+    Planned {
+        /// Start in seconds.
+        start: i64,
+        /// End of the plan.
+        end: i64,
+        /// On which nodes.
+        alloc: Alloc,
+    },
+    /// Backfill: the start lies beyond `bf_window`, so nothing is kept for it.
+    BeyondWindow {
+        /// Start in seconds.
+        start: i64,
+        /// End of what would be the plan.
+        end: i64,
+        /// On which nodes.
+        alloc: Alloc,
+    },
+    /// Backfill: it could start at `start`, but is to have no plan (`bf_min_prio_reserve` and the like).
+    Unplanned {
+        /// Start in seconds, where known.
+        start: Option<i64>,
+    },
+    /// Backfill: plans of jobs before it leave no room within the window.
+    NoRoom,
+    /// Backfill: skipped whole, for the named limit on jobs per user or partition.
+    Skipped(&'static str),
+    /// The pass ended before it, for the named parameter.
+    NotReached(&'static str),
+    /// A limit of its association or QOS.
+    Limit,
+}
+
+/// Is told what passes say of jobs.
+pub trait Watch {
+    /// The pass at `now` seconds says this of job `id`.
+    fn verdict(&mut self, pass: Pass, now: i64, id: u32, verdict: Verdict);
+
+    /// Whether it wants to know of every job: then passes that can start nothing are made all the same.
+    fn wants_plans(&self) -> bool {
+        false
+    }
+}
+
+/// Wants to know nothing.
+impl Watch for () {
+    fn verdict(&mut self, _: Pass, _: i64, _: u32, _: Verdict) {}
+}
