@@ -1,6 +1,6 @@
 //! Prints how the model agrees with recordings: `cargo run --example certify -- FOLDER [NAME]`.
 
-use drystone_slurm::certify::{Golden, pass_by_pass};
+use drystone_slurm::certify::{Golden, free_run, pass_by_pass};
 use std::path::Path;
 
 fn main() {
@@ -23,6 +23,9 @@ fn main() {
             a.extra_plans,
             if a.holds() { "holds" } else { "FAILS" }
         );
+        let free = free_run(&golden, 16);
+        let (least, most) = (free.model[0], free.model[15]);
+        println!("{:16} mean wait {:.1}, model {:.1} ({least:.1} to {most:.1})", "", free.real, free.mean());
         if only.as_deref() == Some(golden.name.as_str()) {
             differences
                 .iter()

@@ -5,3 +5,4 @@
 pub mod certify;
 pub mod conf;
 pub mod model;
+pub mod site;

@@ -138,8 +138,8 @@ impl Backfill {
         self.over.is_some()
     }
 
-    /// Up to when another pass would start nothing that this one did not, as long as no job arrives, starts, ends or changes its
-    /// priority. Plans then stay where they are and conflicts only grow with time.
+    /// Up to when another pass would plan the same, and so start nothing that this one did not, as long as no job arrives, starts,
+    /// ends or changes its priority.
     #[must_use]
     pub fn holds_until(&self) -> i64 {
         self.holds_until
@@ -200,6 +200,10 @@ impl Backfill {
         let unplanned = self.unplanned(job, now, params);
         let (mut from, mut first) = (now, true);
         let mut free = part.clone();
+        // Later the job reaches into plans that it does not reach into now, and is planned differently.
+        if let Some(begin) = self.table.next_begin(now + job.limit) {
+            self.holds_until = self.holds_until.min(begin - job.limit);
+        }
         loop {
             free.assign(part);
             let later = self.table.search(&mut free, part, from, from.max(now) + job.limit);
@@ -255,6 +259,10 @@ impl Backfill {
 
     fn plan(&mut self, job: &Pending, start: i64, begin: i64, end: i64, alloc: Alloc, params: &SchedParams) -> Verdict {
         self.holds_until = self.holds_until.min(start);
+        // What reaches over the table's end is cut there. Once the window reaches further, there is more of it.
+        for edge in [begin, end].into_iter().filter(|&edge| edge >= self.table.end()) {
+            self.holds_until = self.holds_until.min(edge - params.bf_window * 60 + 1);
+        }
         if self.table.len() >= params.records() {
             self.over = Some(Over::TableFull);
             return Verdict::NotReached(Over::TableFull.parameter());

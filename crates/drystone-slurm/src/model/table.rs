@@ -27,6 +27,10 @@ impl Table {
         self.records[0].begin
     }
 
+    pub(crate) fn end(&self) -> i64 {
+        self.records[self.records.len() - 1].end
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.records.len()
     }
@@ -50,6 +54,11 @@ impl Table {
             free.intersect(&record.nodes);
         }
         later
+    }
+
+    /// When the first record begins that lies behind `until`.
+    pub(crate) fn next_begin(&self, until: i64) -> Option<i64> {
+        self.records.get(self.records.partition_point(|record| record.begin <= until)).map(|record| record.begin)
     }
 
     /// Whether between `start` and `end` some record lacks one of the nodes.

@@ -1,4 +1,6 @@
 //! Tests of the whole crate in one program.
 
+mod certify;
 mod conf;
 mod shared;
+mod site;

@@ -1,0 +1,33 @@
+//! Jobs with known run times through a [`Site`]: the smallest simulation there is.
+
+use super::{Site, Start};
+use crate::model::{Pending, Watch};
+use std::collections::BTreeSet;
+
+/// Starts of all jobs in seconds, `None` for those that never start. `runs` are run times; jobs must be in order of submission
+/// and their numbers their places.
+pub fn replay(site: &mut Site, jobs: &[Pending], runs: &[i64], watch: &mut impl Watch) -> Vec<Option<i64>> {
+    let mut starts = vec![None; jobs.len()];
+    let mut ends: BTreeSet<(i64, u32)> = BTreeSet::new();
+    let (mut next, mut wake) = (0, None::<i64>);
+    let mut out: Vec<Start> = Vec::new();
+    loop {
+        let arrival = jobs.get(next).map(|job| job.submit);
+        let end = ends.first().map(|&(end, _)| end);
+        let Some(now) = [arrival, end, wake].into_iter().flatten().min() else { return starts };
+        while let Some((_, id)) = ends.first().copied().filter(|&(end, _)| end == now) {
+            ends.pop_first();
+            site.end(now, id);
+        }
+        while let Some(job) = jobs.get(next).filter(|job| job.submit == now) {
+            site.submit(now, job.clone());
+            next += 1;
+        }
+        site.advance(now, &mut out, watch);
+        for start in out.drain(..) {
+            starts[start.id as usize] = Some(now);
+            ends.insert((now + runs[start.id as usize], start.id));
+        }
+        wake = site.next_wake();
+    }
+}

@@ -1,0 +1,37 @@
+//! What a site has chosen, beside the machine.
+
+use crate::conf::{SchedParams, SlurmConf};
+use serde::{Deserialize, Serialize};
+
+/// The choices that both schedulers go by.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Rules {
+    /// `SchedulerParameters`.
+    pub params: SchedParams,
+    /// Whether each end calls the main scheduler at once, as where an Epilog is configured.
+    pub epilog: bool,
+    /// Seconds from SIGTERM to SIGKILL.
+    pub kill_wait: i64,
+    /// Microseconds that backfill takes for each job it tests.
+    pub test_micros: i64,
+    /// Picks where the clocks stand, and where within their second jobs arrive.
+    pub phase: u64,
+}
+
+impl Default for Rules {
+    fn default() -> Rules {
+        Rules { params: SchedParams::default(), epilog: true, kill_wait: 30, test_micros: 0, phase: 0 }
+    }
+}
+
+impl Rules {
+    /// The choices of a configuration.
+    #[must_use]
+    pub fn from_conf(conf: &SlurmConf) -> Rules {
+        let mut params = conf.sched.clone();
+        if !conf.backfill {
+            params.bf_interval = -1;
+        }
+        Rules { params, epilog: conf.ends.epilog, kill_wait: conf.ends.kill_wait, ..Rules::default() }
+    }
+}
