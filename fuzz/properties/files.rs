@@ -35,11 +35,13 @@ pub(crate) fn hold(bytes: &[u8]) {
 fn workload() -> Workload {
     let job = |i: i64| {
         let (user, group, queue) = ((i % 3) as i32 + 1, (i % 2) as i32 + 1, (i / 6) as i32 + 1);
-        Job { user, group, queue, ..Job::new(Time(i), 1, Span(60)) }
+        let mut job = Job::new(Time(i), 1, Span(60)).by(user);
+        (job.group, job.queue) = (group, queue);
+        job
     };
     let truth = |i: i64| Truth { run: Span(30), number: i + 1, status: Status::Completed };
     let (jobs, truth) = ((0..12).map(job).collect(), (0..12).map(truth).collect());
-    match Workload::new(Machine { procs: 4 }, jobs, truth, Provenance::default()) {
+    match Workload::new(Machine::new(4), jobs, truth, Provenance::default()) {
         Ok(workload) => workload,
         Err(error) => panic!("{error}"),
     }

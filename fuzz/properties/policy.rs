@@ -87,15 +87,14 @@ fn small(overruns: bool) -> Workload {
         (31, 4, 3, 9, 2),
         (31, 1, 1, 1, 1),
     ];
-    let list = jobs
-        .iter()
-        .map(|&(submit, procs, estimate, _, user)| Job { user, ..Job::new(Time(submit), procs, Span(estimate)) });
+    let list =
+        jobs.iter().map(|&(submit, procs, estimate, _, user)| Job::new(Time(submit), procs, Span(estimate)).by(user));
     let truth = jobs.iter().enumerate().map(|(i, &(_, _, estimate, run, _))| Truth {
         run: Span(if overruns { run } else { run.min(estimate) }),
         number: i as i64 + 1,
         status: Status::Completed,
     });
-    match Workload::new(Machine { procs: 4 }, list.collect(), truth.collect(), Provenance::default()) {
+    match Workload::new(Machine::new(4), list.collect(), truth.collect(), Provenance::default()) {
         Ok(workload) => workload,
         Err(error) => panic!("{error}"),
     }

@@ -60,11 +60,10 @@ fn policy(first: u8) -> PolicySpec {
 
 /// Twenty jobs of three users on eight processors: enough that some wait, some run and some have ended.
 fn workload() -> Workload {
-    let job =
-        |i: i64| Job { user: (i % 3) as i32, ..Job::new(Time(i * 4), 1 + (i * 5 % 8) as u32, Span(20 + i * 7 % 50)) };
+    let job = |i: i64| Job::new(Time(i * 4), 1 + (i * 5 % 8) as u32, Span(20 + i * 7 % 50)).by((i % 3) as i32);
     let truth = |i: i64| Truth { run: Span(10 + i * 11 % 40), number: i + 1, status: Status::Completed };
     let (jobs, truth) = ((0..20).map(job).collect(), (0..20).map(truth).collect());
-    match Workload::new(Machine { procs: 8 }, jobs, truth, Provenance::default()) {
+    match Workload::new(Machine::new(8), jobs, truth, Provenance::default()) {
         Ok(workload) => workload,
         Err(error) => panic!("{error}"),
     }

@@ -40,6 +40,7 @@ pub struct Drawing {
 
 /// Why nothing was drawn.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum DrawError {
     /// The JavaScript of the plots failed: a mistake in it, not in the results.
     #[error("cannot draw the plots: {0}")]

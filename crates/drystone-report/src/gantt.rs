@@ -351,7 +351,7 @@ mod tests {
             .map(|(i, j)| Truth { run: Span(j.2), number: i as i64 + 1, status: Status::Unknown })
             .collect();
         let jobs = jobs.iter().map(|j| Job::new(Time(j.0), j.1, Span(j.2))).collect();
-        Workload::new(Machine { procs: 4 }, jobs, truth, Provenance::default()).expect("sound")
+        Workload::new(Machine::new(4), jobs, truth, Provenance::default()).expect("sound")
     }
 
     fn segment(job: u32, start: i64, end: i64, procs: Procs, on: Option<ProcSet>, suspended: bool) -> Segment {

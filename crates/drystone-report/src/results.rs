@@ -82,6 +82,7 @@ pub struct LoadPoint {
 
 /// Why results cannot be shown.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ResultsError {
     /// Not JSON at all.
     #[error(

@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     fn levels(free: Procs, waiting: u32, waiting_procs: u64) -> Levels {
-        Levels { free, waiting, waiting_procs, running: 0, suspended: 0, suspended_procs: 0 }
+        Levels::new(free, 0).with_waiting(waiting, waiting_procs)
     }
 
     /// Ten processors: 4 used for 60 s, then 10 used for 30 s with two jobs asking for 7, then 5 used for 90 s.

@@ -60,7 +60,7 @@ mod tests {
             let provenance = Provenance { name: name.to_string(), ..Provenance::default() };
             let job = Job::new(Time(0), 1, Span(9));
             let (jobs, truth) = (vec![job; jobs], vec![truth; jobs]);
-            fingerprint(&Workload::new(Machine { procs: 4 }, jobs, truth, provenance).expect("valid"))
+            fingerprint(&Workload::new(Machine::new(4), jobs, truth, provenance).expect("valid"))
         };
         assert_eq!(of(5, "a", 3), of(5, "b", 3), "the name does not matter");
         assert_ne!(of(5, "a", 3), of(6, "a", 3));
@@ -69,7 +69,7 @@ mod tests {
             let provenance = Provenance { time_zone, utc_offset, unix_start: Some(1), ..Provenance::default() };
             let truth = Truth { run: Span(1), number: 1, status: Status::Completed };
             let job = Job::new(Time(0), 1, Span(9));
-            fingerprint(&Workload::new(Machine { procs: 4 }, vec![job], vec![truth], provenance).expect("valid"))
+            fingerprint(&Workload::new(Machine::new(4), vec![job], vec![truth], provenance).expect("valid"))
         };
         // Months are those of the zone that is used.
         assert_ne!(at(None, None), at(None, Some(3600)));

@@ -46,7 +46,7 @@ impl Jobs {
     fn collector(&self, config: &Config) -> Collector {
         let last = self.0[JOBS - 1].0.submit;
         let provenance = Provenance { unix_start: Some(800_000_000), ..Provenance::default() };
-        let machine = Machine { procs: PROCS };
+        let machine = Machine::new(PROCS);
         let scope = Scope::new(machine, JOBS as u64, (Time(0), last), &provenance);
         Collector::new(scope, config.clone())
     }

@@ -60,7 +60,7 @@ fn insert(c: &mut Criterion) {
     for policy in [SLACK, "slack(awt=20000)", "slack(awt=2401,order=aat)", "slack(awt=2401,order=dc)", "conservative"] {
         let spec = spec(policy);
         for waiting in [10, 100, 500, 1_000, 2_000] {
-            let new = || Session::new(Machine { procs: 128 }, spec.scheduler());
+            let new = || Session::new(Machine::new(128), spec.scheduler());
             let mut session = new();
             // One job holds the whole machine for weeks; everybody else waits.
             let now = Time::ZERO;

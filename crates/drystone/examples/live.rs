@@ -15,7 +15,7 @@ const JOBS: [(u32, i64, i64); 3] = [(3, 100, 60), (4, 100, 100), (1, 50, 50)];
 
 fn session() -> Result<Session, Box<dyn Error>> {
     let policy: PolicySpec = "easy(predict=recent(2))".parse()?;
-    Ok(Session::new(Machine { procs: 4 }, policy.scheduler()))
+    Ok(Session::new(Machine::new(4), policy.scheduler()))
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

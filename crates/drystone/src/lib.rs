@@ -129,7 +129,7 @@
 //! use drystone::policy::{Action, PolicySpec};
 //!
 //! let policy: PolicySpec = "easy".parse()?;
-//! let mut session = Session::new(Machine { procs: 4 }, policy.scheduler());
+//! let mut session = Session::new(Machine::new(4), policy.scheduler());
 //! let id = session.arrive(Time(0), &Job::new(Time(0), 3, Span(100)), None)?;
 //! let actions = session.decide(Time(0))?;
 //! assert!(matches!(actions.list(), [Action::Start { job, .. }] if *job == id));

@@ -74,6 +74,7 @@ pub struct Reproduced {
 
 /// Why a study could not be run.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ReproduceError {
     /// A log does not read.
     #[error(transparent)]

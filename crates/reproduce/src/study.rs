@@ -119,6 +119,7 @@ pub struct RowSpec {
 
 /// A study file that is not one.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum StudyError {
     /// It does not read.
     #[error("{name}: {source}")]

@@ -38,7 +38,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
     let mut counted = Counted::on(&progress);
     let story = tell(workload, id, new, &platform, &what_if, &mut counted).map_err(|error| match error {
         ExplainError::Simulation(error) => Failure::simulation(spec.text(), &error),
-        ExplainError::WhatIf(error) => Failure::usage(error),
+        other => Failure::usage(other),
     })?;
     drop(counted);
     drop(progress);

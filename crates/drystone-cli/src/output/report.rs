@@ -374,7 +374,7 @@ mod tests {
     }
     #[test]
     fn rows_say_so_in_a_column() {
-        let scope = Scope::new(Machine { procs: 1 }, 0, Default::default(), &Provenance::default());
+        let scope = Scope::new(Machine::new(1), 0, Default::default(), &Provenance::default());
         let mut report = Collector::new(scope, Config::default()).finish();
         let columns = |report: &Report| {
             let (mut row, mut rows) = (Row::default(), Rows::default());

@@ -9,6 +9,7 @@ use std::fmt;
 
 /// One thing that happened to a job.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub enum Chapter {
     /// It arrived, when so many jobs waited and ran.
     Arrived {
@@ -212,6 +213,7 @@ impl Observer for Biography {
 
 /// One thing changed about a job, to see what would have been.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum WhatIf {
     /// It had asked for this run time.
     Estimate(Span),
@@ -269,6 +271,7 @@ pub struct Explanation<'a> {
 
 /// A question that cannot be answered.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ExplainError {
     /// The simulation failed.
     #[error(transparent)]

@@ -7,6 +7,7 @@ use crate::policy::Requirement;
 
 /// A workload that a policy cannot be simulated on. Wrong usage, not a bug of the policy.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Unfit {
     /// Jobs outlive what the policy takes for certain.
     #[error(

@@ -4,7 +4,8 @@ use crate::model::{Ended, JobId, ProcSet, Procs, Span, Time};
 use crate::policy::{Gauge, Moved, Why};
 
 /// The state of the machine between two instants.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[non_exhaustive]
 pub struct Levels {
     /// Free processors.
     pub free: Procs,
@@ -21,6 +22,24 @@ pub struct Levels {
 }
 
 impl Levels {
+    /// So many processors are free and so many jobs run; none waits and none is suspended.
+    #[must_use]
+    pub fn new(free: Procs, running: u32) -> Levels {
+        Levels { free, running, ..Levels::default() }
+    }
+
+    /// The same with so many jobs that wait for so many processors.
+    #[must_use]
+    pub fn with_waiting(self, jobs: u32, procs: u64) -> Levels {
+        Levels { waiting: jobs, waiting_procs: procs, ..self }
+    }
+
+    /// The same with so many suspended jobs that need so many processors.
+    #[must_use]
+    pub fn with_suspended(self, jobs: u32, procs: u64) -> Levels {
+        Levels { suspended: jobs, suspended_procs: procs, ..self }
+    }
+
     /// Jobs that are here and do not run: those that wait to start, and those that wait to go on.
     #[inline]
     #[must_use]

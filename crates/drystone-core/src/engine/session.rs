@@ -58,7 +58,7 @@ impl Scheduler {
 /// use drystone::policy::{Action, PolicySpec};
 ///
 /// let policy: PolicySpec = "easy".parse()?;
-/// let mut session = Session::new(Machine { procs: 4 }, policy.scheduler());
+/// let mut session = Session::new(Machine::new(4), policy.scheduler());
 /// let starts = |session: &mut Session, now| -> Result<Vec<u32>, Box<dyn std::error::Error>> {
 ///     let actions = session.decide(now)?.list().iter();
 ///     Ok(actions.filter_map(|action| if let Action::Start { job, .. } = action { Some(job.0) } else { None }).collect())

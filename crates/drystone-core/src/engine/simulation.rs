@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 ///     jobs.push(Job::new(Time(submit), procs, Span(estimate)));
 ///     truth.push(Truth { run: Span(run), number: number as i64 + 1, status: Status::Completed });
 /// }
-/// let workload = Workload::new(Machine { procs: 4 }, jobs, truth, Provenance::default())?;
+/// let workload = Workload::new(Machine::new(4), jobs, truth, Provenance::default())?;
 /// let policy: PolicySpec = "easy".parse()?;
 /// let mut schedule = Schedule::default();
 /// Simulation::new(workload.machine(), policy.scheduler(), Replay::new(&workload)).run(&mut schedule)?;
@@ -260,7 +260,7 @@ impl<S: Source> Simulation<S> {
     /// // Two jobs that both need the whole machine, the second a shorter one.
     /// let jobs = vec![Job::new(Time(0), 4, Span(100)), Job::new(Time(0), 4, Span(10))];
     /// let truth = [100, 10].iter().zip(1..).map(|(&run, number)| Truth { run: Span(run), number, status: Status::Completed });
-    /// let workload = Workload::new(Machine { procs: 4 }, jobs, truth.collect(), Provenance::default())?;
+    /// let workload = Workload::new(Machine::new(4), jobs, truth.collect(), Provenance::default())?;
     /// let scheduler = Scheduler::new(Box::new(Outside));
     /// let mut simulation = Simulation::new(workload.machine(), scheduler, Replay::new(&workload));
     /// let mut schedule = Schedule::default();

@@ -4,6 +4,7 @@ use crate::model::{Job, JobId, Time, Truth, Workload};
 
 /// Something that comes in from outside.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
 pub enum Incoming<'a> {
     /// A job, and the truth about it.
     Submit(&'a Job, &'a Truth),

@@ -36,6 +36,7 @@ impl fmt::Display for JobId {
 ///
 /// Attributes that the log leaves unset are [`UNKNOWN`].
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Job {
     /// Arrival.
     pub submit: Time,
@@ -72,6 +73,13 @@ impl Job {
             partition: UNKNOWN,
             memory_kb: i64::from(UNKNOWN),
         }
+    }
+
+    /// The same job, submitted by this user.
+    #[must_use]
+    pub fn by(mut self, user: i32) -> Job {
+        self.user = user;
+        self
     }
 
     /// Why this job is impossible on the machine; `None` if it is possible.

@@ -5,9 +5,18 @@ use serde::{Deserialize, Serialize};
 
 /// The machine: `procs` identical processors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Machine {
     /// Number of processors, at least 1.
     pub procs: Procs,
+}
+
+impl Machine {
+    /// A machine of so many identical processors.
+    #[must_use]
+    pub const fn new(procs: Procs) -> Machine {
+        Machine { procs }
+    }
 }
 
 /// A named setting that helped to determine a workload or a result, as text.
@@ -46,6 +55,7 @@ pub struct Workload {
 
 /// Why jobs do not form a workload.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum WorkloadError {
     /// The machine has no processor.
     #[error("a machine needs at least one processor")]

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 /// Something that happened, told to a policy when the jobs' table already shows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Event {
     /// A job arrived and waits.
     Arrived(JobId),
@@ -34,6 +35,7 @@ pub enum Event {
 
 /// Why a job starts, for people who ask; and `Head` counts as a reservation, see there.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Why {
     /// It was first in its queue and its processors were free. Under a policy that makes reservations, whoever starts so after a
     /// wait had its start reserved at the very pass that started it
@@ -49,6 +51,7 @@ pub enum Why {
 
 /// On which processors a job starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Placement {
     /// On any free ones: the policy only counts.
     Any,
@@ -58,6 +61,7 @@ pub enum Placement {
 
 /// A quantity inside a policy that may be worth a plot.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Gauge {
     /// The delay in force, in seconds.
     Delay,
@@ -94,6 +98,7 @@ impl fmt::Display for Gauge {
 
 /// What a policy wants done. Carried out in order, at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Action {
     /// Start a waiting job.
     Start {
@@ -243,6 +248,7 @@ impl Actions {
 
 /// How many passes a policy makes at one instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Pass {
     /// One, after all events of the instant.
     #[default]
@@ -257,6 +263,7 @@ pub enum Pass {
 
 /// What a policy takes for granted about the jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Requirement {
     /// Nothing: it works on every workload.
     #[default]

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 /// Where a job is in its life.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Phase {
     /// Arrived, not started.
     Waiting,

@@ -266,16 +266,15 @@ fn assemble(
         at[l] += 1;
         let i = plan.dealt.job[slot] as usize;
         let user = users.of(l, plan.user[slot]);
-        jobs.push(Job {
-            user,
-            group: 1 + (user - 1) % groups,
-            executable: programs.of(l, plan.dealt.campaign[slot]),
-            queue: lane.class.queue,
-            ..Job::new(Time(lane.arrivals[slot] as i64), lane.procs[i], Span(i64::from(estimates[l][i])))
-        });
+        let submit = Time(lane.arrivals[slot] as i64);
+        let mut job = Job::new(submit, lane.procs[i], Span(i64::from(estimates[l][i]))).by(user);
+        job.group = 1 + (user - 1) % groups;
+        job.executable = programs.of(l, plan.dealt.campaign[slot]);
+        job.queue = lane.class.queue;
+        jobs.push(job);
         truth.push(Truth { run: Span(i64::from(lane.run[i])), number: jobs.len() as i64, status: Status::Completed });
     }
-    let machine = Machine { procs: params.procs };
+    let machine = Machine::new(params.procs);
     Ok(Workload::new(machine, jobs, truth, provenance(params))?)
 }
 

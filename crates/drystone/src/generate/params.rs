@@ -199,6 +199,7 @@ impl Habits {
 
 /// Why no workload can be generated.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum GenerateError {
     /// The machine has no processor.
     #[error("a machine needs at least one processor")]

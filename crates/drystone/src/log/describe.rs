@@ -386,9 +386,8 @@ mod tests {
 
     /// Submit, processors, estimate, run, user.
     fn workload(jobs: &[(i64, Procs, i64, i64, i32)], unix_start: Option<i64>) -> Workload {
-        let job = |&(submit, procs, estimate, _, user): &(i64, Procs, i64, i64, i32)| Job {
-            user,
-            ..Job::new(Time(submit), procs, Span(estimate))
+        let job = |&(submit, procs, estimate, _, user): &(i64, Procs, i64, i64, i32)| {
+            Job::new(Time(submit), procs, Span(estimate)).by(user)
         };
         let truth = |(number, j): (i64, &(i64, Procs, i64, i64, i32))| Truth {
             run: Span(j.3),
@@ -397,7 +396,7 @@ mod tests {
         };
         let truths = (1..).zip(jobs).map(truth).collect();
         let provenance = Provenance { unix_start, utc_offset: Some(3_600), ..Provenance::default() };
-        Workload::new(Machine { procs: 8 }, jobs.iter().map(job).collect(), truths, provenance).expect("valid")
+        Workload::new(Machine::new(8), jobs.iter().map(job).collect(), truths, provenance).expect("valid")
     }
 
     #[test]

@@ -137,7 +137,7 @@ mod tests {
     fn workload(jobs: &[(i64, u32, i64)]) -> Workload {
         let truth = jobs.iter().map(|j| Truth { run: Span(j.2), number: 0, status: Status::Completed }).collect();
         let jobs = jobs.iter().map(|j| Job::new(Time(j.0), j.1, Span(j.2))).collect();
-        Workload::new(Machine { procs: 8 }, jobs, truth, Provenance::default()).expect("sound")
+        Workload::new(Machine::new(8), jobs, truth, Provenance::default()).expect("sound")
     }
 
     #[test]

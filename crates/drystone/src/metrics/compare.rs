@@ -126,6 +126,7 @@ pub struct Comparison {
 
 /// Why reports cannot be compared.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum CompareError {
     /// No report has the name of the baseline.
     #[error("no result is named '{0}', the baseline")]

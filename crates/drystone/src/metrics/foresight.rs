@@ -85,9 +85,9 @@ mod tests {
 
     /// Jobs of one user: (submit, estimate, run).
     fn workload(jobs: &[(i64, i64, i64)]) -> Workload {
-        let list = jobs.iter().map(|j| Job { user: 1, ..Job::new(Time(j.0), 1, Span(j.1)) }).collect();
+        let list = jobs.iter().map(|j| Job::new(Time(j.0), 1, Span(j.1)).by(1)).collect();
         let truth = jobs.iter().map(|j| Truth { run: Span(j.2), number: 1, status: Status::Completed }).collect();
-        Workload::new(Machine { procs: 4 }, list, truth, Provenance::default()).expect("sound")
+        Workload::new(Machine::new(4), list, truth, Provenance::default()).expect("sound")
     }
 
     #[test]

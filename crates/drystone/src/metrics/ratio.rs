@@ -24,6 +24,7 @@ pub struct SlowdownRatios {
 
 /// Why two schedules cannot be compared job by job.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RatioError {
     /// They hold different numbers of jobs.
     #[error("schedules of {0} and {1} jobs cannot be compared job by job")]

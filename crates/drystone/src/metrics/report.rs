@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 /// Everything measured in one simulation. Job metrics are over the jobs that the selection keeps; the use of the machine
 /// and the queue are over all jobs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Report {
     /// Which jobs count.
     pub selection: Selection,
@@ -42,6 +43,15 @@ pub struct Report {
     /// One row per simulated job, in order of arrival, counted or not; `None` where not asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<Vec<JobRow>>,
+}
+
+impl Report {
+    /// The same report without its rows of jobs.
+    #[must_use]
+    pub fn without_jobs(mut self) -> Report {
+        self.jobs = None;
+        self
+    }
 }
 
 /// A summary for every [`Measure`]. Times are in seconds.

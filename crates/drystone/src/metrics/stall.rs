@@ -171,7 +171,7 @@ mod tests {
     fn workload(jobs: &[(i64, u32, i64, i64)]) -> Workload {
         let truth = jobs.iter().map(|j| Truth { run: Span(j.3), number: 1, status: Status::Unknown }).collect();
         let list = jobs.iter().map(|j| Job::new(Time(j.0), j.1, Span(j.2))).collect();
-        Workload::new(Machine { procs: 4 }, list, truth, Provenance::default()).expect("sound")
+        Workload::new(Machine::new(4), list, truth, Provenance::default()).expect("sound")
     }
 
     /// Four processors. Job 0 holds three until 10 though it is estimated until 100; job 1 needs all four and is reserved

@@ -63,14 +63,18 @@ fn a_guard_keeps_underpredicted_jobs_out_of_the_reservation() {
 /// estimate are learned as they were; and what is predicted to run for no time is planned and corrected like any other.
 #[test]
 fn odd_jobs_have_defined_predictions() {
-    let job = |user: i32| Job { user, ..Job::new(Time(0), 1, Span(600)) };
+    let asking = |estimate: i64, mut job: Job| {
+        job.estimate = Span(estimate);
+        job
+    };
+    let job = |user: i32| Job::new(Time(0), 1, Span(600)).by(user);
     for predictor in ["recent(2)", "quantile(0.5)"] {
         let mut p = forecast(predictor).expect("a predictor").predictor;
         p.learn(JobId(0), &job(-1), Span(100), Time(0));
-        p.learn(JobId(1), &Job { estimate: Span(50), ..job(-1) }, Span(100), Time(0));
+        p.learn(JobId(1), &asking(50, job(-1)), Span(100), Time(0));
         assert_eq!(p.predict(JobId(2), &job(-1), None), Prediction::learned(Span(100)), "{predictor}");
         assert_eq!(p.predict(JobId(3), &job(7), None), Prediction::given(Span(600)), "{predictor}");
-        assert_eq!(p.predict(JobId(4), &Job { estimate: Span(0), ..job(7) }, None).run, Span(0), "{predictor}");
+        assert_eq!(p.predict(JobId(4), &asking(0, job(7)), None).run, Span(0), "{predictor}");
     }
     // The first two run for no time, so all others are predicted to; they need the whole machine for 5 each, or half of it.
     let w = workload(2, &[(0, 1, 100, 0), (0, 1, 100, 0), (10, 2, 100, 5), (11, 2, 100, 5), (12, 1, 100, 5)]);

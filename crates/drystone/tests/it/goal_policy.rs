@@ -177,7 +177,7 @@ fn time_is_spent_only_where_somebody_could_start() {
     let job = |procs| Job::new(Time::ZERO, procs, Span(100));
     let decide = |policy: &str, jobs: &[u32]| {
         let counting = Counting::default();
-        let mut session = Session::new(Machine { procs: 4 }, spec(policy).scheduler());
+        let mut session = Session::new(Machine::new(4), spec(policy).scheduler());
         session.set_stopwatch(Box::new(counting.clone()));
         let mut notes = Vec::new();
         for &procs in jobs {

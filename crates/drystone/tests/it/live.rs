@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 const PROCS: u32 = 8;
 
 fn session(policy: &str) -> Session {
-    Session::new(Machine { procs: PROCS }, spec(policy).scheduler())
+    Session::new(Machine::new(PROCS), spec(policy).scheduler())
 }
 
 fn job(submit: i64, procs: u32, estimate: i64) -> Job {
-    Job { user: submit as i32 % 3, ..Job::new(Time(submit), procs, Span(estimate)) }
+    Job::new(Time(submit), procs, Span(estimate)).by(submit as i32 % 3)
 }
 
 fn starts(session: &mut Session, now: i64) -> Vec<u32> {
@@ -158,7 +158,7 @@ fn what_is_kept_does_not_grow_with_the_jobs_that_ever_were() {
     let (mut s, mut now) = (session("easy++"), 0);
     let mut largest = [0; 2];
     for id in 0..3_000 {
-        let job = Job { user: 1, ..Job::new(Time(now), 1, Span(100)) };
+        let job = Job::new(Time(now), 1, Span(100)).by(1);
         s.arrive(Time(now), &job, None).expect("possible");
         s.decide(Time(now)).expect("sound");
         let end = now + if id % 2 == 0 { 5 } else { 50 };
@@ -213,12 +213,12 @@ fn what_is_told_twice_or_of_nobody_changes_nothing() {
 fn time_does_not_go_back() {
     let mut s = session("easy++");
     for submit in [100, 101] {
-        s.arrive(Time(submit), &Job { user: 1, ..job(submit, 1, 50) }, None).expect("possible");
+        s.arrive(Time(submit), &job(submit, 1, 50).by(1), None).expect("possible");
         s.decide(Time(submit)).expect("sound");
     }
     assert!(s.end(Time(20), JobId(0)) && s.end(Time(20), JobId(1)));
     assert_eq!(s.view().now(), Time(101));
-    let id = s.arrive(Time(30), &Job { user: 1, ..job(102, 1, 50) }, None).expect("possible");
+    let id = s.arrive(Time(30), &job(102, 1, 50).by(1), None).expect("possible");
     // The first ran for a second, the second for none.
     assert!(s.view().prediction(id) <= Span(1) && s.view().prediction(id) >= Span::ZERO, "{}", s.view().prediction(id));
 }
@@ -277,9 +277,9 @@ fn extreme_predictions_overflow_nothing() {
                 let forecast = Forecast { predictor: Box::new(Says(says)), factor: 2, correction };
                 let scheduler =
                     drystone::engine::Scheduler { forecast, pass: Pass::Instant, ..spec(policy).scheduler() };
-                let mut s = Session::new(Machine { procs: PROCS }, scheduler);
+                let mut s = Session::new(Machine::new(PROCS), scheduler);
                 for submit in 0..4 {
-                    let job = Job { user: UNKNOWN, ..job(submit, 5, 20) };
+                    let job = job(submit, 5, 20).by(UNKNOWN);
                     let id = s.arrive(Time(submit), &job, None).expect("possible");
                     assert_eq!(s.view().prediction(id), Span(if says < 0 { 0 } else { 2 << 40 }));
                     s.expire(Time(submit));

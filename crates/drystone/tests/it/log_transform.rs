@@ -7,7 +7,7 @@ fn workload(submits: &[i64], provenance: Provenance) -> Workload {
     let jobs = submits.iter().map(|submit| Job::new(Time(*submit), 2, Span(100))).collect();
     let truth =
         (1..).zip(submits).map(|(number, _)| Truth { run: Span(50), number, status: Status::Completed }).collect();
-    Workload::new(Machine { procs: 8 }, jobs, truth, provenance).expect("good jobs")
+    Workload::new(Machine::new(8), jobs, truth, provenance).expect("good jobs")
 }
 
 fn settings(workload: &Workload) -> Vec<String> {

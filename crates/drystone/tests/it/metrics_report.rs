@@ -303,7 +303,7 @@ fn between_the_steps_of_an_instant_nobody_waits() {
 fn the_engine_tells_the_backlog() {
     let mut collector = collector(10, &[Done::new(0, 0, 0, 1, 1)], Config::light());
     for (now, free) in [(0, 4), (10, 10)] {
-        let levels = Levels { free, waiting: 2, waiting_procs: 12, running: 1, suspended: 0, suspended_procs: 0 };
+        let levels = Levels::new(free, 1).with_waiting(2, 12);
         Observer::settled(&mut collector, Time(now), levels);
     }
     let whole = collector.finish().queue.expect("instants were reported").whole;
@@ -318,7 +318,7 @@ fn the_engine_tells_the_backlog() {
 fn suspended_jobs_are_in_the_queue() {
     let mut collector = collector(10, &[Done::new(0, 0, 0, 1, 1)], Config::light());
     for (now, free) in [(0, 4), (10, 10)] {
-        let levels = Levels { free, waiting: 1, waiting_procs: 1, running: 1, suspended: 2, suspended_procs: 2 };
+        let levels = Levels::new(free, 1).with_waiting(1, 1).with_suspended(2, 2);
         Observer::settled(&mut collector, Time(now), levels);
     }
     let whole = collector.finish().queue.expect("instants were reported").whole;

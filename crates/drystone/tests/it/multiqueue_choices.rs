@@ -226,7 +226,7 @@ fn where_a_promise_is_put_off_the_oldest_come_first() {
 /// next second, when the newcomer is promised its start; but it ends as planned, and nothing else would happen then.
 #[test]
 fn an_end_may_come_after_an_arrival_of_its_second() {
-    let mut session = Session::new(Machine { procs: 1 }, spec("multiqueue").scheduler());
+    let mut session = Session::new(Machine::new(1), spec("multiqueue").scheduler());
     let arrive = |session: &mut Session, at: i64| {
         session.arrive(Time(at), &Job::new(Time(at), 1, Span(100)), None).expect("possible")
     };

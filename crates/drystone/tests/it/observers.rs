@@ -110,7 +110,7 @@ impl Observer for Diary {
         self.write(now, format!("{gauge} is {value}"));
     }
     fn settled(&mut self, now: Time, levels: Levels) {
-        let Levels { free, waiting, waiting_procs, running, suspended, suspended_procs } = levels;
+        let Levels { free, waiting, waiting_procs, running, suspended, suspended_procs, .. } = levels;
         let levels = format!(
             "{free} free, {waiting} wait for {waiting_procs}, {running} run, {suspended} suspended of {suspended_procs}"
         );

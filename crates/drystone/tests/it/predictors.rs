@@ -6,7 +6,7 @@ use drystone::parts::predict::{Correction, Expired, Prediction, forecast};
 use drystone::policy::PolicySpec;
 
 fn job(estimate: i64) -> Job {
-    Job { user: 3, ..Job::new(Time(0), 1, Span(estimate)) }
+    Job::new(Time(0), 1, Span(estimate)).by(3)
 }
 
 /// What is predicted to a job of this estimate after jobs of (estimate, run time).
@@ -90,14 +90,14 @@ fn steps_count_from_what_was_outlived() {
 #[test]
 fn steps_count_from_a_prediction_that_was_made_anew() {
     let jobs = [(0, 10), (15, 6_000), (20, 6_500)];
-    let job = |&(submit, _): &(i64, i64)| Job { user: 1, ..Job::new(Time(submit), 1, Span(20_000)) };
+    let job = |&(submit, _): &(i64, i64)| Job::new(Time(submit), 1, Span(20_000)).by(1);
     let truth = |(at, &(_, run)): (usize, &(i64, i64))| Truth {
         run: Span(run),
         number: at as i64 + 1,
         status: Status::Completed,
     };
     let workload = Workload::new(
-        Machine { procs: 1 },
+        Machine::new(1),
         jobs.iter().map(job).collect(),
         jobs.iter().enumerate().map(truth).collect(),
         Provenance::default(),

@@ -6,7 +6,7 @@ use drystone::model::{Job, JobId, Machine, Span, Time};
 use drystone::policy::Action;
 
 fn session(procs: u32, policy: &str) -> Session {
-    Session::new(Machine { procs }, spec(policy).scheduler())
+    Session::new(Machine::new(procs), spec(policy).scheduler())
 }
 
 fn job(submit: i64, procs: u32, estimate: i64) -> Job {
@@ -112,7 +112,7 @@ fn a_plan_wakes_in_time() {
 fn jobs_that_have_just_come_are_predicted_anew() {
     for policy in ["fcfs(order=sjf,", "easy(order=sjf,", "greedy(order=sjf,", "easy(order=sjf,backfill=lxf,"] {
         let mut s = session(2, &format!("{policy}predict=recent(1,propagate=waiting))"));
-        let of_user = |user: i32, job: Job| Job { user, ..job };
+        let of_user = |user: i32, job: Job| job.by(user);
         let first = s.arrive(Time(0), &of_user(1, job(0, 1, 100)), None).expect("possible");
         let second = s.arrive(Time(0), &of_user(2, job(0, 1, 100)), None).expect("possible");
         assert_eq!(decide(&mut s, 0), [first.0, second.0]);

@@ -22,7 +22,7 @@ fn workload(raw: &[Raw]) -> Workload {
         Job::new(Time(submit), procs, Span(estimate))
     });
     let truth = raw.iter().zip(100..).map(|(r, number)| Truth { run: Span(r.3), number, status: Status::Unknown });
-    Workload::new(Machine { procs: PROCS }, jobs.collect(), truth.collect(), Provenance::default()).expect("good jobs")
+    Workload::new(Machine::new(PROCS), jobs.collect(), truth.collect(), Provenance::default()).expect("good jobs")
 }
 
 /// Jobs that never outlive their estimate; many arrive together, some run for 0 s.

@@ -43,7 +43,7 @@ fn job(submit: i64, procs: u32, estimate: i64, run: i64) -> (Time, Job, Truth) {
 
 fn simulate(policy: &str, jobs: Vec<(Time, Job, Truth)>, empty: bool) -> Result<(), SimulationError> {
     let source = List { jobs, next: 0, empty };
-    Simulation::new(Machine { procs: 4 }, spec(policy).scheduler(), source).run(&mut ())
+    Simulation::new(Machine::new(4), spec(policy).scheduler(), source).run(&mut ())
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn what_a_source_sends_is_checked_and_the_source_is_named() {
         assert_eq!(error, "arrival 0 of the source: was to come at 5, and there is none");
     }
     let far = Workload::new(
-        Machine { procs: 4 },
+        Machine::new(4),
         vec![Job::new(Time(i64::MIN), 1, Span(1))],
         vec![truth(1)],
         Provenance::default(),
@@ -107,7 +107,7 @@ fn a_suspended_job_that_is_withdrawn_ends_with_what_it_has_received() {
         .map(|(submit, procs, estimate, run)| (Job::new(Time(submit), procs, Span(estimate)), truth(run)))
         .into_iter()
         .unzip();
-    let w = Workload::new(Machine { procs: 4 }, jobs, truths, Provenance::default()).expect("a good workload");
+    let w = Workload::new(Machine::new(4), jobs, truths, Provenance::default()).expect("a good workload");
     let cancellations = [(Time(90), JobId(0)), (Time(95), JobId(2)), (Time(99), JobId(7))];
     let (mut told, mut segments) = (Told::default(), Segments::default());
     let source = Replay::with_cancellations(&w, &cancellations);

@@ -18,7 +18,7 @@ fn made(raw: &[(i64, u32, i64)]) -> Workload {
         jobs.push(Job::new(Time(submit), procs, Span(run)));
         truth.push(Truth { run: Span(run), number: number as i64, status: Status::Completed });
     }
-    Workload::new(Machine { procs: PROCS }, jobs, truth, Provenance::default()).expect("sound")
+    Workload::new(Machine::new(PROCS), jobs, truth, Provenance::default()).expect("sound")
 }
 
 /// Starts, and the first reservation that was announced to each job.

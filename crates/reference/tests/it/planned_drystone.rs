@@ -25,11 +25,11 @@ fn workloads() -> impl Strategy<Value = Workload> {
         let (mut jobs, mut truth, mut now) = (Vec::new(), Vec::new(), 0);
         for (number, (gap, width, estimate, share, user)) in (1..).zip(drawn) {
             now += gap;
-            jobs.push(Job { user, ..Job::new(Time(now), width.min(procs), Span(estimate)) });
+            jobs.push(Job::new(Time(now), width.min(procs), Span(estimate)).by(user));
             let run = Span((estimate.max(1) as f64 * share) as i64);
             truth.push(Truth { run, number, status: Status::Unknown });
         }
-        Workload::new(Machine { procs }, jobs, truth, Provenance::default()).expect("sound")
+        Workload::new(Machine::new(procs), jobs, truth, Provenance::default()).expect("sound")
     })
 }
 

@@ -25,7 +25,7 @@ fn workloads() -> impl Strategy<Value = Workload> {
             list.push(Job::new(Time(now), procs, Span(estimate)));
             truth.push(Truth { run: Span(run), number: i as i64 + 1, status: Status::Unknown });
         }
-        Workload::new(Machine { procs: 16 }, list, truth, Provenance::default()).expect("sound")
+        Workload::new(Machine::new(16), list, truth, Provenance::default()).expect("sound")
     })
 }
 

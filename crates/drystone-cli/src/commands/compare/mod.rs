@@ -141,7 +141,7 @@ fn results(bench: &Bench<'_>, mut done: Done, baseline: &str, timings: &[Timing]
     let one = |((spec, Watched { measured, .. }), timing): ((&PolicySpec, Watched), &Timing)| PolicyResult {
         policy: PolicyMeta::of(spec),
         promises: measured.promises,
-        report: Report { jobs: None, ..measured.report },
+        report: measured.report.without_jobs(),
         details: details.next(),
         timing: timed.then_some(*timing),
     };

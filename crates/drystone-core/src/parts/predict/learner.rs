@@ -288,7 +288,7 @@ mod tests {
     use crate::snapshot::Snapshot;
 
     fn job(submit: i64, user: i32, procs: u32, estimate: i64) -> Job {
-        Job { user, ..Job::new(Time(submit), procs, Span(estimate)) }
+        Job::new(Time(submit), procs, Span(estimate)).by(user)
     }
 
     /// A stream of jobs one after the other: user 1 runs for a tenth of the estimate, user 2 for `noisy` of it in turn.

@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn nearest_rank_of_the_last_runs() {
-        let job = Job { user: 1, ..Job::new(Time::ZERO, 1, Span(1000)) };
+        let job = Job::new(Time::ZERO, 1, Span(1000)).by(1);
         let mut p = Quantile::new(0.75, 4, 2);
         assert_eq!(p.predict(JobId(9), &job, None).run, Span(1000));
         for run in [999, 40, 10, 30, 20] {

@@ -285,7 +285,7 @@ mod tests {
     use super::*;
 
     fn job(user: i32, estimate: i64) -> Job {
-        Job { user, ..Job::new(Time::ZERO, 1, Span(estimate)) }
+        Job::new(Time::ZERO, 1, Span(estimate)).by(user)
     }
 
     /// Jobs (id, estimate, run) of user 1 in order of termination, then the prediction for an estimate.

@@ -50,7 +50,7 @@ impl Cleaner {
         };
         Ok(Cleaner {
             options,
-            machine: Machine { procs },
+            machine: Machine::new(procs),
             name,
             provenance,
             jobs: Vec::new(),
@@ -103,17 +103,13 @@ impl Cleaner {
             self.change(Rule::OutOfOrder, record, Field::Submit, submit);
         }
         self.latest_submit = self.latest_submit.max(submit);
-        let job = Job {
-            submit: Time(submit),
-            estimate: Span(estimate),
-            procs,
-            user: self.attribute(record, Field::User),
-            group: self.attribute(record, Field::Group),
-            executable: self.attribute(record, Field::Executable),
-            queue: self.attribute(record, Field::Queue),
-            partition: self.attribute(record, Field::Partition),
-            memory_kb: memory(record),
-        };
+        let mut job = Job::new(Time(submit), procs, Span(estimate));
+        job.user = self.attribute(record, Field::User);
+        job.group = self.attribute(record, Field::Group);
+        job.executable = self.attribute(record, Field::Executable);
+        job.queue = self.attribute(record, Field::Queue);
+        job.partition = self.attribute(record, Field::Partition);
+        job.memory_kb = memory(record);
         self.jobs.push(job);
         self.truth.push(Truth { run: Span(run), number: record.number, status: Status::from_swf(record.status) });
         if self.options.list {

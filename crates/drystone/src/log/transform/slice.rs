@@ -75,7 +75,7 @@ mod tests {
             time_zone: Some("Europe/Stockholm".to_string()),
             ..Provenance::default()
         };
-        Workload::new(Machine { procs: 1 }, jobs, truth.collect(), provenance).expect("valid")
+        Workload::new(Machine::new(1), jobs, truth.collect(), provenance).expect("valid")
     }
 
     #[test]

@@ -106,7 +106,7 @@ pub fn workload(procs: Procs, jobs: &[(i64, Procs, i64, i64)]) -> Workload {
     let truth =
         jobs.iter().enumerate().map(|(i, j)| Truth { run: Span(j.3), number: i as i64 + 1, status: Status::Completed });
     let list = jobs.iter().map(|&(submit, procs, estimate, _)| Job::new(Time(submit), procs, Span(estimate)));
-    Workload::new(Machine { procs }, list.collect(), truth.collect(), Provenance::default()).expect("sound")
+    Workload::new(Machine::new(procs), list.collect(), truth.collect(), Provenance::default()).expect("sound")
 }
 
 /// The same workload with each job changed, given its place in the order of arrival.

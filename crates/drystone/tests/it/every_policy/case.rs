@@ -138,10 +138,10 @@ impl Case {
     }
 
     pub(crate) fn workload(&self) -> Workload {
-        let job = |r: &Row| Job { user: r.user, ..Job::new(Time(r.submit), r.procs, Span(r.estimate)) };
+        let job = |r: &Row| Job::new(Time(r.submit), r.procs, Span(r.estimate)).by(r.user);
         let truth = |(i, r): (usize, &Row)| Truth { run: Span(r.run), number: i as i64 + 1, status: Status::Completed };
         let (jobs, truth) = (self.rows.iter().map(job).collect(), self.rows.iter().enumerate().map(truth).collect());
-        Workload::new(Machine { procs: self.procs }, jobs, truth, Provenance::default()).expect("a sound case")
+        Workload::new(Machine::new(self.procs), jobs, truth, Provenance::default()).expect("a sound case")
     }
 
     /// In the order in which they are handled.

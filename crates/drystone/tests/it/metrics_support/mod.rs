@@ -70,7 +70,7 @@ pub(crate) fn submits(jobs: &[Done]) -> (Time, Time) {
 
 /// A collector for these jobs.
 pub(crate) fn collector(procs: Procs, jobs: &[Done], config: Config) -> Collector {
-    let scope = Scope::new(Machine { procs }, jobs.len() as u64, submits(jobs), &Provenance::default());
+    let scope = Scope::new(Machine::new(procs), jobs.len() as u64, submits(jobs), &Provenance::default());
     Collector::new(scope, config)
 }
 

@@ -70,7 +70,7 @@ pub fn paper_months(overrun: Overrun) -> Option<Vec<(String, Workload)>> {
         let run = Span(number(5)).max(Span::ZERO).min(limit);
         rows.push((f[1].to_owned(), job, Truth { run, number: number(0), status: Status::Unknown }));
     }
-    let machine = Machine { procs: 128 };
+    let machine = Machine::new(128);
     let months = rows.chunk_by(|a, b| a.0 == b.0);
     let workload = |month: &[(String, Job, Truth)]| {
         let (jobs, truth) = month.iter().map(|(_, job, truth)| (job.clone(), truth.clone())).unzip();

@@ -142,7 +142,7 @@ mod tests {
     fn workload() -> Workload {
         let jobs = vec![job(12, 3, 1), job(13, 3, 2), job(14, 4, 2)];
         let truth = [4710, 4711, 4712].map(|number| Truth { run: Span(1), number, status: Status::Completed });
-        Workload::new(Machine { procs: 4 }, jobs, truth.into(), Provenance::default()).expect("good jobs")
+        Workload::new(Machine::new(4), jobs, truth.into(), Provenance::default()).expect("good jobs")
     }
 
     #[test]

@@ -196,7 +196,7 @@ mod tests {
     fn jobs_beyond_a_quota_weigh_nothing_until_others_leave() {
         let toml = "[[user]]\nid = 7\npp = 0.5\nquota = { jobs = 1 }\n";
         let mut priorities = Priorities::from_toml(toml).expect("a quota");
-        let job = |user| Job { user, ..Job::new(Time(0), 1, Span(10)) };
+        let job = |user| Job::new(Time(0), 1, Span(10)).by(user);
         let arrive = |p: &mut Priorities, user| p.admit(JobId(0), &job(user), Time(0)).political;
         assert_eq!(arrive(&mut priorities, 7), 0.5);
         assert_eq!(arrive(&mut priorities, 7), f64::NEG_INFINITY, "a second one");
