@@ -16,6 +16,10 @@ pub(crate) fn completions(args: &CompletionsArgs) -> Outcome {
 pub(crate) fn man(args: &ManArgs) -> Outcome {
     let mut command = Cli::command();
     command.build();
+    if args.markdown {
+        stdout::write(markdown(command).as_bytes())?;
+        return Ok(DONE);
+    }
     let Some(dir) = &args.dir else {
         stdout::write(&page(command)?)?;
         return Ok(DONE);
@@ -37,4 +41,21 @@ fn page(command: clap::Command) -> Result<Vec<u8>, Failure> {
     let mut page = Vec::new();
     Man::new(command).render(&mut page).map_err(Failure::usage)?;
     Ok(page)
+}
+
+/// The help of every command, a heading each, in the order of `--help`.
+fn markdown(command: clap::Command) -> String {
+    let mut text = "# Commands\n\nThis page is generated from the program.\n".to_string();
+    section(&mut text, "drystone", command);
+    text
+}
+
+fn section(text: &mut String, name: &str, mut command: clap::Command) {
+    let help = command.render_long_help().to_string();
+    let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+    text.push_str(&format!("\n## {name}\n\n```text\n{}\n```\n", lines.join("\n").trim_end()));
+    let subcommands = command.get_subcommands().filter(|s| s.get_name() != "help" && !s.is_hide_set());
+    for sub in subcommands {
+        section(text, &format!("{name} {}", sub.get_name()), sub.clone());
+    }
 }

@@ -5,6 +5,7 @@ mod browser;
 mod builds;
 mod common;
 mod compare;
+mod documents;
 mod explain;
 mod faults;
 mod golden;
