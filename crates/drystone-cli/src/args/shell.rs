@@ -14,7 +14,9 @@ pub(crate) struct CompletionsArgs {
 
 /// Arguments of `drystone man`.
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "Examples:\n  drystone man | man -l -\n  drystone man --dir ~/.local/share/man/man1\n  drystone man --markdown > commands.md")]
+#[command(
+    after_help = "Examples:\n  drystone man | man -l -\n  drystone man --dir ~/.local/share/man/man1\n  drystone man --markdown > commands.md"
+)]
 pub(crate) struct ManArgs {
     /// Write one page per command into this directory, instead of the main page to the standard output.
     #[arg(long, value_name = "DIR")]
