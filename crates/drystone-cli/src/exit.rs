@@ -1,6 +1,7 @@
 //! How the program ends: exit codes, and failures with what people are told about them.
 
 use drystone::engine::SimulationError;
+use drystone::experiment::ExperimentError;
 use drystone::generate::GenerateError;
 use drystone::log::LogError;
 use drystone::log::clean::OptionError;
@@ -57,6 +58,14 @@ impl Failure {
         }
         let text = format!("policy {policy}: {error}; this is a bug of the policy, please report it");
         Failure::Message { code: VIOLATION, text }
+    }
+
+    /// An experiment with `policy` came to nothing.
+    pub(crate) fn experiment(policy: &str, error: ExperimentError) -> Failure {
+        match error {
+            ExperimentError::Simulation(error) => Failure::simulation(policy, &error),
+            other => Failure::usage(format_args!("policy {policy}: {other}")),
+        }
     }
 
     pub(crate) fn code(&self) -> u8 {

@@ -7,6 +7,7 @@ use crate::output::message;
 use crate::output::{file::Output, number};
 use crate::progress::{Counted, Progress};
 use drystone::engine::{Memory, Platform};
+use drystone::experiment;
 use drystone::generate::{default_params, generate};
 use drystone::log::clean::{Audit, Cleaner, MissingEstimate, Options, Overrun, Rule, Study};
 use drystone::log::swf::{Header, Record};
@@ -405,12 +406,7 @@ pub(crate) fn fits<'a>(specs: impl IntoIterator<Item = &'a PolicySpec>, workload
 
 /// Which jobs count: as asked for, else as the study has it, else all.
 pub(crate) fn selection(args: &SimulationArgs) -> Selection {
-    args.trim.unwrap_or_else(|| args.log.study.map_or(Selection::All, study_selection))
-}
-
-fn study_selection(study: Study) -> Selection {
-    let trim = study.trim();
-    if trim.first_ends_percent == 1 && trim.ends_after_last_submit { Selection::Tsafrir } else { Selection::All }
+    args.trim.unwrap_or_else(|| experiment::selection(args.log.study))
 }
 
 /// The settings of an experiment; says what a study set.
@@ -441,5 +437,5 @@ pub(crate) fn untrimmed(study: Option<Study>, seed: u64, header: &Header) -> Exp
 }
 
 fn study_meta(study: Study, header: &Header) -> StudyMeta {
-    StudyMeta::of(study, study.procs(header), &study_selection(study).to_string())
+    StudyMeta::of(study, study.procs(header), &experiment::selection(Some(study)).to_string())
 }

@@ -5,11 +5,11 @@ mod commands;
 mod exit;
 mod input;
 mod interrupt;
+mod measuring;
 mod meta;
 mod output;
 mod parallel;
 mod progress;
-mod simulate;
 mod waiting;
 
 use std::process::ExitCode;

@@ -4,6 +4,8 @@ use crate::output::file::Output;
 use crate::output::message;
 use crate::output::number::speed;
 use crate::output::visible::visible;
+use drystone::engine::Observer;
+use drystone::model::Ended;
 use indicatif::style::ProgressTracker;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::collections::VecDeque;
@@ -168,6 +170,28 @@ impl ProgressTracker for Recent {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// Counts jobs that end.
+pub(crate) struct Ends<'a> {
+    progress: &'a Progress,
+    /// Not told to the bar yet.
+    ended: u64,
+}
+
+impl Ends<'_> {
+    pub(crate) fn on(progress: &Progress) -> Ends<'_> {
+        Ends { progress, ended: 0 }
+    }
+}
+
+impl Observer for Ends<'_> {
+    fn ended(&mut self, _: &Ended<'_>) {
+        self.ended += 1;
+        if self.ended == STRIDE {
+            self.progress.add(std::mem::take(&mut self.ended));
+        }
     }
 }
 

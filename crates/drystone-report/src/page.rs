@@ -6,7 +6,7 @@ use crate::results::{PolicyResult, Results};
 use crate::table::{Cell, Table};
 use crate::{assets, charts};
 use base64::Engine;
-use drystone::metrics::{Change, LEAST_WEEKS, Measure, Metric, Report, Verdict};
+use drystone::metrics::{Change, LEAST_WEEKS, Measure, Metric, Unit, Verdict};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -134,9 +134,9 @@ fn winners(results: &Results) -> Table {
             Some((p.name.as_str(), change, change.value?))
         });
         let Some((name, change, value)) = found.min_by(|a, b| a.2.total_cmp(&b.2)) else { continue };
-        let show = |v: f64| if metric == Metric::Mean(Measure::BoundedSlowdown) { fixed(v, 2) } else { duration(v) };
+        let show = shown(metric);
         let base = change.baseline;
-        let mut row = vec![Cell::name(metric_name(metric))];
+        let mut row = vec![Cell::name(&metric.name())];
         if base.is_some_and(|base| base <= value) {
             row.extend([
                 Cell::name(&comparison.baseline),
@@ -162,16 +162,13 @@ fn winners(results: &Results) -> Table {
     table
 }
 
-fn metric_name(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Mean(Measure::Wait) => "mean wait",
-        Metric::Mean(Measure::Response) => "mean response",
-        Metric::Mean(Measure::BoundedSlowdown) => "mean bounded slowdown",
-        Metric::Mean(m) => m.name(),
-        Metric::Max(Measure::Wait) => "longest wait",
-        Metric::Max(_) => "largest bounded slowdown",
-        Metric::Utilisation => "period utilisation",
-        Metric::LossOfCapacity => "loss of capacity",
+/// How people read a value.
+fn shown(metric: Metric) -> fn(f64) -> String {
+    match metric.unit() {
+        Unit::Seconds => duration,
+        Unit::Share => |v| percent(Some(v), 1),
+        Unit::Ratio => |v| fixed(v, 2),
+        Unit::Count => |v| count(v as u64),
     }
 }
 
@@ -245,7 +242,7 @@ fn tables(results: &Results, out: &mut String) {
         ];
         let mut head = vec!["policy".to_string()];
         for metric in metrics {
-            head.push(metric_name(metric).to_string());
+            head.push(metric.name());
             if matches!(metric, Metric::Mean(_)) {
                 head.push("interval".to_string());
             }
@@ -299,30 +296,28 @@ fn figures(policies: &[PolicyResult], name: impl Fn(&PolicyResult) -> Cell) -> T
             "period utilisation",
         ],
     );
-    type Get = fn(&Report) -> Option<f64>;
-    let best = |get: Get| policies.iter().filter_map(|p| get(&p.report)).fold(f64::INFINITY, f64::min);
-    let time = |v: f64| duration(v);
-    let ratio = |v: f64| fixed(v, 2);
-    let columns: [(Get, &dyn Fn(f64) -> String); 9] = [
-        (|r| r.measures.wait.mean, &time),
-        (|r| r.measures.wait.median, &time),
-        (|r| r.measures.wait.p95, &time),
-        (|r| r.measures.wait.max, &time),
-        (|r| r.measures.response.mean, &time),
-        (|r| r.measures.bounded_slowdown.mean, &ratio),
-        (|r| r.measures.bounded_slowdown.median, &ratio),
-        (|r| r.measures.bounded_slowdown.p95, &ratio),
-        (|r| r.measures.bounded_slowdown.max, &ratio),
+    let best = |metric: Metric| policies.iter().filter_map(|p| metric.of(&p.report)).fold(f64::INFINITY, f64::min);
+    let (wait, slowdown) = (Measure::Wait, Measure::BoundedSlowdown);
+    let columns = [
+        Metric::Mean(wait),
+        Metric::Median(wait),
+        Metric::P95(wait),
+        Metric::Max(wait),
+        Metric::Mean(Measure::Response),
+        Metric::Mean(slowdown),
+        Metric::Median(slowdown),
+        Metric::P95(slowdown),
+        Metric::Max(slowdown),
     ];
     for policy in policies {
         let report = &policy.report;
         let mut row = vec![name(policy), Cell::count(report.trimmed.kept)];
-        for (get, show) in columns {
-            let value = get(report);
-            let tone = if policies.len() > 1 && value == Some(best(get)) { "number best" } else { "number" };
-            row.push(Cell::number(value, show).said(tone));
+        for metric in columns {
+            let value = metric.of(report);
+            let tone = if policies.len() > 1 && value == Some(best(metric)) { "number best" } else { "number" };
+            row.push(Cell::number(value, shown(metric)).said(tone));
         }
-        row.push(Cell::number(report.machine.period_utilisation, |v| percent(Some(v), 1)));
+        row.push(Cell::number(Metric::Utilisation.of(report), shown(Metric::Utilisation)));
         table.row(row);
     }
     table

@@ -2,6 +2,7 @@
 
 use crate::error::SweepError;
 use crate::fingerprint::fingerprint;
+use crate::given::{self, Given};
 use crate::study::{Source, Study, WorkloadEntry};
 use drystone::generate::{Params, generate};
 use drystone::log::clean::{Cleaner, Options, Study as Published};
@@ -25,6 +26,8 @@ pub struct Case {
     pub trim: Selection,
     /// The study whose policy variants are meant where policies name none.
     pub published: Option<Published>,
+    /// What suspension costs, and who is important.
+    pub given: Given,
     /// What submit times were divided by.
     pub load: Option<Factor>,
     /// The month it is a piece of.
@@ -42,11 +45,12 @@ impl Case {
         label(&self.name, [load, self.month.clone(), seed])
     }
 
-    /// How records became jobs: `procs=100, size=requested, …`.
+    /// How records became jobs, and hashes of the files that were given: `procs=100, size=requested, …`.
     #[must_use]
     pub fn cleaning(&self) -> String {
-        let settings = &self.workload.provenance.settings;
-        settings.iter().map(|s| format!("{}={}", s.name, s.value)).collect::<Vec<_>>().join(", ")
+        let settings = self.workload.provenance.settings.iter().map(|s| format!("{}={}", s.name, s.value));
+        let given = (!self.given.settings.is_empty()).then(|| self.given.settings.clone());
+        settings.chain(given).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -73,9 +77,11 @@ pub(crate) fn cases(study: &Study, logs: Option<&Path>) -> Result<Vec<Case>, Swe
             for load in &entry.loads {
                 for month in &entry.months {
                     let workload = transformed(study, entry, &base, *load, month.as_deref())?;
+                    let (platform, priorities) = (entry.platform.as_ref(), entry.priorities.as_ref());
                     cases.push(Case {
                         name: entry.name.clone(),
                         hash: fingerprint(&workload),
+                        given: given::read(study, platform, priorities, &workload)?,
                         workload,
                         trim: entry.trim,
                         published: entry.published,

@@ -26,7 +26,7 @@ mod design;
 mod error;
 mod execute;
 mod fingerprint;
-mod metric;
+mod given;
 mod plan;
 mod processes;
 mod simulate;
@@ -41,12 +41,14 @@ pub use design::Level;
 pub use error::SweepError;
 pub use execute::{Executor, Outcome, Threads};
 pub use fingerprint::fingerprint;
-pub use metric::Metric;
+pub use given::Given;
 pub use plan::{Configuration, Plan, Simulated};
 pub use processes::{Processes, take_up};
 pub use simulate::{Cancelled, Measured, simulate};
 pub use store::{Answer, Cell, Merged, Row, Status, Store, merge, query};
 pub use study::Study;
+
+pub use drystone::metrics::Metric;
 
 /// The version of this program, recorded with every result.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -5,9 +5,9 @@ use crate::chunk::Chunk;
 use crate::design::Level;
 use crate::error::SweepError;
 use crate::fingerprint::short;
-use crate::metric::Metric;
 use crate::study::{PolicyEntry, Study};
 use drystone::engine::Unfit;
+use drystone::metrics::Metric;
 use drystone::policy::{PolicySpec, SpecError};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -104,7 +104,7 @@ impl Plan {
                             (policy, canonical)
                         }
                     };
-                    let key = (case.hash.clone(), case.trim.to_string(), canonical.clone());
+                    let key = (case.hash.clone() + &case.given.settings, case.trim.to_string(), canonical.clone());
                     let place = configurations.len();
                     let simulation = *known.entry(key).or_insert_with(|| {
                         entries.push(entry);
@@ -127,6 +127,7 @@ impl Plan {
             let case = &cases[*case];
             policy.scheduler().fits(&case.workload).map_err(|e| unfit(study, entry, policy, &case.label(), &e))?;
         }
+        unused_priorities(study, &cases, &simulations)?;
         let file = std::path::absolute(&study.file).unwrap_or_else(|_| study.file.clone());
         let mut plan = Plan {
             file: file.display().to_string(),
@@ -160,6 +161,9 @@ impl Plan {
             put(&case.label());
             put(&case.hash);
             put(&case.trim.to_string());
+            if !case.given.settings.is_empty() {
+                put(&case.given.settings);
+            }
         }
         for configuration in &self.configurations {
             put(&configuration.name);
@@ -210,6 +214,21 @@ fn no_variant(
          or leave the workload's `as` out"
     );
     study.error(entry.at.clone(), problem)
+}
+
+/// Priorities that no policy of the study takes are a mistake.
+fn unused_priorities(study: &Study, cases: &[Case], simulations: &[Simulated]) -> Result<(), SweepError> {
+    for (at, case) in cases.iter().enumerate().filter(|(_, case)| case.given.priorities.is_some()) {
+        let takes = |s: &Simulated| case.given.priorities_for(&s.policy, &case.workload).is_some();
+        if !simulations.iter().filter(|s| s.case == at).any(takes) {
+            let entry = study.workloads.iter().find(|entry| entry.name == case.name);
+            let at = entry.and_then(|entry| entry.priorities.as_ref()).map_or(0..0, toml::Spanned::span);
+            let problem =
+                format!("no policy of this study has any use for `priorities` on {}; `slack` has", case.label());
+            return Err(study.error(at, problem));
+        }
+    }
+    Ok(())
 }
 
 /// A workload lacks what a policy requires. The library's advice is for command lines, too; here it is for the file alone.

@@ -2,11 +2,11 @@
 
 use crate::design::{Level, Range, Sampling};
 use crate::error::SweepError;
-use crate::metric::Metric;
+use drystone::experiment;
 use drystone::generate::{Habits, Length, Model, Params};
 use drystone::log::clean::{Options, Study as Published};
 use drystone::log::transform::Factor;
-use drystone::metrics::Selection;
+use drystone::metrics::{Measure, Metric, Selection, UnknownWord};
 use drystone::model::Span as Seconds;
 use drystone::policy::PolicySpec;
 use serde::Deserialize;
@@ -40,12 +40,17 @@ pub(crate) struct WorkloadEntry {
     pub(crate) published: Option<Published>,
     pub(crate) options: Options,
     pub(crate) trim: Selection,
+    pub(crate) platform: Option<FileEntry>,
+    pub(crate) priorities: Option<FileEntry>,
     pub(crate) loads: Vec<Option<Factor>>,
     pub(crate) months: Vec<Option<String>>,
     pub(crate) months_at: Bytes<usize>,
     /// Where its `file` stands.
     pub(crate) file_at: Bytes<usize>,
 }
+
+/// A file that a study names, and where it does.
+pub(crate) type FileEntry = Spanned<PathBuf>;
 
 /// Where a workload comes from.
 #[derive(Clone, Debug)]
@@ -72,6 +77,8 @@ struct RawStudy {
     store: Option<PathBuf>,
     metrics: Option<Vec<Spanned<String>>>,
     trim: Option<Spanned<String>>,
+    platform: Option<FileEntry>,
+    priorities: Option<FileEntry>,
     seed: Option<Spanned<u64>>,
     repetitions: Option<Spanned<u32>>,
     seeds: Option<Spanned<Vec<u64>>>,
@@ -92,6 +99,8 @@ struct RawWorkload {
     #[serde(default)]
     clean: BTreeMap<Spanned<String>, Spanned<Value>>,
     trim: Option<Spanned<String>>,
+    platform: Option<FileEntry>,
+    priorities: Option<FileEntry>,
     load: Option<Spanned<Value>>,
     month: Option<Spanned<Value>>,
 }
@@ -203,18 +212,14 @@ impl Study {
             .map_err(|e| read.error(e.span().unwrap_or(0..0), e.message().trim().replace('\n', "; ")))?;
         let whole = 0..0;
         let metrics = match &raw.metrics {
-            None => ["wait_mean", "bounded_slowdown_mean"]
-                .iter()
-                .map(|m| m.parse())
-                .collect::<Result<Vec<Metric>, String>>()
-                .map_err(|e| read.error(whole.clone(), e))?,
+            None => vec![Metric::Mean(Measure::Wait), Metric::Mean(Measure::BoundedSlowdown)],
             Some(names) => read.metrics(names)?,
         };
         let trim = raw.trim.as_ref().map(|t| read.selection(t)).transpose()?;
         let seeds = read.seeds(&raw)?;
         let mut workloads = Vec::new();
         for workload in &raw.workload {
-            let entry = read.workload(workload, trim)?;
+            let entry = read.workload(workload, &raw, trim)?;
             if workloads.iter().any(|w: &WorkloadEntry| w.name == entry.name) {
                 let problem = format!("there is another workload named `{}`; give one a `name`", entry.name);
                 return Err(read.error(workload.span(), problem));
@@ -291,7 +296,9 @@ impl Reader<'_> {
     fn metrics(&self, names: &[Spanned<String>]) -> Result<Vec<Metric>, SweepError> {
         let mut metrics = Vec::new();
         for name in names {
-            let metric: Metric = name.as_ref().parse().map_err(|e: String| self.error(name.span(), e))?;
+            let metric: Metric = name.as_ref().parse().map_err(|e: UnknownWord| {
+                self.error(name.span(), format!("there is no metric `{}`; expected {}", e.word, e.expected))
+            })?;
             if metrics.contains(&metric) {
                 return Err(self.error(name.span(), format!("`{metric}` is there twice")));
             }
@@ -304,7 +311,7 @@ impl Reader<'_> {
     }
 
     fn selection(&self, text: &Spanned<String>) -> Result<Selection, SweepError> {
-        text.as_ref().parse().map_err(|e: drystone::metrics::UnknownWord| {
+        text.as_ref().parse().map_err(|e: UnknownWord| {
             self.error(text.span(), format!("`{}` is no rule of trimming; expected {}", text.as_ref(), e.expected))
         })
     }
@@ -332,7 +339,12 @@ impl Reader<'_> {
         }
     }
 
-    fn workload(&self, raw: &Spanned<RawWorkload>, trim: Option<Selection>) -> Result<WorkloadEntry, SweepError> {
+    fn workload(
+        &self,
+        raw: &Spanned<RawWorkload>,
+        study: &RawStudy,
+        trim: Option<Selection>,
+    ) -> Result<WorkloadEntry, SweepError> {
         let (span, raw) = (raw.span(), raw.as_ref());
         let source = match (&raw.file, &raw.generate) {
             (Some(file), None) => Source::Log(file.as_ref().clone()),
@@ -350,8 +362,7 @@ impl Reader<'_> {
         let trim = match (&raw.trim, trim, published) {
             (Some(text), _, _) => self.selection(text)?,
             (None, Some(trim), _) => trim,
-            (None, None, Some(Published::Tsafrir2007)) => Selection::Tsafrir,
-            (None, None, _) => Selection::All,
+            (None, None, published) => experiment::selection(published),
         };
         let name = match (&raw.name, &source) {
             (Some(name), _) => name.clone(),
@@ -364,6 +375,8 @@ impl Reader<'_> {
             published,
             options: self.cleaning(published.map(Published::options).unwrap_or_default(), &raw.clean)?,
             trim,
+            platform: raw.platform.clone().or_else(|| study.platform.clone()),
+            priorities: raw.priorities.clone().or_else(|| study.priorities.clone()),
             loads: self.loads(raw.load.as_ref())?,
             months: self.months(raw.month.as_ref())?,
             months_at: raw.month.as_ref().map_or(span.clone(), Spanned::span),

@@ -190,6 +190,7 @@
 //! Both are on by default: `gzip` and `zstd` read and write compressed logs. The crate `drystone-core` is this one without
 //! logs, generators and metrics: what a live daemon needs.
 
+pub mod experiment;
 pub mod generate;
 pub mod log;
 pub mod metrics;

@@ -1,7 +1,10 @@
 //! What can stand in a column.
 
+use drystone::experiment::Measured as Run;
 use drystone::log::describe::{Description, describe};
-use drystone::metrics::{Categorised, JobRow, Report, Scheme, SlowdownRatios, Stalls, Summary};
+use drystone::metrics::{
+    Categorised, JobRow, Measure, Measures, Metric, Report, Scheme, SlowdownRatios, Stalls, Summary, measures,
+};
 use drystone::model::Workload;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -10,9 +13,16 @@ use std::fmt;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Measured {
-    /// Its place in [`ALL`].
-    at: usize,
+    name: Name,
     class: Option<(Scheme, i64)>,
+}
+
+/// What a measure is called: as a study printed it, or as the catalogue of metrics has it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Name {
+    /// Its place in [`ALL`].
+    Printed(usize),
+    Metric(Metric),
 }
 
 /// What a measure is taken from.
@@ -23,9 +33,9 @@ enum Of {
     /// The share of a class of jobs, in percent.
     Share,
     /// A schedule.
-    Report(fn(&Report) -> Option<f64>),
+    Metric(Metric, In),
     /// A class of jobs of a schedule.
-    Class(fn(&drystone::metrics::Measures) -> Option<f64>),
+    Class(Metric),
     /// Job rows of a schedule, all of them.
     Rows(fn(&[JobRow]) -> Option<f64>),
     /// Job rows of the months of a log, each simulated apart; the number is a job's place in its month.
@@ -35,17 +45,37 @@ enum Of {
     /// A schedule and that of the baseline, by the paper's ratio.
     Ratio(fn(&SlowdownRatios) -> Option<f64>),
     /// A schedule's value divided by that of the baseline.
-    Relative(fn(&Report) -> Option<f64>),
+    Relative(Metric),
     /// The same for a class of jobs.
-    RelativeClass(fn(&drystone::metrics::Measures) -> Option<f64>),
+    RelativeClass(Metric),
+}
+
+/// What a printed value is in, where that is not what metrics are in.
+#[derive(Clone, Copy, Debug)]
+enum In {
+    Same,
+    Minutes,
+    Hours,
+    Percent,
+}
+
+impl In {
+    fn of(self, value: f64) -> f64 {
+        match self {
+            In::Same => value,
+            In::Minutes => value / 60.0,
+            In::Hours => value / 3600.0,
+            In::Percent => value * 100.0,
+        }
+    }
 }
 
 fn minutes(seconds: Option<f64>) -> Option<f64> {
-    seconds.map(|s| s / 60.0)
+    seconds.map(|s| In::Minutes.of(s))
 }
 
 fn percent(share: Option<f64>) -> Option<f64> {
-    share.map(|s| s * 100.0)
+    share.map(|s| In::Percent.of(s))
 }
 
 /// Coefficient of variation.
@@ -58,9 +88,8 @@ fn mean_of(rows: &[JobRow], of: impl Fn(&JobRow) -> f64) -> Option<f64> {
     (!rows.is_empty()).then(|| rows.iter().map(of).sum::<f64>() / rows.len() as f64)
 }
 
-/// Bounded slowdown with a threshold of 10 s over the run time received.
 fn bounded(row: &JobRow) -> f64 {
-    (row.response().as_f64() / row.ran.as_f64().max(10.0)).max(1.0)
+    measures::bounded_slowdown(row.wait(), row.ran)
 }
 
 const ALL: &[(&str, Of)] = &[
@@ -75,26 +104,26 @@ const ALL: &[(&str, Of)] = &[
     ("procs-median", Of::Log(|d| d.sizes.summary.median)),
     ("procs-cv", Of::Log(|d| variation(&d.sizes.summary))),
     ("share-percent", Of::Share),
-    ("wait-mean-min", Of::Report(|r| minutes(r.measures.wait.mean))),
-    ("wait-max-h", Of::Report(|r| r.measures.wait.max.map(|s| s / 3600.0))),
-    ("response-mean-s", Of::Report(|r| r.measures.response.mean)),
-    ("bounded-slowdown", Of::Report(|r| r.measures.bounded_slowdown.mean)),
-    ("bounded-slowdown-kettimuthu", Of::Report(|r| r.measures.bounded_slowdown_kettimuthu.mean)),
-    ("utilisation-percent", Of::Report(|r| percent(r.machine.utilisation))),
-    ("suspensions", Of::Report(|r| Some(r.suspensions.total as f64))),
-    ("accuracy-percent", Of::Report(|r| percent(r.predictability.as_ref()?.accuracy.mean))),
-    ("corrections-mean", Of::Report(|r| r.predictability.as_ref()?.corrections.mean)),
-    ("corrections-sd", Of::Report(|r| r.predictability.as_ref()?.corrections.deviation)),
-    ("prediction-rate-percent", Of::Report(|r| percent(r.predictability.as_ref()?.prediction_rate))),
-    ("reservation-rate-percent", Of::Report(|r| percent(r.predictability.as_ref()?.reservation_rate))),
-    ("difference-mean-min", Of::Report(|r| minutes(r.predictability.as_ref()?.difference.mean))),
-    ("difference-median-min", Of::Report(|r| minutes(r.predictability.as_ref()?.difference.median))),
-    ("difference-sd-min", Of::Report(|r| minutes(r.predictability.as_ref()?.difference.deviation))),
-    ("delay-rate-percent", Of::Report(|r| percent(r.predictability.as_ref()?.delay_rate))),
-    ("delay-mean-min", Of::Report(|r| minutes(r.predictability.as_ref()?.delay.mean))),
-    ("delay-median-min", Of::Report(|r| minutes(r.predictability.as_ref()?.delay.median))),
-    ("delay-sd-min", Of::Report(|r| minutes(r.predictability.as_ref()?.delay.deviation))),
-    ("bounded-slowdown-kettimuthu", Of::Class(|m| m.bounded_slowdown_kettimuthu.mean)),
+    ("wait-mean-min", Of::Metric(Metric::Mean(Measure::Wait), In::Minutes)),
+    ("wait-max-h", Of::Metric(Metric::Max(Measure::Wait), In::Hours)),
+    ("response-mean-s", Of::Metric(Metric::Mean(Measure::Response), In::Same)),
+    ("bounded-slowdown", Of::Metric(Metric::Mean(Measure::BoundedSlowdown), In::Same)),
+    ("bounded-slowdown-kettimuthu", Of::Metric(Metric::Mean(Measure::BoundedSlowdownKettimuthu), In::Same)),
+    ("utilisation-percent", Of::Metric(Metric::MakespanUtilisation, In::Percent)),
+    ("suspensions", Of::Metric(Metric::Suspensions, In::Same)),
+    ("accuracy-percent", Of::Metric(Metric::Accuracy, In::Percent)),
+    ("corrections-mean", Of::Metric(Metric::Corrections, In::Same)),
+    ("corrections-sd", Of::Metric(Metric::CorrectionsDeviation, In::Same)),
+    ("prediction-rate-percent", Of::Metric(Metric::PredictionRate, In::Percent)),
+    ("reservation-rate-percent", Of::Metric(Metric::ReservationRate, In::Percent)),
+    ("difference-mean-min", Of::Metric(Metric::ReservationError, In::Minutes)),
+    ("difference-median-min", Of::Metric(Metric::ReservationErrorMedian, In::Minutes)),
+    ("difference-sd-min", Of::Metric(Metric::ReservationErrorDeviation, In::Minutes)),
+    ("delay-rate-percent", Of::Metric(Metric::DelayRate, In::Percent)),
+    ("delay-mean-min", Of::Metric(Metric::Delay, In::Minutes)),
+    ("delay-median-min", Of::Metric(Metric::DelayMedian, In::Minutes)),
+    ("delay-sd-min", Of::Metric(Metric::DelayDeviation, In::Minutes)),
+    ("bounded-slowdown-kettimuthu", Of::Class(Metric::Mean(Measure::BoundedSlowdownKettimuthu))),
     ("flow-mean-s", Of::Rows(|rows| mean_of(rows, |r| r.response().as_f64()))),
     ("flow-max-s", Of::Rows(|rows| rows.iter().map(|r| r.response().as_f64()).reduce(f64::max))),
     ("bounded-slowdown-all", Of::Rows(|rows| mean_of(rows, bounded))),
@@ -112,15 +141,15 @@ const ALL: &[(&str, Of)] = &[
     ("ratio@3", Of::Ratio(|r| r.classes[2])),
     ("ratio@4", Of::Ratio(|r| r.classes[3])),
     ("ratio-worse-batches-percent", Of::Ratio(worse_batches)),
-    ("relative-wait", Of::Relative(|r| r.measures.wait.mean)),
-    ("relative-wait-max", Of::Relative(|r| r.measures.wait.max)),
-    ("relative-bounded-slowdown-chiang", Of::Relative(|r| r.measures.bounded_slowdown_chiang.mean)),
-    ("relative-bounded-slowdown-chiang-max", Of::Relative(|r| r.measures.bounded_slowdown_chiang.max)),
-    ("relative-response", Of::Relative(|r| r.measures.response.mean)),
-    ("relative-bounded-slowdown", Of::Relative(|r| r.measures.bounded_slowdown.mean)),
-    ("relative-bounded-slowdown-kettimuthu", Of::Relative(|r| r.measures.bounded_slowdown_kettimuthu.mean)),
-    ("relative-utilisation", Of::Relative(|r| r.machine.utilisation)),
-    ("relative-bounded-slowdown-kettimuthu", Of::RelativeClass(|m| m.bounded_slowdown_kettimuthu.mean)),
+    ("relative-wait", Of::Relative(Metric::Mean(Measure::Wait))),
+    ("relative-wait-max", Of::Relative(Metric::Max(Measure::Wait))),
+    ("relative-bounded-slowdown-chiang", Of::Relative(Metric::Mean(Measure::BoundedSlowdownChiang))),
+    ("relative-bounded-slowdown-chiang-max", Of::Relative(Metric::Max(Measure::BoundedSlowdownChiang))),
+    ("relative-response", Of::Relative(Metric::Mean(Measure::Response))),
+    ("relative-bounded-slowdown", Of::Relative(Metric::Mean(Measure::BoundedSlowdown))),
+    ("relative-bounded-slowdown-kettimuthu", Of::Relative(Metric::Mean(Measure::BoundedSlowdownKettimuthu))),
+    ("relative-utilisation", Of::Relative(Metric::MakespanUtilisation)),
+    ("relative-bounded-slowdown-kettimuthu", Of::RelativeClass(Metric::Mean(Measure::BoundedSlowdownKettimuthu))),
 ];
 
 fn quotient(ours: f64, baseline: f64) -> Option<f64> {
@@ -143,7 +172,10 @@ impl TryFrom<String> for Measured {
             })
         };
         if let Some(at) = find(&text, false) {
-            return Ok(Measured { at, class: None });
+            return Ok(Measured { name: Name::Printed(at), class: None });
+        }
+        if let Ok(metric) = text.parse() {
+            return Ok(Measured { name: Name::Metric(metric), class: None });
         }
         let of_class = || {
             let (name, class) = text.split_once('@')?;
@@ -152,7 +184,7 @@ impl TryFrom<String> for Measured {
             let scheme = *Scheme::ALL.iter().find(|s| s.id() == scheme)?;
             let number: i64 = number.parse().ok()?;
             let known = scheme.fixed().is_some_and(|n| (0..n as i64).contains(&number));
-            known.then_some(Measured { at, class: Some((scheme, number)) })
+            known.then_some(Measured { name: Name::Printed(at), class: Some((scheme, number)) })
         };
         of_class().ok_or_else(|| {
             let of_class = |of: &Of| matches!(of, Of::Class(_) | Of::Share | Of::RelativeClass(_));
@@ -160,7 +192,8 @@ impl TryFrom<String> for Measured {
                 .map(|(name, of)| if of_class(of) { format!("{name}@SCHEME/N") } else { (*name).to_string() })
                 .collect();
             format!(
-                "`{text}` is no measure; expected one of {}, or of a class, as share-percent@four/0",
+                "`{text}` is no measure; expected one of {}, or of a class, as share-percent@four/0, or a metric of sweeps such as \
+                 wait_mean",
                 names.join(", ")
             )
         })
@@ -175,9 +208,10 @@ impl From<Measured> for String {
 
 impl fmt::Display for Measured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.class {
-            None => f.pad(ALL[self.at].0),
-            Some((scheme, number)) => f.pad(&format!("{}@{}/{number}", ALL[self.at].0, scheme.id())),
+        match (self.name, self.class) {
+            (Name::Metric(metric), _) => metric.fmt(f),
+            (Name::Printed(at), None) => f.pad(ALL[at].0),
+            (Name::Printed(at), Some((scheme, number))) => f.pad(&format!("{}@{}/{number}", ALL[at].0, scheme.id())),
         }
     }
 }
@@ -185,15 +219,18 @@ impl fmt::Display for Measured {
 /// What a row was simulated to.
 pub(crate) struct Seen<'a> {
     pub(crate) workload: &'a Workload,
-    pub(crate) report: Option<&'a Report>,
+    pub(crate) run: Option<&'a Run>,
     pub(crate) stalls: Option<&'a Stalls>,
     pub(crate) ratios: Option<&'a SlowdownRatios>,
-    pub(crate) baseline: Option<&'a Report>,
+    pub(crate) baseline: Option<&'a Run>,
 }
 
 impl Measured {
     fn of(&self) -> Of {
-        ALL[self.at].1
+        match self.name {
+            Name::Printed(at) => ALL[at].1,
+            Name::Metric(metric) => Of::Metric(metric, In::Same),
+        }
     }
 
     /// Whether it is taken from a schedule, and so needs a policy.
@@ -226,24 +263,24 @@ impl Measured {
 
     /// The value of one schedule.
     pub(crate) fn of_run(&self, seen: &Seen<'_>) -> Option<f64> {
+        let rows = || seen.run?.report.jobs.as_deref();
         match self.of() {
             Of::Log(value) => value(&describe(seen.workload)),
             Of::Share => {
-                let (of_class, all) = (self.class(seen.report?)?.wait.count, seen.report?.trimmed.kept);
+                let report = &seen.run?.report;
+                let (of_class, all) = (self.class(report)?.wait.count, report.trimmed.kept);
                 (all > 0).then(|| 100.0 * of_class as f64 / all as f64)
             }
-            Of::Report(value) => value(seen.report?),
-            Of::Class(value) => value(self.class(seen.report?)?),
-            Of::Rows(value) => value(seen.report?.jobs.as_deref()?),
-            Of::Months(counts) => {
-                let rows = seen.report?.jobs.as_deref()?;
-                mean_wait(std::iter::once(rows), counts)
-            }
+            Of::Metric(metric, unit) => metric.of(seen.run?).map(|value| unit.of(value)),
+            Of::Class(metric) => metric.of_measures(self.class(&seen.run?.report)?),
+            Of::Rows(value) => value(rows()?),
+            Of::Months(counts) => mean_wait(std::iter::once(rows()?), counts),
             Of::Stalls(value) => value(seen.stalls?),
             Of::Ratio(value) => value(seen.ratios?),
-            Of::Relative(value) => quotient(value(seen.report?)?, value(seen.baseline?)?),
-            Of::RelativeClass(value) => {
-                quotient(value(self.class(seen.report?)?)?, value(self.class(seen.baseline?)?)?)
+            Of::Relative(metric) => quotient(metric.of(seen.run?)?, metric.of(seen.baseline?)?),
+            Of::RelativeClass(metric) => {
+                let of = |run: &Run| metric.of_measures(self.class(&run.report)?);
+                quotient(of(seen.run?)?, of(seen.baseline?)?)
             }
         }
     }
@@ -254,7 +291,7 @@ impl Measured {
         mean_wait(months.iter().filter_map(|report| report.jobs.as_deref()), counts)
     }
 
-    fn class<'r>(&self, report: &'r Report) -> Option<&'r drystone::metrics::Measures> {
+    fn class<'r>(&self, report: &'r Report) -> Option<&'r Measures> {
         let (scheme, number) = self.class?;
         let of_scheme: &Categorised = report.categories.iter().find(|c| c.scheme == scheme)?;
         of_scheme.categories.iter().find(|c| c.key == number).map(|c| &c.measures)

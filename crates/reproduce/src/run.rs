@@ -4,12 +4,13 @@ use crate::cell::{Cell, Verdict};
 use crate::logs::{Library, LogState};
 use crate::measure::{Measured, Seen};
 use crate::study::{RowSpec, Study, Table};
-use drystone::engine::{Replay, Simulation, SimulationError, Unfit};
+use drystone::engine::{Observer, SimulationError};
+use drystone::experiment::{Experiment, ExperimentError, Measured as Run, selection};
 use drystone::log::clean::{Options, Study as Cleaning};
 use drystone::log::source;
 use drystone::log::swf::Reader;
 use drystone::log::{self, LogError, transform};
-use drystone::metrics::{BATCH, Collector, Config, HeelAndToe, Report, Scheme, Scope, Selection, slowdown_ratios};
+use drystone::metrics::{BATCH, Config, HeelAndToe, Report, Scheme, Selection, slowdown_ratios};
 use drystone::model::Workload;
 use drystone::policy::PolicySpec;
 use serde::Serialize;
@@ -89,11 +90,11 @@ pub enum ReproduceError {
     },
     /// A policy cannot be simulated on a workload.
     #[error("policy {policy}: {source}")]
-    Unfit {
+    Impossible {
         /// Which.
         policy: String,
         /// Why.
-        source: Unfit,
+        source: ExperimentError,
     },
     /// A policy that only reading the study should have refused.
     #[error("policy {0}")]
@@ -289,12 +290,6 @@ fn judge(
     }
 }
 
-/// Which jobs count.
-fn selection(cleaning: Option<Cleaning>) -> Selection {
-    let tsafrir = cleaning.map(Cleaning::trim).is_some_and(|t| t.first_ends_percent == 1 && t.ends_after_last_submit);
-    if tsafrir { Selection::Tsafrir } else { Selection::All }
-}
-
 /// What the study says of a row besides its policy.
 fn settings(table: &Table, row: &RowSpec) -> BTreeMap<&'static str, String> {
     let cleaning = table.cleaning_of(row);
@@ -350,24 +345,17 @@ fn measure(
     schemes.dedup();
     let selection = selection(schedule.source.cleaning.as_deref().and_then(|c| c.parse().ok()));
     // The shares of classes are those of the log; some schedule must be there to hold the jobs.
-    let needs_report = !schemes.is_empty() || schedule.policy.is_some();
+    let needs_report = !schemes.is_empty() || schedule.policy.is_some() || measures.iter().any(Measured::of_stalls);
     let policy = schedule.policy.as_deref().unwrap_or("fcfs");
     let config = Config { selection, categories: schemes, keep_jobs: true, ..Config::default() };
-    let report = if needs_report { Some(run(workload, policy, config.clone(), told)?) } else { None };
-    let stalls = if measures.iter().any(Measured::of_stalls) {
-        let mut watcher = HeelAndToe::new(workload, selection);
-        simulate(workload, policy, &mut watcher, told)?;
-        Some(watcher.finish())
-    } else {
-        None
-    };
-    let baseline = match &schedule.baseline {
-        Some(baseline) => Some(run(workload, baseline, config, told)?),
-        None => None,
-    };
+    let mut stalls = measures.iter().any(Measured::of_stalls).then(|| HeelAndToe::new(workload, selection));
+    let run = |policy: &str, also: &mut Option<HeelAndToe<'_>>| run(workload, policy, config.clone(), also, told);
+    let report = if needs_report { Some(run(policy, &mut stalls)?) } else { None };
+    let stalls = stalls.map(HeelAndToe::finish);
+    let baseline = schedule.baseline.as_deref().map(|baseline| run(baseline, &mut None)).transpose()?;
     let ratios = match (&baseline, &report) {
         (Some(single), Some(report)) => {
-            let rows = |r: &Report| r.jobs.clone().unwrap_or_default();
+            let rows = |run: &Run| run.report.jobs.clone().unwrap_or_default();
             Some(slowdown_ratios(&rows(single), &rows(report), BATCH)?)
         }
         _ => None,
@@ -375,7 +363,7 @@ fn measure(
     (told.done)(workload.len() as u64);
     let seen = Seen {
         workload,
-        report: report.as_ref(),
+        run: report.as_ref(),
         stalls: stalls.as_ref(),
         ratios: ratios.as_ref(),
         baseline: baseline.as_ref(),
@@ -391,41 +379,33 @@ fn measure_months(
 ) -> Result<Values, ReproduceError> {
     let policy = schedule.policy.as_deref().unwrap_or("fcfs");
     let wanted = |name: &str| schedule.month.as_deref().is_none_or(|month| month == name);
-    let mut reports = Vec::new();
+    let mut runs = Vec::new();
     for (_, workload) in parts.iter().filter(|(name, _)| wanted(name)) {
-        reports.push(run(workload, policy, Config { keep_jobs: true, ..Config::light() }, told)?);
+        runs.push(run(workload, policy, Config { keep_jobs: true, ..Config::light() }, &mut (), told)?);
         (told.done)(workload.len() as u64);
     }
-    if let (Some(month), true) = (&schedule.month, reports.is_empty()) {
+    if let (Some(month), true) = (&schedule.month, runs.is_empty()) {
         let known = parts.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
         let log = schedule.source.path.display().to_string();
         return Err(ReproduceError::Month { log, month: month.clone(), known });
     }
-    let reports: Vec<&Report> = reports.iter().collect();
+    let reports: Vec<&Report> = runs.iter().map(|run| &run.report).collect();
     Ok(measures.iter().map(|m| (m.to_string(), m.of_parts(&reports))).collect())
 }
 
-fn run(workload: &Workload, policy: &str, config: Config, told: Told<'_>) -> Result<Report, ReproduceError> {
-    let mut collector = Collector::new(Scope::of(workload), config);
-    simulate(workload, policy, &mut collector, told)?;
-    Ok(collector.finish())
-}
-
-fn simulate(
+/// One simulation, measured.
+fn run(
     workload: &Workload,
     policy: &str,
-    observer: &mut impl drystone::engine::Observer,
+    config: Config,
+    also: &mut impl Observer,
     told: Told<'_>,
-) -> Result<(), ReproduceError> {
+) -> Result<Run, ReproduceError> {
     let spec: PolicySpec = policy.parse()?;
-    let scheduler = spec.scheduler();
-    scheduler.fits(workload).map_err(|source| ReproduceError::Unfit { policy: policy.to_string(), source })?;
-    let mut simulation = Simulation::new(workload.machine(), scheduler, Replay::new(workload));
-    let failed = |source| ReproduceError::Policy { policy: policy.to_string(), source };
-    while simulation.step(observer).map_err(failed)? {
-        if told.to_stop() {
-            return Err(ReproduceError::Stopped);
-        }
+    let policy = || policy.to_string();
+    match Experiment::new(&spec, workload).measuring(config).until(told.stop).run(also) {
+        Ok(measured) => measured.ok_or(ReproduceError::Stopped),
+        Err(ExperimentError::Simulation(source)) => Err(ReproduceError::Policy { policy: policy(), source }),
+        Err(source) => Err(ReproduceError::Impossible { policy: policy(), source }),
     }
-    Ok(())
 }

@@ -5,9 +5,9 @@ use crate::exit::{DONE, Failure, Outcome};
 use crate::input::{self, Files, Input};
 use crate::meta::{Determined, PolicyMeta, VERSION};
 use crate::output::{self, file, message, stdout};
-use crate::progress::Progress;
-use crate::simulate::{Counted, scheduler};
+use crate::progress::{Ends, Progress};
 use drystone::engine::explain::{ExplainError, Explanation, WhatIf, explain as tell};
+use drystone::experiment::scheduler;
 use serde::Serialize;
 
 /// A story for machines, with everything that determined it.
@@ -33,9 +33,10 @@ pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
     let Files { priorities, platform } = Files::read(priorities, platform, &spec, workload, &mut experiment)?;
     let what_if =
         if args.no_what_if { Vec::new() } else { WhatIf::about(workload.job(id), workload.truth()[id.index()].run) };
-    let new = || scheduler(&spec, priorities.as_ref(), workload);
+    // That the policy takes these priorities was found when they were read.
+    let new = || scheduler(&spec, priorities.as_ref(), workload).unwrap_or_else(|_| spec.scheduler());
     let progress = Progress::new("simulating", "jobs", None);
-    let mut counted = Counted::on(&progress);
+    let mut counted = Ends::on(&progress);
     let story = tell(workload, id, new, &platform, &what_if, &mut counted).map_err(|error| match error {
         ExplainError::Simulation(error) => Failure::simulation(spec.text(), &error),
         other => Failure::usage(other),

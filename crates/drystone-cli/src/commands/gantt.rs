@@ -8,9 +8,10 @@ use crate::output::file::{self, Output};
 use crate::output::number::{count, plural};
 use crate::output::{self, message};
 use crate::progress::Progress;
-use crate::simulate::{Counted, scheduler};
+use drystone::engine::Segments;
 use drystone::engine::explain::Biography;
-use drystone::engine::{Replay, Segments, Simulation};
+use drystone::experiment::Experiment;
+use drystone::metrics::Selection;
 use drystone::model::JobId;
 use drystone_report::{Gantt, Mark};
 use std::path::Path;
@@ -61,12 +62,14 @@ pub(crate) fn gantt(args: &GanttArgs) -> Outcome {
     let Files { priorities, platform } = Files::read(priorities, platform, &spec, workload, &mut experiment)?;
     let mut segments = Segments::default();
     let mut story = Biography::new(id.unwrap_or(JobId(u32::MAX)), workload.machine().procs);
-    let scheduler = scheduler(&spec, priorities.as_ref(), workload);
     let progress = Progress::new("simulating", "jobs", Some(workload.len() as u64));
-    Simulation::new(workload.machine(), scheduler, Replay::new(workload))
-        .on(&platform)
-        .run(&mut ((&mut segments, &mut story), Counted::on(&progress)))
-        .map_err(|e| Failure::simulation(spec.text(), &e))?;
+    Experiment::new(&spec, workload)
+        .on(platform)
+        .with(priorities.as_ref())
+        .finding(&[], Selection::All)
+        .telling(&|jobs| progress.add(jobs))
+        .run(&mut (&mut segments, &mut story))
+        .map_err(|e| Failure::experiment(spec.text(), e))?;
     drop(progress);
     let mark = id.map(|id| Mark::of(workload, id, &story));
     let determined = Determined {

@@ -1,6 +1,7 @@
 //! Everything that is written: documents for people, data for programs, files that appear whole or not at all.
 
 pub(crate) mod beside;
+pub(crate) mod columns;
 pub(crate) mod document;
 pub(crate) mod excess;
 pub(crate) mod file;

@@ -1,13 +1,15 @@
 //! A report as tables, facts and columns: what `run` and `compare` print alike.
 
+use super::columns::{self, OVERVIEW};
 use super::document::{Document, Table};
 use super::flat::Row;
 use super::message;
-use super::number::{count, duration, fixed, fixed_or, percent, plural, speed};
+use super::number::{NONE, count, duration, fixed, fixed_or, minutes, percent, plural, speed};
 use crate::meta::{ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
-use crate::simulate::Measured;
+use drystone::experiment::Measured;
 use drystone::metrics::{
-    Categorised, EXACT_LIMIT, Fairness, Measure, Precision, PromisesKept, Report, SearchEffort, Stalls, Summary,
+    Categorised, EXACT_LIMIT, Fairness, Measure, Metric, Precision, PromisesKept, Report, SearchEffort, Stalls,
+    Summary, Unit,
 };
 use serde::Serialize;
 use std::fmt::Write;
@@ -52,20 +54,14 @@ pub(crate) fn determined(workload: &WorkloadMeta, policy: &PolicyMeta, experimen
 pub(crate) fn figures(row: &mut Row, report: &Report, promises: PromisesKept) {
     row.text("jobs", report.trimmed.seen);
     row.text("jobs_counted", report.trimmed.kept);
-    for measure in Measure::ALL {
-        let s = report.measures.get(measure);
-        for (name, value) in [
-            ("mean", s.mean),
-            ("deviation", s.deviation),
-            ("median", s.median),
-            ("p90", s.p90),
-            ("p95", s.p95),
-            ("p98", s.p98),
-            ("p99", s.p99),
-            ("max", s.max),
-        ] {
-            row.number(format!("{}_{name}", measure.id()), value);
+    let found = (report, &promises);
+    let add = |row: &mut Row, metric: Metric| {
+        if let Some(column) = metric.column() {
+            row.number(column, metric.of(found));
         }
+    };
+    for measure in Measure::ALL {
+        Metric::STATISTICS.into_iter().for_each(|statistic| add(row, statistic(measure)));
     }
     if let Some(error) = inexact(summaries(report)) {
         row.number("percentile_error", Some(error));
@@ -77,27 +73,7 @@ pub(crate) fn figures(row: &mut Row, report: &Report, promises: PromisesKept) {
         row.number(name("total"), Some(excess.total));
         row.number(name("mean"), excess.mean);
     }
-    row.number("utilisation", report.machine.utilisation);
-    row.number("period_utilisation", report.machine.period_utilisation);
-    row.number("makespan", Some(report.machine.makespan.as_f64()));
-    row.number("loss_of_capacity", report.queue.and_then(|q| q.arriving.loss_of_capacity));
-    row.number("mean_waiting_jobs", report.queue.and_then(|q| q.arriving.mean_waiting_jobs));
-    row.text("suspensions", report.suspensions.total);
-    row.text("promised", promises.promised);
-    row.text("promises_broken", promises.broken);
-    row.number("promise_worst_delay", promises.worst.map(|w| w.delay().as_f64()));
-    if let Some(p) = &report.predictability {
-        row.number("accuracy_mean", p.accuracy.mean);
-        row.number("first_accuracy_mean", p.first_accuracy.mean);
-        row.number("prediction_rate", p.prediction_rate);
-        row.number("under_predicted_rate", p.under_predicted_rate);
-        row.number("corrections_mean", p.corrections.mean);
-        row.number("reservation_rate", p.reservation_rate);
-        row.number("reservation_error_mean", p.difference.mean);
-        row.number("reservation_error_median", p.difference.median);
-        row.number("delay_rate", p.delay_rate);
-        row.number("delay_mean", p.delay.mean);
-    }
+    Metric::FIGURES.into_iter().for_each(|metric| add(row, metric));
 }
 
 /// How far percentiles and medians of these summaries may be from the truth, relatively; `None` where all are exact.
@@ -125,21 +101,30 @@ pub(crate) fn summaries(report: &Report) -> impl Iterator<Item = &Summary> {
     Measure::ALL.into_iter().map(|measure| report.measures.get(measure))
 }
 
+/// The columns of [`measures`]: every statistic.
+const STATISTICS: [(&str, fn(Measure) -> Metric); Metric::STATISTICS.len()] = [
+    ("mean", Metric::Mean),
+    ("median", Metric::Median),
+    ("deviation", Metric::Deviation),
+    ("p90", Metric::P90),
+    ("p95", Metric::P95),
+    ("p98", Metric::P98),
+    ("p99", Metric::P99),
+    ("max", Metric::Max),
+];
+
 /// The measures of a report, a row each.
 pub(crate) fn measures(report: &Report) -> Table {
-    let mut table = Table::new(["", "mean", "median", "deviation", "p90", "p95", "p98", "p99", "max", "worst job"]);
+    let names = STATISTICS.iter().map(|(name, _)| *name);
+    let mut table = Table::new([""].into_iter().chain(names).chain(["worst job"]));
     for measure in Measure::ALL {
-        let summary = report.measures.get(measure);
-        let in_minutes = matches!(measure, Measure::Wait | Measure::Response);
+        let in_minutes = measure.unit() == Unit::Seconds;
         let name = if in_minutes { format!("{}, min", measure.name()) } else { measure.name().to_string() };
-        let show = |value: Option<f64>| {
-            if in_minutes { fixed_or(value.map(|v| v / 60.0), 1) } else { fixed_or(value, 2) }
-        };
-        let Summary { mean, median, deviation, p90, p95, p98, p99, max, .. } = summary.clone();
+        let show = |value| if in_minutes { minutes(value) } else { fixed_or(value, 2) };
         let worst = report.worst.iter().find(|w| w.measure == measure);
         let mut row = vec![name];
-        row.extend([mean, median, deviation, p90, p95, p98, p99, max].map(show));
-        row.push(worst.map_or_else(|| "-".to_string(), |w| w.number.to_string()));
+        row.extend(STATISTICS.iter().map(|(_, statistic)| show(statistic(measure).of(report))));
+        row.push(worst.map_or_else(|| NONE.to_string(), |w| w.number.to_string()));
         table.row(row.into_iter().map(Into::into).collect());
     }
     table
@@ -316,35 +301,11 @@ pub(crate) fn determined_facts(workload: &WorkloadMeta, experiment: &ExperimentM
 
 /// A table of categories.
 pub(crate) fn categories(categorised: &Categorised) -> Table {
-    let mut table = Table::new([
-        "category",
-        "jobs",
-        "wait, min",
-        "p95",
-        "max, h",
-        "response, min",
-        "bounded slowdown",
-        "median",
-        "p95",
-        "max",
-    ])
-    .beside(&[3, 4, 7, 8, 9]);
+    let (heads, beside) = columns::heads(&["category", "jobs"], &OVERVIEW);
+    let mut table = Table::new(heads).beside(&beside);
     for category in &categorised.categories {
-        let (wait, response) = (&category.measures.wait, &category.measures.response);
-        let slowdown = &category.measures.bounded_slowdown;
-        let minutes = |s: Option<f64>| fixed_or(s.map(|s| s / 60.0), 1);
-        let row = [
-            category.name.clone(),
-            count(wait.count),
-            minutes(wait.mean),
-            minutes(wait.p95),
-            fixed_or(wait.max.map(|s| s / 3600.0), 1),
-            minutes(response.mean),
-            fixed_or(slowdown.mean, 2),
-            fixed_or(slowdown.median, 2),
-            fixed_or(slowdown.p95, 1),
-            slowdown.max.map_or_else(|| "-".to_string(), |m| fixed(m, 0)),
-        ];
+        let mut row = vec![category.name.clone(), count(category.measures.get(Measure::Wait).count)];
+        row.extend(OVERVIEW.iter().map(|column| (column.show)(column.metric.of_measures(&category.measures))));
         table.row(row.into_iter().map(Into::into).collect());
     }
     table

@@ -3,6 +3,7 @@
 use super::Table;
 use super::table::even;
 use crate::Metric;
+use drystone::metrics::Better;
 
 /// The candidates that no other beats.
 #[derive(Clone, Debug)]
@@ -56,7 +57,7 @@ impl Front {
         // Smaller is better from here on.
         let cost = |at: usize, metric: usize| {
             let plain = !degradations || means.contains(&table.metrics[metric]);
-            let more = plain && table.metrics[metric].more_is_better();
+            let more = plain && table.metrics[metric].better() == Better::More;
             if more { -objectives[at][metric] } else { objectives[at][metric] }
         };
         let compare = |&a: &usize, &b: &usize| {

@@ -2,6 +2,7 @@
 
 use crate::error::SweepError;
 use crate::{Level, Metric, Row, Store};
+use drystone::metrics::Better;
 use drystone::policy::PolicySpec;
 use std::collections::BTreeMap;
 
@@ -249,7 +250,7 @@ impl Table {
 
     /// The same for one test case; `None` where the best value is 0 and others are not.
     pub(super) fn degradation(&self, test: usize) -> Option<(usize, Vec<f64>)> {
-        let more = self.metric_of(test).more_is_better();
+        let more = self.metric_of(test).better() == Better::More;
         let value = |at: usize| self.candidates[at].values[test];
         let better = |a: usize, b: usize| if more { value(a) > value(b) } else { value(a) < value(b) };
         let best = (1..self.candidates.len()).fold(0, |best, at| if better(at, best) { at } else { best });

@@ -5,6 +5,7 @@ use super::schema::{WorkloadRow, quoted};
 use crate::case::label;
 use crate::error::SweepError;
 use crate::{Chunk, Level, Measured, Metric, Outcome, Plan, Study};
+use drystone::metrics::UnknownWord;
 use rusqlite::OptionalExtension;
 use rusqlite::types::ValueRef;
 use std::path::Path;
@@ -166,7 +167,10 @@ impl Store {
     /// # Errors
     /// The store cannot be read, or a later version made it.
     pub fn metrics(&self) -> Result<Vec<Metric>, SweepError> {
-        self.names("metric")?.iter().map(|name| name.parse().map_err(|e: String| self.error(e))).collect()
+        self.names("metric")?
+            .iter()
+            .map(|name| name.parse().map_err(|e: UnknownWord| self.error(e.to_string())))
+            .collect()
     }
 
     fn names(&self, kind: &str) -> Result<Vec<String>, SweepError> {

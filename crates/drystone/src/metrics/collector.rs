@@ -6,9 +6,9 @@ use super::excess::Excess;
 use super::fairness::Users;
 use super::keyed::Keyed;
 use super::machine::{MachineMeter, QueueMeter};
-use super::measures::{self, MEASURES, Measure};
+use super::measures::{self, MEASURES, Measure, Measures};
 use super::predictability::Promises;
-use super::report::{Categorised, Category, JobRow, Measures, Report, Suspensions, Week, WorstCase};
+use super::report::{Categorised, Category, JobRow, Report, Suspensions, Week, WorstCase};
 use super::selection::{Selection, Selector};
 use super::summary::Distribution;
 use crate::engine::{Levels, Observer};
@@ -31,6 +31,8 @@ pub struct Config {
     pub category_percentiles: bool,
     /// Report waits beyond these thresholds.
     pub excessive: Vec<Span>,
+    /// Whether to watch the queue over time.
+    pub queue: bool,
     /// Whether to report on predictions and reservations.
     pub predictability: bool,
     /// Whether to report how evenly slowdowns are spread.
@@ -52,6 +54,7 @@ impl Config {
             categories: Vec::new(),
             category_percentiles: false,
             excessive: Vec::new(),
+            queue: true,
             predictability: false,
             fairness: false,
             weeks: true,
@@ -134,6 +137,8 @@ pub struct Collector {
     weeks: Option<Weeks>,
     rows: Option<Vec<JobRow>>,
     few: Option<Few>,
+    /// Jobs of the parts before the one at work, and its own.
+    parts: (u32, u32),
 }
 
 impl Config {
@@ -167,15 +172,19 @@ impl Collector {
             weeks: config.weeks.then(Weeks::default),
             rows: config.keep_jobs.then(|| Vec::with_capacity(room)),
             few: config.few(),
+            parts: (0, 0),
             calendar: scope.calendar,
             config,
         }
     }
 
     /// A part of the workload follows that is simulated apart, on a machine to itself, with so many jobs and its first and last
-    /// submit. Each part is trimmed by itself, as if it were the workload. Parts overlap in time: the use of the machine is
-    /// counted in each, and [`Collector::instant`] must not be told of any.
-    pub fn begin_part(&mut self, jobs: u64, submits: (Time, Time)) {
+    /// submit. Ids count from 0 in every part. Each part is trimmed by itself, as if it were the workload. Parts overlap in time: the
+    /// use of the machine is counted in each, and no queue is watched over time.
+    pub fn begin_part(&mut self, jobs: u32, submits: (Time, Time)) {
+        self.config.queue = false;
+        self.parts = (self.parts.0 + self.parts.1, jobs);
+        let jobs = u64::from(jobs);
         self.machine.begin_part(submits, self.selector.period());
         self.selector.begin_part(jobs, submits);
     }
@@ -183,6 +192,7 @@ impl Collector {
     /// Takes a job that has ended.
     #[inline]
     pub fn ended(&mut self, ended: &Ended<'_>) {
+        let ended = &Ended { id: self.whole(ended.id), ..*ended };
         let counted = self.selector.keeps(ended);
         self.machine.take(ended, self.selector.period());
         if let Some(rows) = &mut self.rows {
@@ -191,6 +201,12 @@ impl Collector {
         if counted {
             self.count(ended);
         }
+    }
+
+    /// The id in the whole workload of a job of the part at work.
+    #[inline]
+    fn whole(&self, id: JobId) -> JobId {
+        JobId(id.0 + self.parts.0)
     }
 
     fn count(&mut self, ended: &Ended<'_>) {
@@ -233,7 +249,9 @@ impl Collector {
     /// Instants come in order of time. Cost: a few nanoseconds.
     #[inline]
     pub fn instant(&mut self, now: Time, free: Procs, waiting_jobs: u64, waiting_procs: u64) {
-        self.queue.instant(now, free, waiting_jobs, Some(waiting_procs));
+        if self.config.queue {
+            self.queue.instant(now, free, waiting_jobs, Some(waiting_procs));
+        }
     }
 
     /// The report on everything taken. Cost: O(n) for n kept values, O(n log n) with job rows.
@@ -291,17 +309,17 @@ impl Observer for Collector {
 
     #[inline]
     fn settled(&mut self, now: Time, levels: Levels) {
-        self.queue.instant(now, levels.free, levels.queued(), Some(levels.queued_procs()));
+        Collector::instant(self, now, levels.free, levels.queued(), levels.queued_procs());
     }
 
     #[inline]
     fn suspended(&mut self, now: Time, id: JobId) {
-        self.machine.interrupted(now, id);
+        self.machine.interrupted(now, self.whole(id));
     }
 
     #[inline]
     fn resumed(&mut self, now: Time, id: JobId) {
-        self.machine.interrupted(now, id);
+        self.machine.interrupted(now, self.whole(id));
     }
 }
 
@@ -432,16 +450,10 @@ impl Weeks {
     fn take(&mut self, week: i64, values: &[f64; MEASURES]) {
         let fresh = || Week { week, jobs: 0, slowdown_jobs: 0, sums: [0.0; MEASURES] };
         let sums = self.0.at(week, fresh);
-        let mut values = *values;
-        let slowdown = &mut values[Measure::Slowdown as usize];
         sums.jobs += 1;
-        if slowdown.is_nan() {
-            *slowdown = 0.0;
-        } else {
-            sums.slowdown_jobs += 1;
-        }
-        for (sum, value) in sums.sums.iter_mut().zip(values) {
-            *sum += value;
+        sums.slowdown_jobs += u64::from(!values[Measure::Slowdown as usize].is_nan());
+        for (sum, &value) in sums.sums.iter_mut().zip(values) {
+            *sum += if value.is_nan() { 0.0 } else { value };
         }
     }
 

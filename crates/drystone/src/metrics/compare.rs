@@ -1,6 +1,7 @@
 //! Comparisons of policies that know noise from improvement.
 
 use super::bootstrap::{Bootstrap, Sums};
+use super::catalogue::Metric;
 use super::measures::Measure;
 use super::report::{Report, Week};
 use serde::{Deserialize, Serialize};
@@ -24,44 +25,6 @@ impl Default for Options {
     /// 2,000 resamples, 95 %, seed 1.
     fn default() -> Self {
         Options { resamples: 2_000, confidence: 0.95, seed: 1 }
-    }
-}
-
-/// A figure of a report that can be compared.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Metric {
-    /// The mean of a measure; lower is better. Has an interval.
-    Mean(Measure),
-    /// The largest value of a measure; lower is better.
-    Max(Measure),
-    /// Utilisation of the period that counts; higher is better.
-    Utilisation,
-    /// Loss of capacity while jobs arrive; lower is better.
-    LossOfCapacity,
-}
-
-impl Metric {
-    fn value(self, report: &Report) -> Option<f64> {
-        match self {
-            Metric::Mean(measure) => report.measures.get(measure).mean,
-            Metric::Max(measure) => report.measures.get(measure).max,
-            Metric::Utilisation => report.machine.period_utilisation,
-            Metric::LossOfCapacity => report.queue?.arriving.loss_of_capacity,
-        }
-    }
-
-    /// Means of all measures, largest values of wait and bounded slowdown, utilisation, loss of capacity.
-    #[must_use]
-    pub fn all() -> Vec<Metric> {
-        let mut all: Vec<Metric> = Measure::ALL.into_iter().map(Metric::Mean).collect();
-        all.extend([
-            Metric::Max(Measure::Wait),
-            Metric::Max(Measure::BoundedSlowdown),
-            Metric::Utilisation,
-            Metric::LossOfCapacity,
-        ]);
-        all
     }
 }
 
@@ -177,7 +140,7 @@ pub fn compare(
         .collect();
     let bootstrap = (weeks.len() >= LEAST_WEEKS).then(|| Bootstrap::new(weeks.len(), options.resamples, options.seed));
     let change = |metric: Metric, report: &Report| {
-        let (old, new) = (metric.value(base), metric.value(report));
+        let (old, new) = (metric.of(base), metric.of(report));
         let relative = old.zip(new).and_then(|(old, new)| relative(old, new));
         let mut change =
             Change { metric, baseline: old, value: new, relative, interval: None, verdict: Verdict::NoRatio };

@@ -3,6 +3,8 @@
 //! Throughout, `wait` is the time between submit and end in which the job was not running (for jobs never suspended: start
 //! − submit) and `run` the run time received. All formulas are in seconds.
 
+use super::catalogue::Unit;
+use super::summary::Summary;
 use crate::model::{Ended, Span};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -73,63 +75,113 @@ pub fn slowdown_ratio(single: f64, multiple: f64) -> Option<f64> {
     (least > 0.0).then(|| (single - multiple) / least)
 }
 
-/// The measures that every report summarises.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Measure {
-    /// [`wait`], in seconds.
-    Wait,
-    /// [`response`], in seconds.
-    Response,
-    /// [`slowdown`].
-    Slowdown,
-    /// [`bounded_slowdown`].
-    BoundedSlowdown,
-    /// [`bounded_slowdown_kettimuthu`].
-    BoundedSlowdownKettimuthu,
-    /// [`bounded_slowdown_chiang`].
-    BoundedSlowdownChiang,
+/// Makes the table of measures below into [`Measure`], its summaries ([`Measures`]) and what computes it: who adds a line has
+/// added the measure everywhere.
+macro_rules! measures {
+    ($($(#[$doc:meta])* $measure:ident $field:ident $name:literal, $unit:ident, $defined:ident, $of:expr;)*) => {
+        /// The measures that every report summarises.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Measure {
+            $($(#[$doc])* $measure,)*
+        }
+
+        /// A summary for every [`Measure`]. Times are in seconds.
+        #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+        pub struct Measures {
+            $($(#[$doc])* pub $field: Summary,)*
+        }
+
+        impl Measure {
+            /// All of them, in the order in which they are reported.
+            pub const ALL: [Measure; [$(Measure::$measure),*].len()] = [$(Measure::$measure),*];
+
+            /// What people call it.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Measure::$measure => $name,)*
+                }
+            }
+
+            /// The word for it in files and on command lines.
+            #[must_use]
+            pub fn id(self) -> &'static str {
+                match self {
+                    $(Measure::$measure => stringify!($field),)*
+                }
+            }
+
+            /// What its values are in.
+            #[must_use]
+            pub fn unit(self) -> Unit {
+                match self {
+                    $(Measure::$measure => Unit::$unit,)*
+                }
+            }
+
+            /// Which jobs have it.
+            #[must_use]
+            pub fn defined(self) -> Defined {
+                match self {
+                    $(Measure::$measure => Defined::$defined,)*
+                }
+            }
+        }
+
+        impl Measures {
+            /// The summary of one measure.
+            #[must_use]
+            pub fn get(&self, measure: Measure) -> &Summary {
+                match measure {
+                    $(Measure::$measure => &self.$field,)*
+                }
+            }
+
+            /// From summaries in the order of [`Measure::ALL`].
+            pub(super) fn from_array(summaries: [Summary; MEASURES]) -> Measures {
+                let [$($field),*] = summaries;
+                Measures { $($field),* }
+            }
+        }
+
+        /// A measure of a job that waited for `time` and ran for `run`; an undefined one is NaN.
+        #[inline]
+        pub(super) fn one(measure: Measure, time: Span, run: Span) -> f64 {
+            match measure {
+                $(Measure::$measure => ($of)(time, run),)*
+            }
+        }
+    };
+}
+
+// variant, field and id, what people call it, unit, which jobs have it, how it is computed from wait and run time.
+measures! {
+    /// [`wait`]: time not running between submit and end, in seconds.
+    Wait wait "wait", Seconds, Always, |time, _: Span| wait(time);
+    /// [`response`]: end − submit, in seconds.
+    Response response "response", Seconds, Always, response;
+    /// [`slowdown`]: 1 + wait / run; jobs that ran for 0 s are excluded and counted as such.
+    Slowdown slowdown "slowdown", Ratio, WhereItRan, |time, run| slowdown(time, run).unwrap_or(f64::NAN);
+    /// [`bounded_slowdown`], 10 s (Tsafrir et al.).
+    BoundedSlowdown bounded_slowdown "bounded slowdown", Ratio, Always, bounded_slowdown;
+    /// [`bounded_slowdown_kettimuthu`], 10 s (Kettimuthu et al.).
+    BoundedSlowdownKettimuthu bounded_slowdown_kettimuthu "bounded slowdown (Kettimuthu)", Ratio, Always,
+        bounded_slowdown_kettimuthu;
+    /// [`bounded_slowdown_chiang`], run times of at least 60 s (Chiang & Vasupongayya).
+    BoundedSlowdownChiang bounded_slowdown_chiang "bounded slowdown (Chiang)", Ratio, Always, bounded_slowdown_chiang;
 }
 
 /// Number of measures.
 pub(super) const MEASURES: usize = Measure::ALL.len();
 
-impl Measure {
-    /// All of them, in the order in which they are reported.
-    pub const ALL: [Measure; 6] = [
-        Measure::Wait,
-        Measure::Response,
-        Measure::Slowdown,
-        Measure::BoundedSlowdown,
-        Measure::BoundedSlowdownKettimuthu,
-        Measure::BoundedSlowdownChiang,
-    ];
-
-    /// What people call it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Measure::Wait => "wait",
-            Measure::Response => "response",
-            Measure::Slowdown => "slowdown",
-            Measure::BoundedSlowdown => "bounded slowdown",
-            Measure::BoundedSlowdownKettimuthu => "bounded slowdown (Kettimuthu)",
-            Measure::BoundedSlowdownChiang => "bounded slowdown (Chiang)",
-        }
-    }
-
-    /// The word for it in files and on command lines.
-    #[must_use]
-    pub fn id(self) -> &'static str {
-        match self {
-            Measure::Wait => "wait",
-            Measure::Response => "response",
-            Measure::Slowdown => "slowdown",
-            Measure::BoundedSlowdown => "bounded_slowdown",
-            Measure::BoundedSlowdownKettimuthu => "bounded_slowdown_kettimuthu",
-            Measure::BoundedSlowdownChiang => "bounded_slowdown_chiang",
-        }
-    }
+/// Which jobs have a measure.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Defined {
+    /// All of them.
+    Always,
+    /// Those that ran for more than 0 s.
+    WhereItRan,
 }
 
 impl fmt::Display for Measure {
@@ -159,19 +211,6 @@ impl FromStr for Measure {
             word: word.to_string(),
             expected: Measure::ALL.map(Measure::id).join(", "),
         })
-    }
-}
-
-/// A measure of a job that waited for `time` and ran for `run`; an undefined slowdown is NaN.
-#[inline]
-pub(super) fn one(measure: Measure, time: Span, run: Span) -> f64 {
-    match measure {
-        Measure::Wait => wait(time),
-        Measure::Response => response(time, run),
-        Measure::Slowdown => slowdown(time, run).unwrap_or(f64::NAN),
-        Measure::BoundedSlowdown => bounded_slowdown(time, run),
-        Measure::BoundedSlowdownKettimuthu => bounded_slowdown_kettimuthu(time, run),
-        Measure::BoundedSlowdownChiang => bounded_slowdown_chiang(time, run),
     }
 }
 

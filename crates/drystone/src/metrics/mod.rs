@@ -1,11 +1,12 @@
 //! Metrics of a simulated schedule, by category, with trimming, and comparisons that know noise from improvement.
 //!
 //! A [`Collector`] watches a simulation and makes a [`Report`]; [`compare`] sets several reports against a baseline.
-//! [`measures`] defines what is measured of a job, [`Summary`] what is said of many, [`Selection`] which jobs count, and
+//! [`measures`] defines what is measured of a job, [`Metric`] is the catalogue of every number that a report holds, [`Summary`] what is said of many, [`Selection`] which jobs count, and
 //! [`Scheme`] how they are sorted.
 
 mod bootstrap;
 mod calendar;
+mod catalogue;
 mod category;
 mod collector;
 mod compare;
@@ -27,19 +28,20 @@ mod summary;
 mod weekly;
 
 pub use calendar::Calendar;
+pub use catalogue::{Better, Found, Metric, Needs, Unit};
 pub use category::Scheme;
 pub use collector::{Collector, Config, Scope};
-pub use compare::{Change, CompareError, Compared, Comparison, LEAST_WEEKS, Metric, Options, Verdict, compare};
+pub use compare::{Change, CompareError, Compared, Comparison, LEAST_WEEKS, Options, Verdict, compare};
 pub use efforts::SearchEffort;
 pub use excess::{ExcessiveWait, Threshold};
 pub use fairness::{Fairness, jain, overtaken};
 pub use foresight::{Foresight, foresee};
 pub use machine::{MachineUse, QueueStats, QueueUse};
-pub use measures::{Measure, UnknownWord};
+pub use measures::{Defined, Measure, Measures, UnknownWord};
 pub use predictability::Predictability;
 pub use promises::{BrokenPromise, PromiseAudit, PromisesKept};
 pub use ratio::{BATCH, RatioError, SlowdownRatios, slowdown_ratios};
-pub use report::{Categorised, Category, JobRow, Measures, Report, Suspensions, Week, WorstCase};
+pub use report::{Categorised, Category, JobRow, Report, Suspensions, Week, WorstCase};
 pub use selection::{Selection, Trimmed};
 pub use stall::{HeelAndToe, Stalls};
 pub use summary::{Distribution, EXACT_LIMIT, Precision, Summary};

@@ -4,10 +4,9 @@ use super::category::Scheme;
 use super::excess::ExcessiveWait;
 use super::fairness::Fairness;
 use super::machine::{MachineUse, QueueUse};
-use super::measures::{MEASURES, Measure};
+use super::measures::{Defined, MEASURES, Measure, Measures};
 use super::predictability::Predictability;
 use super::selection::{Selection, Trimmed};
-use super::summary::Summary;
 use crate::model::{Ended, JobId, Procs, Span, Time};
 use serde::{Deserialize, Serialize};
 
@@ -51,45 +50,6 @@ impl Report {
     pub fn without_jobs(mut self) -> Report {
         self.jobs = None;
         self
-    }
-}
-
-/// A summary for every [`Measure`]. Times are in seconds.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Measures {
-    /// Time not running between submit and end.
-    pub wait: Summary,
-    /// End − submit.
-    pub response: Summary,
-    /// 1 + wait / run; jobs that ran for 0 s are excluded and counted as such.
-    pub slowdown: Summary,
-    /// Bounded slowdown, 10 s (Tsafrir et al.).
-    pub bounded_slowdown: Summary,
-    /// Bounded slowdown, 10 s (Kettimuthu et al.).
-    pub bounded_slowdown_kettimuthu: Summary,
-    /// Bounded slowdown, run times of at least 60 s (Chiang & Vasupongayya).
-    pub bounded_slowdown_chiang: Summary,
-}
-
-impl Measures {
-    /// The summary of one measure.
-    #[must_use]
-    pub fn get(&self, measure: Measure) -> &Summary {
-        match measure {
-            Measure::Wait => &self.wait,
-            Measure::Response => &self.response,
-            Measure::Slowdown => &self.slowdown,
-            Measure::BoundedSlowdown => &self.bounded_slowdown,
-            Measure::BoundedSlowdownKettimuthu => &self.bounded_slowdown_kettimuthu,
-            Measure::BoundedSlowdownChiang => &self.bounded_slowdown_chiang,
-        }
-    }
-
-    /// From summaries in the order of [`Measure::ALL`].
-    pub(super) fn from_array(summaries: [Summary; MEASURES]) -> Measures {
-        let [wait, response, slowdown, bounded_slowdown, bounded_slowdown_kettimuthu, bounded_slowdown_chiang] =
-            summaries;
-        Measures { wait, response, slowdown, bounded_slowdown, bounded_slowdown_kettimuthu, bounded_slowdown_chiang }
     }
 }
 
@@ -165,7 +125,10 @@ impl Week {
     /// Sum of a measure over the jobs of the week, and the number of jobs that have it.
     #[must_use]
     pub fn sum(&self, measure: Measure) -> (f64, u64) {
-        let jobs = if measure == Measure::Slowdown { self.slowdown_jobs } else { self.jobs };
+        let jobs = match measure.defined() {
+            Defined::Always => self.jobs,
+            Defined::WhereItRan => self.slowdown_jobs,
+        };
         (self.sums[measure as usize], jobs)
     }
 }

@@ -2,6 +2,7 @@
 
 use drystone::log::clean::{
     Audit, Duplicates, Effect, Keep, MissingEstimate, NegativeRun, Options, Overrun, Rule, SizeField, Study, TooWide,
+    Trim,
 };
 use drystone::log::source::Source;
 use drystone::log::{self, Loaded, LogError};
@@ -303,7 +304,7 @@ fn studies_set_what_the_papers_did() {
         expect("talby1999", ["allocated", "run-min-1", "keep", "zero", "keep", "drop", "keep", "kill"])
     );
     for study in Study::ALL {
-        let trimmed = study.trim().first_ends_percent == 1 && study.trim().ends_after_last_submit;
+        let trimmed = study.trim() == Trim::Tsafrir;
         assert_eq!(trimmed, *study == Study::Tsafrir2007);
     }
 }

@@ -83,7 +83,7 @@ fn the_machine_by_hand() {
 fn parts_that_are_simulated_apart_have_the_machine_to_themselves() {
     let (first, second) = (
         [Done::new(0, 0, 0, 100, 4), Done::new(1, 40, 100, 20, 2)],
-        [Done::new(2, 50, 50, 40, 1), Done::new(3, 110, 110, 0, 1)],
+        [Done::new(0, 50, 50, 40, 1), Done::new(1, 110, 110, 0, 1)],
     );
     let all: Vec<Done> = first.iter().chain(&second).cloned().collect();
     let mut collector = collector(4, &all, Config::light());

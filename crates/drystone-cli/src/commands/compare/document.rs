@@ -1,10 +1,9 @@
 //! A comparison as tables for people.
 
 use super::result::{CompareResult, PolicyResult};
+use crate::output::columns::{self, Column, OVERVIEW};
 use crate::output::document::{Document, Table, Tone, Value};
-use crate::output::number::{
-    NONE, bound, change, count, duration, exact_percent, fixed_or, hours, minutes, percent, speed,
-};
+use crate::output::number::{NONE, bound, change, count, duration, exact_percent, fixed_or, minutes, percent, speed};
 use crate::output::{excess, report};
 use drystone::metrics::{Categorised, Change, Comparison, LEAST_WEEKS, Measure, Metric, PromisesKept, Report, Verdict};
 
@@ -60,51 +59,30 @@ pub(super) fn document(result: &CompareResult) -> Document {
 /// The figures of every policy, the best of each column set off.
 fn figures(result: &CompareResult) -> Table {
     let timed = result.results.iter().any(|r| r.timing.is_some());
-    let mut columns = vec![
-        "policy",
-        "wait, min",
-        "p95",
-        "max, h",
-        "response, min",
-        "bounded slowdown",
-        "median",
-        "p95",
-        "max",
-        "period utilisation",
-    ];
+    let (mut heads, beside) = columns::heads(&["policy"], &OVERVIEW);
+    heads.push("period utilisation");
     if timed {
-        columns.push("jobs/s");
+        heads.push("jobs/s");
     }
-    // The others of a measure, after its mean.
-    let mut table = Table::new(columns).beside(&[2, 3, 6, 7, 8]);
-    let figure = |value: Option<f64>, get: &dyn Fn(&Report) -> Option<f64>, text: String| -> Value {
-        let values = result.results.iter().filter_map(|r| get(&r.report));
-        let best = values.fold(f64::INFINITY, f64::min);
-        let tone = if value == Some(best) { Tone::Strong } else { Tone::Plain };
-        Value::toned(text, tone)
-    };
+    let mut table = Table::new(heads).beside(&beside);
     for one in &result.results {
-        let report = &one.report;
-        let m = &report.measures;
-        let slowdown = &m.bounded_slowdown;
-        let mut row: Vec<Value> = vec![
-            one.policy.text.clone().into(),
-            figure(m.wait.mean, &|r| r.measures.wait.mean, minutes(m.wait.mean)),
-            figure(m.wait.p95, &|r| r.measures.wait.p95, minutes(m.wait.p95)),
-            figure(m.wait.max, &|r| r.measures.wait.max, hours(m.wait.max)),
-            figure(m.response.mean, &|r| r.measures.response.mean, minutes(m.response.mean)),
-            figure(slowdown.mean, &|r| r.measures.bounded_slowdown.mean, fixed_or(slowdown.mean, 2)),
-            fixed_or(slowdown.median, 2).into(),
-            fixed_or(slowdown.p95, 1).into(),
-            figure(slowdown.max, &|r| r.measures.bounded_slowdown.max, fixed_or(slowdown.max, 0)),
-            percent(report.machine.period_utilisation, 1).into(),
-        ];
+        let mut row: Vec<Value> = vec![one.policy.text.clone().into()];
+        row.extend(OVERVIEW.iter().map(|column| figure(result, one, column)));
+        row.push(percent(Metric::Utilisation.of(&one.report), 1).into());
         if let Some(timing) = one.timing {
             row.push(speed(timing.jobs_per_second).into());
         }
         table.row(row);
     }
     table
+}
+
+/// A value of a policy, set off where it is the best of its column.
+fn figure(result: &CompareResult, one: &PolicyResult, column: &Column) -> Value {
+    let value = column.metric.of(&one.report);
+    let values = result.results.iter().filter_map(|r| column.metric.of(&r.report));
+    let is_best = column.best && value == Some(values.fold(f64::INFINITY, f64::min));
+    Value::toned((column.show)(value), if is_best { Tone::Strong } else { Tone::Plain })
 }
 
 fn against_baseline(result: &CompareResult) -> Table {

@@ -23,7 +23,6 @@ use crate::output::flat::Rows;
 use crate::output::number::{count, speed};
 use crate::output::report::{self, Timing};
 use crate::output::{self, Form, Printable, ReportFile, file, message, plots};
-use crate::simulate::Given;
 use drystone::log::transform::Factor;
 use drystone::metrics::{Comparison, Metric, Options, Report, Selection, compare as compare_reports};
 use drystone::model::Workload;
@@ -43,10 +42,12 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
     let parts = Parts::of(&input.workload, common.each_month)?;
     let files = read_files(common, &specs, &input.workload, &mut experiment)?;
     let page = report_file.as_ref().is_some_and(ReportFile::is_page);
-    let stop = Some(interrupt::stop_in_order());
+    let stop = interrupt::stop_in_order();
     let bench = Bench {
         args,
-        given: Given { priorities: files.priorities.as_ref(), platform: files.platform, stop },
+        priorities: files.priorities.as_ref(),
+        platform: files.platform,
+        stop,
         detailed: common.details || args.brief || common.plots.is_some() || page,
     };
     let Some(mut done) = bench.simulate(&input.workload, parts.as_slice(), specs)? else {
@@ -151,7 +152,7 @@ fn results(bench: &Bench<'_>, mut done: Done, baseline: &str, timings: &[Timing]
 fn compared(args: &CompareArgs, results: &[PolicyResult], baseline: &str) -> Result<Comparison, Failure> {
     let options = Options { resamples: args.resamples, confidence: args.confidence, seed: args.common.seed };
     let reports: Vec<(&str, &Report)> = results.iter().map(|r| (r.policy.text.as_str(), &r.report)).collect();
-    Ok(compare_reports(&reports, baseline, &Metric::all(), options)?)
+    Ok(compare_reports(&reports, baseline, &Metric::compared(), options)?)
 }
 
 /// The verdict, whole and brief. Where the work was interrupted, both say which policies and loads are missing.

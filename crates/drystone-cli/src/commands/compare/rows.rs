@@ -4,7 +4,7 @@ use super::result::CompareResult;
 use super::verdict;
 use crate::output::flat::{Row, Rows};
 use crate::output::report;
-use drystone::metrics::Metric;
+use drystone::metrics::{Measure, Metric};
 
 pub(super) fn rows(result: &CompareResult) -> Rows {
     let mut rows = Rows::default();
@@ -37,9 +37,14 @@ pub(super) fn rows(result: &CompareResult) -> Rows {
         let mut row = Row::default();
         row.number("load_factor", Some(point.factor));
         row.number("offered_load", point.load);
-        row.number("wait_mean", point.wait);
-        row.number("bounded_slowdown_mean", point.bounded_slowdown);
-        row.number("period_utilisation", point.utilisation);
+        let figures = [
+            (Metric::Mean(Measure::Wait), point.wait),
+            (Metric::Mean(Measure::BoundedSlowdown), point.bounded_slowdown),
+            (Metric::Utilisation, point.utilisation),
+        ];
+        for (metric, value) in figures {
+            row.number(metric.column().unwrap_or_default(), value);
+        }
         rows.push(report::determined(&result.workload, &one.policy, &result.experiment).followed_by(row));
     }
     rows

@@ -4,20 +4,26 @@ use super::policies;
 use crate::args::CompareArgs;
 use crate::exit::Failure;
 use crate::input;
+use crate::measuring::{config, details};
 use crate::output::excess;
 use crate::parallel;
 use crate::progress::Progress;
-use crate::simulate::{Given, Measured, config, details, simulate};
+use drystone::engine::Platform;
+use drystone::experiment::{Experiment, Measured};
 use drystone::model::{Span, Workload};
-use drystone::policy::PolicySpec;
+use drystone::policy::{PolicySpec, Priorities};
 use drystone_report::{Details, Watcher};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
 /// What every simulation of a comparison has in common.
 #[derive(Clone, Copy)]
 pub(super) struct Bench<'a> {
     pub(super) args: &'a CompareArgs,
-    pub(super) given: Given<'a>,
+    pub(super) priorities: Option<&'a Priorities>,
+    pub(super) platform: Platform,
+    /// Set when the work is to stop.
+    pub(super) stop: &'a AtomicBool,
     /// Whether to measure what plots need.
     pub(super) detailed: bool,
 }
@@ -78,18 +84,19 @@ impl Bench<'_> {
         let at_work = AtWork { names: Mutex::default(), progress: &progress };
         let one = |_: usize, spec: &PolicySpec| {
             at_work.change(|names| names.push(spec.text().to_string()));
-            let priorities = self.given.priorities.filter(|p| input::takes(spec, p, whole).is_ok());
-            let theirs = Given { priorities, ..self.given };
-            let config = config(&self.args.common, excessive, false, self.detailed);
             let mut watcher = self.detailed.then(|| Watcher::new(whole.machine().procs));
-            let measured = match &mut watcher {
-                Some(watcher) => simulate(whole, parts, spec, theirs, config, &progress, watcher),
-                None => simulate(whole, parts, spec, theirs, config, &progress, &mut ()),
-            };
+            let measured = Experiment::new(spec, whole)
+                .in_parts(parts)
+                .on(self.platform)
+                .with(self.priorities.filter(|p| input::takes(spec, p, whole).is_ok()))
+                .measuring(config(&self.args.common, excessive, false, self.detailed))
+                .until(self.stop)
+                .telling(&|jobs| progress.add(jobs))
+                .run(&mut watcher);
             at_work.change(|names| names.retain(|name| name != spec.text()));
             // Months that are simulated apart overlap in time.
             let watcher = watcher.filter(|_| parts.len() == 1);
-            let measured = measured.map_err(|e| Failure::simulation(spec.text(), &e))?;
+            let measured = measured.map_err(|e| Failure::experiment(spec.text(), e))?;
             Ok(measured.map(|measured| Watched { measured, watcher }))
         };
         parallel::map(specs.iter().collect(), self.threads(), one).into_iter().collect()

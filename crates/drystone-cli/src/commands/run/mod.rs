@@ -9,13 +9,14 @@ use crate::args::RunArgs;
 use crate::exit::{DONE, FINDING, Failure, Outcome};
 use crate::input::{self, Files, Input, Parts};
 use crate::interrupt;
+use crate::measuring::{config, details};
 use crate::meta::{PolicyMeta, VERSION};
 use crate::output::number::{count, speed};
 use crate::output::report::{self, Timing};
 use crate::output::{self, Form, excess, message};
 use crate::progress::Progress;
-use crate::simulate::{Given, config, details, simulate};
 use drystone::engine::{Notes, Observer, Segments};
+use drystone::experiment::Experiment;
 use drystone::metrics::{HeelAndToe, SearchEffort};
 use drystone_report::Watcher;
 
@@ -30,7 +31,6 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     input::fits([&spec], &input.workload)?;
     let (priorities, platform) = (common.priorities.as_deref(), common.platform.as_deref());
     let Files { priorities, platform } = Files::read(priorities, platform, &spec, &input.workload, &mut experiment)?;
-    let given = Given { priorities: priorities.as_ref(), platform, stop: None };
     let parts = Parts::of(&input.workload, common.each_month)?;
     let detailed = common.details || files.need_details();
     let config = config(common, &excessive, files.need_rows(), detailed);
@@ -41,9 +41,14 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
         watcher: detailed.then(|| Watcher::new(input.workload.machine().procs)),
     };
     let progress = Progress::new("simulating", "jobs", Some(input.workload.len() as u64));
-    let (whole, parts) = (&input.workload, parts.as_slice());
-    let measured = simulate(whole, parts, &spec, given, config, &progress, &mut watched.observers());
-    let Some(measured) = measured.map_err(|e| Failure::simulation(spec.text(), &e))? else {
+    let measured = Experiment::new(&spec, &input.workload)
+        .in_parts(parts.as_slice())
+        .on(platform)
+        .with(priorities.as_ref())
+        .measuring(config)
+        .telling(&|jobs| progress.add(jobs))
+        .run(&mut watched.observers());
+    let Some(measured) = measured.map_err(|e| Failure::experiment(spec.text(), e))? else {
         return Ok(interrupt::code());
     };
     drop(progress);

@@ -9,6 +9,7 @@ use crate::output::number::{count, duration, fixed_or, plural, speed};
 use crate::output::{self, Printable, message};
 use crate::progress::Progress;
 use crate::waiting::Waiting;
+use drystone::metrics::Better;
 use drystone_sweep::{
     Chunk, Done, Executor, Plan, Processes, Store, Study, Threads, calibrate, carry_out_except, merge as merge_stores,
     take_up,
@@ -207,7 +208,7 @@ impl Best {
         let metric = plan.metrics.first()?;
         let value = (*outcome.measured.values.first()?)?;
         let best = &mut self.0[simulated.case];
-        let better = |old: f64| if metric.more_is_better() { value > old } else { value < old };
+        let better = |old: f64| if metric.better() == Better::More { value > old } else { value < old };
         if best.is_some_and(|old| !better(old)) {
             return None;
         }

@@ -89,8 +89,8 @@ impl Study {
     #[must_use]
     pub fn trim(self) -> Trim {
         match self {
-            Study::Tsafrir2007 => Trim { first_ends_percent: 1, ends_after_last_submit: true },
-            _ => Trim::default(),
+            Study::Tsafrir2007 => Trim::Tsafrir,
+            Study::Gaussier2015 | Study::Kettimuthu2005 | Study::Lawson2002 | Study::Talby1999 => Trim::Nothing,
         }
     }
 }
@@ -127,11 +127,12 @@ impl From<Study> for String {
 
 /// Which jobs averages leave out, though they are simulated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Trim {
-    /// The first so many percent of all jobs to end, rounded down to whole jobs.
-    pub first_ends_percent: u8,
-    /// Jobs that end after the last submit.
-    pub ends_after_last_submit: bool,
+pub enum Trim {
+    /// None.
+    #[default]
+    Nothing,
+    /// The first 1 % of all jobs to end, rounded down to whole jobs, and those that end after the last submit.
+    Tsafrir,
 }
 
 /// A machine whose log the studies used, as far as one of them differs from its header.

@@ -1,0 +1,46 @@
+//! What `run` and `compare` measure, and what plots need of it.
+
+use crate::args::SimulationArgs;
+use crate::input;
+use drystone::metrics::{Config, JobRow, Report, Scheme};
+use drystone::model::Span;
+use drystone_report::{Details, Material, Watcher};
+
+/// What to measure, `excessive` waits among it; `detailed` measures what [`details`] takes.
+pub(crate) fn config(args: &SimulationArgs, excessive: &[Span], keep_jobs: bool, detailed: bool) -> Config {
+    let mut categories = args.by.clone();
+    if detailed {
+        categories.extend(DETAILED.iter().filter(|s| !args.by.contains(s)));
+    }
+    Config {
+        selection: input::selection(args),
+        categories,
+        category_percentiles: true,
+        excessive: excessive.to_vec(),
+        keep_jobs: keep_jobs || detailed,
+        ..Config::default()
+    }
+}
+
+/// How plots sort jobs.
+const DETAILED: [Scheme; 2] = [Scheme::Chiang, Scheme::User];
+
+/// What plots need of a report and what was watched. Takes out of the report the categories that nobody else asked for, and
+/// leaves its rows.
+pub(crate) fn details(
+    args: &SimulationArgs,
+    report: &mut Report,
+    baseline: Option<&[JobRow]>,
+    watched: Option<Watcher>,
+) -> Details {
+    let find = |scheme: Scheme| report.categories.iter().find(|c| c.scheme == scheme);
+    let material = Material {
+        rows: report.jobs.as_deref().unwrap_or(&[]),
+        baseline,
+        classes: find(Scheme::Chiang),
+        users: find(Scheme::User),
+    };
+    let details = Details::of(material, watched);
+    report.categories.retain(|c| args.by.contains(&c.scheme));
+    details
+}

@@ -1,0 +1,44 @@
+//! The metrics that tables of policies and of categories show, in the units that people read.
+
+use super::number::{fixed_or, hours, minutes};
+use drystone::metrics::{Measure, Metric};
+
+/// A column of a table.
+pub(crate) struct Column {
+    head: &'static str,
+    pub(crate) metric: Metric,
+    pub(crate) show: fn(Option<f64>) -> String,
+    /// Whether the best value is set off.
+    pub(crate) best: bool,
+    /// Whether it means nothing without the column before it.
+    beside: bool,
+}
+
+const fn first(head: &'static str, metric: Metric, show: fn(Option<f64>) -> String) -> Column {
+    Column { head, metric, show, best: true, beside: false }
+}
+
+const fn more(head: &'static str, metric: Metric, show: fn(Option<f64>) -> String, best: bool) -> Column {
+    Column { head, metric, show, best, beside: true }
+}
+
+const SLOWDOWN: Measure = Measure::BoundedSlowdown;
+
+/// Waits, responses and slowdowns at a glance: after each mean what else is said of the measure.
+pub(crate) const OVERVIEW: [Column; 8] = [
+    first("wait, min", Metric::Mean(Measure::Wait), minutes),
+    more("p95", Metric::P95(Measure::Wait), minutes, true),
+    more("max, h", Metric::Max(Measure::Wait), hours, true),
+    first("response, min", Metric::Mean(Measure::Response), minutes),
+    first("bounded slowdown", Metric::Mean(SLOWDOWN), |value| fixed_or(value, 2)),
+    more("median", Metric::Median(SLOWDOWN), |value| fixed_or(value, 2), false),
+    more("p95", Metric::P95(SLOWDOWN), |value| fixed_or(value, 1), false),
+    more("max", Metric::Max(SLOWDOWN), |value| fixed_or(value, 0), true),
+];
+
+/// The heads of a table that begins with these and goes on with some columns, and which of all stay beside the one before.
+pub(crate) fn heads(begin: &[&'static str], columns: &[Column]) -> (Vec<&'static str>, Vec<usize>) {
+    let heads = begin.iter().copied().chain(columns.iter().map(|column| column.head)).collect();
+    let beside = (begin.len()..).zip(columns).filter(|(_, column)| column.beside).map(|(at, _)| at).collect();
+    (heads, beside)
+}

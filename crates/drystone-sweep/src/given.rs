@@ -1,0 +1,67 @@
+//! What simulations are given besides jobs and a policy: what suspension costs, and who is important.
+
+use crate::error::SweepError;
+use crate::fingerprint::short;
+use crate::study::{FileEntry, Study};
+use drystone::engine::Platform;
+use drystone::experiment::scheduler;
+use drystone::model::Workload;
+use drystone::policy::{PolicySpec, Priorities};
+use std::fmt::Display;
+
+/// The files that a workload's entry names, read.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    /// What suspension costs; nothing where no file says so.
+    pub platform: Platform,
+    /// Priorities and quotas, for the policies that take them.
+    pub priorities: Option<Priorities>,
+    /// Hashes of the files: `platform=blake3:…`. Empty without files.
+    pub settings: String,
+}
+
+impl Given {
+    /// The priorities, if this policy takes them.
+    pub(crate) fn priorities_for(&self, policy: &PolicySpec, workload: &Workload) -> Option<&Priorities> {
+        self.priorities.as_ref().filter(|priorities| scheduler(policy, Some(priorities), workload).is_ok())
+    }
+}
+
+/// Reads the files that an entry of a study names and checks them against its jobs.
+pub(crate) fn read(
+    study: &Study,
+    platform: Option<&FileEntry>,
+    priorities: Option<&FileEntry>,
+    workload: &Workload,
+) -> Result<Given, SweepError> {
+    let mut given = Given::default();
+    let mut settings = Vec::new();
+    if let Some(entry) = platform {
+        let text = text(study, entry)?;
+        given.platform = Platform::from_toml(&text).map_err(|e| wrong(study, entry, e))?;
+        settings.push(format!("platform={}", hash(&text)));
+    }
+    if let Some(entry) = priorities {
+        let text = text(study, entry)?;
+        let read = Priorities::from_toml(&text).map_err(|e| wrong(study, entry, e))?;
+        read.check(workload).map_err(|e| wrong(study, entry, e))?;
+        given.priorities = Some(read);
+        settings.push(format!("priorities={}", hash(&text)));
+    }
+    given.settings = settings.join(", ");
+    Ok(given)
+}
+
+fn text(study: &Study, entry: &FileEntry) -> Result<String, SweepError> {
+    std::fs::read_to_string(study.directory().join(entry.as_ref())).map_err(|e| {
+        wrong(study, entry, format_args!("cannot be read: {e}; files are looked for beside the study file"))
+    })
+}
+
+fn wrong(study: &Study, entry: &FileEntry, problem: impl Display) -> SweepError {
+    study.error(entry.span(), format!("{}: {problem}", entry.as_ref().display()))
+}
+
+fn hash(text: &str) -> String {
+    short(blake3::hash(text.as_bytes()))
+}

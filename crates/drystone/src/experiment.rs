@@ -1,0 +1,229 @@
+//! One experiment: a workload under a policy on a machine, measured. Commands, sweeps and reproduced studies all simulate here.
+
+use crate::engine::{Observer, Platform, Replay, Scheduler, Simulation, SimulationError, Unfit};
+use crate::log::clean::{Study, Trim};
+use crate::metrics::{Collector, Config, Found, Metric, PromiseAudit, PromisesKept, Report, Scope, Selection};
+use crate::model::{Ended, Workload};
+use crate::policy::{PolicySpec, Priorities, PriorityError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// What is simulated and what is measured of it. Everything but policy and workload has a default.
+///
+/// The workload is cleaned and transformed already: what an overrun means, and the seed of what is generated, are part of it.
+///
+/// ```
+/// use drystone::experiment::Experiment;
+/// use drystone::generate::{Length, Params, generate};
+/// use drystone::metrics::{Measure, Metric};
+/// use drystone::policy::PolicySpec;
+///
+/// let workload = generate(&Params { length: Length::Jobs(200), ..Params::new(64, 1) })?;
+/// let policy: PolicySpec = "easy".parse()?;
+/// let measured = Experiment::new(&policy, &workload).run(&mut ())?.expect("nothing stops it");
+/// assert_eq!(measured.report.trimmed.kept, 200);
+/// assert!(Metric::Mean(Measure::BoundedSlowdown).of(&measured) >= Some(1.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+#[must_use = "an experiment does nothing before it is run"]
+pub struct Experiment<'a> {
+    policy: &'a PolicySpec,
+    whole: &'a Workload,
+    parts: &'a [Workload],
+    platform: Platform,
+    priorities: Option<&'a Priorities>,
+    config: Config,
+    promises: bool,
+    stop: Option<&'a AtomicBool>,
+    progress: Option<&'a (dyn Fn(u64) + Sync)>,
+}
+
+/// What came out of an experiment.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Measured {
+    /// Everything that the configuration asked for.
+    pub report: Report,
+    /// Announced starts; nothing where they were not watched.
+    pub promises: PromisesKept,
+    /// Wall-clock time of the simulation with everything that watches it, without the summing up at the end. Differs from run to
+    /// run.
+    pub took: Duration,
+}
+
+impl<'a> From<&'a Measured> for Found<'a> {
+    fn from(measured: &'a Measured) -> Found<'a> {
+        Found { report: &measured.report, promises: Some(&measured.promises) }
+    }
+}
+
+/// Why an experiment came to nothing.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExperimentError {
+    /// The policy requires something of workloads that this one lacks.
+    #[error(transparent)]
+    Unfit(#[from] Unfit),
+    /// The policy takes no priorities, or not these.
+    #[error(transparent)]
+    Priorities(#[from] PriorityError),
+    /// The policy broke its contract.
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
+}
+
+impl<'a> Experiment<'a> {
+    /// A policy on the whole of a workload, on a machine where suspension costs nothing, measured by [`Config::default`].
+    pub fn new(policy: &'a PolicySpec, workload: &'a Workload) -> Experiment<'a> {
+        Experiment {
+            policy,
+            whole: workload,
+            parts: std::slice::from_ref(workload),
+            platform: Platform::default(),
+            priorities: None,
+            config: Config::default(),
+            promises: true,
+            stop: None,
+            progress: None,
+        }
+    }
+
+    /// Simulates these parts, one after the other and each from an empty machine, and measures them as one workload. Together they
+    /// hold the jobs of the whole, in the same order.
+    pub fn in_parts(self, parts: &'a [Workload]) -> Experiment<'a> {
+        Experiment { parts, ..self }
+    }
+
+    /// On a machine where suspension costs what `platform` says.
+    pub fn on(self, platform: Platform) -> Experiment<'a> {
+        Experiment { platform, ..self }
+    }
+
+    /// With priorities and quotas, where there are any.
+    pub fn with(self, priorities: Option<&'a Priorities>) -> Experiment<'a> {
+        Experiment { priorities, ..self }
+    }
+
+    /// Measures this. Accuracies of predictions are recorded only where `config` asks for predictability or for rows.
+    pub fn measuring(self, config: Config) -> Experiment<'a> {
+        Experiment { config, ..self }
+    }
+
+    /// Measures what these metrics need, over the jobs of this selection, and no more.
+    pub fn finding(self, metrics: &[Metric], selection: Selection) -> Experiment<'a> {
+        let promises = metrics.iter().any(|metric| metric.needs().contains(&crate::metrics::Needs::Promises));
+        Experiment { config: Config::of(metrics, selection), promises, ..self }
+    }
+
+    /// Stops soon after this is set.
+    pub fn until(self, stop: &'a AtomicBool) -> Experiment<'a> {
+        Experiment { stop: Some(stop), ..self }
+    }
+
+    /// Tells of jobs that have ended: how many more each time, every few hundred jobs.
+    pub fn telling(self, progress: &'a (dyn Fn(u64) + Sync)) -> Experiment<'a> {
+        Experiment { progress: Some(progress), ..self }
+    }
+
+    /// Simulates and measures; `None` where it was told to stop. `also` watches, too: ids of jobs are those of the part at work.
+    ///
+    /// # Errors
+    /// The policy requires something that a workload lacks, does not take the priorities, or breaks its contract.
+    #[expect(clippy::disallowed_methods, reason = "how long it took, which decides nothing")]
+    pub fn run(&self, also: &mut impl Observer) -> Result<Option<Measured>, ExperimentError> {
+        let since = Instant::now();
+        let mut collector = Collector::new(Scope::of(self.whole), self.config.clone());
+        let mut promises = PromisesKept::default();
+        let mut offset = 0;
+        for part in self.parts {
+            if self.parts.len() > 1 {
+                collector.begin_part(part.len() as u32, part.submits().unwrap_or_default());
+            }
+            let mut audit = self.promises.then(PromiseAudit::default);
+            let mut counted = Counted { progress: self.progress, ended: 0 };
+            let watching = &mut ((&mut collector, &mut audit), (&mut counted, &mut *also));
+            if !self.simulate(part, watching)? {
+                return Ok(None);
+            }
+            promises = promises.and(audit.map(|audit| audit.kept().of(part)).unwrap_or_default(), offset);
+            offset += part.len() as u32;
+        }
+        let took = since.elapsed();
+        Ok(Some(Measured { report: collector.finish(), promises, took }))
+    }
+
+    /// Simulates one part to its end; `false` where it was told to stop.
+    fn simulate(&self, part: &Workload, observer: &mut impl Observer) -> Result<bool, ExperimentError> {
+        let scheduler = scheduler(self.policy, self.priorities, part)?;
+        scheduler.fits(part)?;
+        let mut simulation = Simulation::new(part.machine(), scheduler, Replay::new(part)).on(&self.platform);
+        if !(self.config.predictability || self.config.keep_jobs) {
+            simulation = simulation.without_accuracy();
+        }
+        while simulation.step(observer)? {
+            if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// A fresh scheduler for a workload, with priorities where there are any.
+///
+/// # Errors
+/// The policy takes no priorities, or not these.
+pub fn scheduler(
+    policy: &PolicySpec,
+    priorities: Option<&Priorities>,
+    workload: &Workload,
+) -> Result<Scheduler, PriorityError> {
+    let mut scheduler = policy.scheduler();
+    if let Some(priorities) = priorities {
+        scheduler.policy.prioritise(priorities.clone().placed(workload))?;
+    }
+    Ok(scheduler)
+}
+
+/// How many ends lie between two reports of progress.
+const STRIDE: u64 = 256;
+
+/// Counts jobs that end.
+struct Counted<'a> {
+    progress: Option<&'a (dyn Fn(u64) + Sync)>,
+    /// Not told yet.
+    ended: u64,
+}
+
+impl Counted<'_> {
+    fn tell(&mut self) {
+        if let Some(progress) = self.progress {
+            progress(std::mem::take(&mut self.ended));
+        }
+    }
+}
+
+impl Observer for Counted<'_> {
+    #[inline]
+    fn ended(&mut self, _: &Ended<'_>) {
+        self.ended += 1;
+        if self.ended == STRIDE {
+            self.tell();
+        }
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.tell();
+    }
+}
+
+/// Which jobs the averages of a study count; all without a study.
+#[must_use]
+pub fn selection(study: Option<Study>) -> Selection {
+    match study.map_or(Trim::Nothing, Study::trim) {
+        Trim::Nothing => Selection::All,
+        Trim::Tsafrir => Selection::Tsafrir,
+    }
+}

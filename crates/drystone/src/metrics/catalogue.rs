@@ -1,0 +1,449 @@
+//! The catalogue of metrics: every number of a report by name, with what it is in, which direction is better, and where it is found.
+//!
+//! Tables, CSV, comparisons, pages, sweeps and reproduced studies take their numbers from here.
+
+use super::collector::Config;
+use super::measures::{Measure, UnknownWord};
+use super::promises::PromisesKept;
+use super::report::Report;
+use super::selection::Selection;
+use super::summary::Summary;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// What a number is in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unit {
+    /// Seconds.
+    Seconds,
+    /// A share of 1, which people read as per cent.
+    Share,
+    /// A number without a unit.
+    Ratio,
+    /// How many.
+    Count,
+}
+
+/// Which values are better.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Better {
+    /// Small ones.
+    Less,
+    /// Large ones.
+    More,
+}
+
+/// What has to be measured for a metric beyond what is always measured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Needs {
+    /// Medians and percentiles.
+    Percentiles,
+    /// The queue over time.
+    Queue,
+    /// Predictions and reservations.
+    Predictability,
+    /// How evenly slowdowns are spread.
+    Fairness,
+    /// Announced starts.
+    Promises,
+}
+
+/// Where metrics are taken from: a report, with an account of promises where there is one.
+#[derive(Clone, Copy, Debug)]
+pub struct Found<'a> {
+    /// The report.
+    pub report: &'a Report,
+    /// Announced starts.
+    pub promises: Option<&'a PromisesKept>,
+}
+
+impl<'a> From<&'a Report> for Found<'a> {
+    fn from(report: &'a Report) -> Found<'a> {
+        Found { report, promises: None }
+    }
+}
+
+impl<'a> From<(&'a Report, &'a PromisesKept)> for Found<'a> {
+    fn from((report, promises): (&'a Report, &'a PromisesKept)) -> Found<'a> {
+        Found { report, promises: Some(promises) }
+    }
+}
+
+/// A statistic of a measure.
+struct Statistic {
+    measure: Measure,
+    id: &'static str,
+    name: &'static str,
+    of: fn(&Summary) -> Option<f64>,
+    needs: &'static [Needs],
+}
+
+/// A metric that is no statistic of a measure.
+struct Figure {
+    id: &'static str,
+    column: Option<&'static str>,
+    name: &'static str,
+    unit: Unit,
+    better: Better,
+    needs: &'static [Needs],
+    of: fn(Found<'_>) -> Option<f64>,
+}
+
+/// One of the two.
+enum Entry {
+    Statistic(Statistic),
+    Figure(Figure),
+}
+
+/// Makes the tables below into [`Metric`]: who adds a line has added the metric everywhere.
+macro_rules! catalogue {
+    (
+        statistics { $($(#[$of_statistic:meta])* $statistic:ident $field:ident $named:literal, $of_needs:expr;)* }
+        figures {
+            $($(#[$doc:meta])* $figure:ident $id:literal, $column:expr, $name:literal, $unit:ident, $better:ident, $needs:expr,
+                $of:expr;)*
+        }
+    ) => {
+        /// A number of a report. [`Metric::id`] is its name in comparisons, study files and stores.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Metric {
+            $($(#[$of_statistic])* $statistic(Measure),)*
+            $($(#[$doc])* #[serde(rename = $id)] $figure,)*
+        }
+
+        impl Metric {
+            /// The statistics of a measure, in the order of the columns of CSV.
+            pub const STATISTICS: [fn(Measure) -> Metric; [$(stringify!($statistic)),*].len()] = [$(Metric::$statistic),*];
+
+            /// The metrics that are no statistic of a measure, in the order of the columns of CSV.
+            pub const FIGURES: [Metric; [$(Metric::$figure),*].len()] = [$(Metric::$figure),*];
+
+            fn entry(self) -> Entry {
+                match self {
+                    $(Metric::$statistic(measure) => Entry::Statistic(Statistic {
+                        measure,
+                        id: stringify!($field),
+                        name: $named,
+                        of: |summary| summary.$field,
+                        needs: $of_needs,
+                    }),)*
+                    $(Metric::$figure => Entry::Figure(Figure {
+                        id: $id,
+                        column: $column,
+                        name: $name,
+                        unit: Unit::$unit,
+                        better: Better::$better,
+                        needs: $needs,
+                        of: $of,
+                    }),)*
+                }
+            }
+        }
+    };
+}
+
+/// A field of [`Predictability`](super::Predictability).
+macro_rules! predicted {
+    ($field:ident $(. $more:ident)*) => {
+        |found| found.report.predictability.as_ref()?.$field$(.$more)*
+    };
+}
+
+catalogue! {
+    // Variant, field of a summary and end of the id, beginning of the name, what it needs.
+    statistics {
+        /// The mean of a measure. Has an interval in comparisons.
+        Mean mean "mean", &[];
+        /// The standard deviation of a measure.
+        Deviation deviation "deviation of", &[];
+        /// The median of a measure.
+        Median median "median", &[Needs::Percentiles];
+        /// The 90th percentile of a measure.
+        P90 p90 "90th percentile of", &[Needs::Percentiles];
+        /// The 95th percentile of a measure.
+        P95 p95 "95th percentile of", &[Needs::Percentiles];
+        /// The 98th percentile of a measure.
+        P98 p98 "98th percentile of", &[Needs::Percentiles];
+        /// The 99th percentile of a measure.
+        P99 p99 "99th percentile of", &[Needs::Percentiles];
+        /// The largest value of a measure.
+        Max max "largest", &[];
+    }
+    // Variant, id, column of CSV (none: CSV has it not), name, unit, what is better, what it needs, where it is found.
+    figures {
+        /// Share of the machine used from the first submit to the last end.
+        MakespanUtilisation "makespan_utilisation", Some("utilisation"), "utilisation", Share, More, &[],
+            |found| found.report.machine.utilisation;
+        /// Share of the machine used in the period that counts.
+        Utilisation "utilisation", Some("period_utilisation"), "period utilisation", Share, More, &[],
+            |found| found.report.machine.period_utilisation;
+        /// From the first submit to the last end.
+        Makespan "makespan", Some("makespan"), "makespan", Seconds, Less, &[],
+            |found| Some(found.report.machine.makespan.as_f64());
+        /// Share of the capacity that was free while jobs waited that could have filled it, while jobs arrive.
+        LossOfCapacity "loss_of_capacity", Some("loss_of_capacity"), "loss of capacity", Share, Less, &[Needs::Queue],
+            |found| found.report.queue.as_ref()?.arriving.loss_of_capacity;
+        /// Mean number of waiting jobs, while jobs arrive.
+        WaitingJobs "waiting_jobs", Some("mean_waiting_jobs"), "mean queue length", Ratio, Less, &[Needs::Queue],
+            |found| found.report.queue.as_ref()?.arriving.mean_waiting_jobs;
+        /// Suspensions of all jobs that count.
+        Suspensions "suspensions", Some("suspensions"), "suspensions", Count, Less, &[],
+            |found| Some(found.report.suspensions.total as f64);
+        /// Jobs to which a start was promised, of all jobs.
+        Promised "promised", Some("promised"), "starts announced", Count, More, &[Needs::Promises],
+            |found| Some(found.promises?.promised as f64);
+        /// Jobs that started after the start promised to them, of all jobs.
+        BrokenPromises "promises_broken", Some("promises_broken"), "starts not kept", Count, Less, &[Needs::Promises],
+            |found| Some(found.promises?.broken as f64);
+        /// The longest time by which a promise was broken; none where all were kept.
+        WorstDelay "promise_worst_delay", Some("promise_worst_delay"), "worst delay", Seconds, Less, &[Needs::Promises],
+            |found| Some(found.promises?.worst?.delay().as_f64());
+        /// Mean accuracy of predictions over a job's life.
+        Accuracy "accuracy", Some("accuracy_mean"), "mean prediction accuracy", Share, More, &[Needs::Predictability],
+            predicted!(accuracy.mean);
+        /// Mean accuracy of the predictions at arrival.
+        FirstAccuracy "first_accuracy_mean", Some("first_accuracy_mean"), "mean prediction accuracy at arrival", Share, More,
+            &[Needs::Predictability], predicted!(first_accuracy.mean);
+        /// Share of jobs whose prediction at arrival was learned from other jobs.
+        PredictionRate "prediction_rate", Some("prediction_rate"), "jobs with a learned prediction", Share, More,
+            &[Needs::Predictability], predicted!(prediction_rate);
+        /// Share of jobs that ran longer than predicted at arrival.
+        UnderPredictedRate "under_predicted_rate", Some("under_predicted_rate"), "jobs predicted too short", Share, Less,
+            &[Needs::Predictability], predicted!(under_predicted_rate);
+        /// Mean number of corrections of a job's prediction.
+        Corrections "corrections", Some("corrections_mean"), "corrections per job", Ratio, Less, &[Needs::Predictability],
+            predicted!(corrections.mean);
+        /// Standard deviation of the number of corrections of a job's prediction.
+        CorrectionsDeviation "corrections_deviation", None, "deviation of corrections per job", Ratio, Less,
+            &[Needs::Predictability], predicted!(corrections.deviation);
+        /// Share of jobs that waited with a reservation.
+        ReservationRate "reservation_rate", Some("reservation_rate"), "jobs that waited with a reservation", Share, Less,
+            &[Needs::Predictability], predicted!(reservation_rate);
+        /// Mean of |start − first reservation| of jobs that waited with one.
+        ReservationError "reservation_error", Some("reservation_error_mean"), "mean reservation error", Seconds, Less,
+            &[Needs::Predictability], predicted!(difference.mean);
+        /// Median of |start − first reservation| of jobs that waited with one.
+        ReservationErrorMedian "reservation_error_median", Some("reservation_error_median"), "median reservation error",
+            Seconds, Less, &[Needs::Predictability, Needs::Percentiles], predicted!(difference.median);
+        /// Standard deviation of |start − first reservation| of jobs that waited with one.
+        ReservationErrorDeviation "reservation_error_deviation", None, "deviation of reservation errors", Seconds, Less,
+            &[Needs::Predictability], predicted!(difference.deviation);
+        /// Share of jobs that waited with a reservation and started after it.
+        DelayRate "delay_rate", Some("delay_rate"), "jobs that started after their reservation", Share, Less,
+            &[Needs::Predictability], predicted!(delay_rate);
+        /// Mean of start − first reservation of jobs that started after it.
+        Delay "delay_mean", Some("delay_mean"), "mean delay after the reservation", Seconds, Less, &[Needs::Predictability],
+            predicted!(delay.mean);
+        /// Median of start − first reservation of jobs that started after it.
+        DelayMedian "delay_median", None, "median delay after the reservation", Seconds, Less,
+            &[Needs::Predictability, Needs::Percentiles], predicted!(delay.median);
+        /// Standard deviation of start − first reservation of jobs that started after it.
+        DelayDeviation "delay_deviation", None, "deviation of delays after the reservation", Seconds, Less,
+            &[Needs::Predictability], predicted!(delay.deviation);
+        /// Jain's index of the mean bounded slowdowns of users.
+        Fairness "fairness", None, "fairness to users", Ratio, More, &[Needs::Fairness],
+            |found| found.report.fairness.as_ref()?.users;
+        /// Jain's index of the bounded slowdowns of jobs.
+        JobFairness "job_fairness", None, "fairness to jobs", Ratio, More, &[Needs::Fairness],
+            |found| found.report.fairness.as_ref()?.jobs;
+    }
+}
+
+impl Metric {
+    /// Every metric: the statistics of all measures, then the others.
+    pub fn all() -> impl Iterator<Item = Metric> {
+        let of = |measure: Measure| Metric::STATISTICS.into_iter().map(move |statistic| statistic(measure));
+        Measure::ALL.into_iter().flat_map(of).chain(Metric::FIGURES)
+    }
+
+    /// What comparisons compare: means of all measures, largest values of wait and bounded slowdown, utilisation, loss of capacity.
+    #[must_use]
+    pub fn compared() -> Vec<Metric> {
+        let largest = [Metric::Max(Measure::Wait), Metric::Max(Measure::BoundedSlowdown)];
+        let machine = [Metric::Utilisation, Metric::LossOfCapacity];
+        Measure::ALL.into_iter().map(Metric::Mean).chain(largest).chain(machine).collect()
+    }
+
+    /// Its name in study files and stores, e.g. `wait_mean`.
+    #[must_use]
+    pub fn id(self) -> String {
+        match self.entry() {
+            Entry::Statistic(s) => format!("{}_{}", s.measure.id(), s.id),
+            Entry::Figure(figure) => figure.id.to_string(),
+        }
+    }
+
+    /// Its column in CSV; `None` where CSV has none.
+    #[must_use]
+    pub fn column(self) -> Option<String> {
+        match self.entry() {
+            Entry::Statistic(_) => Some(self.id()),
+            Entry::Figure(figure) => figure.column.map(str::to_string),
+        }
+    }
+
+    /// What people call it, e.g. `mean wait`.
+    #[must_use]
+    pub fn name(self) -> String {
+        match self.entry() {
+            Entry::Statistic(Statistic { measure, id: "max", .. }) if measure.unit() == Unit::Seconds => {
+                format!("longest {}", measure.name())
+            }
+            Entry::Statistic(s) => format!("{} {}", s.name, s.measure.name()),
+            Entry::Figure(figure) => figure.name.to_string(),
+        }
+    }
+
+    /// What it is in.
+    #[must_use]
+    pub fn unit(self) -> Unit {
+        match self.entry() {
+            Entry::Statistic(statistic) => statistic.measure.unit(),
+            Entry::Figure(figure) => figure.unit,
+        }
+    }
+
+    /// Which values are better: of all measures, small ones.
+    #[must_use]
+    pub fn better(self) -> Better {
+        match self.entry() {
+            Entry::Statistic(_) => Better::Less,
+            Entry::Figure(figure) => figure.better,
+        }
+    }
+
+    /// What has to be measured for it.
+    #[must_use]
+    pub fn needs(self) -> &'static [Needs] {
+        match self.entry() {
+            Entry::Statistic(statistic) => statistic.needs,
+            Entry::Figure(figure) => figure.needs,
+        }
+    }
+
+    /// The measure that it is a statistic of.
+    #[must_use]
+    pub fn measure(self) -> Option<Measure> {
+        match self.entry() {
+            Entry::Statistic(statistic) => Some(statistic.measure),
+            Entry::Figure(_) => None,
+        }
+    }
+
+    /// Its value; `None` where there is none, e.g. without jobs that count, or where it was not measured.
+    #[must_use]
+    pub fn of<'a>(self, found: impl Into<Found<'a>>) -> Option<f64> {
+        let found = found.into();
+        match self.entry() {
+            Entry::Statistic(statistic) => (statistic.of)(found.report.measures.get(statistic.measure)),
+            Entry::Figure(figure) => (figure.of)(found),
+        }
+    }
+
+    /// Its value over a part of the jobs; `None` also where it is no statistic of a measure.
+    #[must_use]
+    pub fn of_measures(self, measures: &super::Measures) -> Option<f64> {
+        match self.entry() {
+            Entry::Statistic(statistic) => (statistic.of)(measures.get(statistic.measure)),
+            Entry::Figure(_) => None,
+        }
+    }
+}
+
+impl Config {
+    /// Measures what these metrics need, and no more.
+    #[must_use]
+    pub fn of(metrics: &[Metric], selection: Selection) -> Config {
+        let needed = |need: Needs| metrics.iter().any(|metric| metric.needs().contains(&need));
+        let asked = |measure: &Measure| metrics.iter().any(|metric| metric.measure() == Some(*measure));
+        Config {
+            selection,
+            measures: Measure::ALL.into_iter().filter(asked).collect(),
+            percentiles: needed(Needs::Percentiles),
+            queue: needed(Needs::Queue),
+            predictability: needed(Needs::Predictability),
+            fairness: needed(Needs::Fairness),
+            weeks: false,
+            ..Config::light()
+        }
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.id())
+    }
+}
+
+impl FromStr for Metric {
+    type Err = UnknownWord;
+
+    /// Reads a name as [`Metric::id`] has it.
+    fn from_str(word: &str) -> Result<Metric, UnknownWord> {
+        Metric::all().find(|metric| metric.id() == word).ok_or_else(|| {
+            let measures = Measure::ALL.map(Measure::id).join("|");
+            let of = Metric::STATISTICS.map(|statistic| match statistic(Measure::Wait).entry() {
+                Entry::Statistic(statistic) => statistic.id,
+                Entry::Figure(figure) => figure.id,
+            });
+            let figures = Metric::FIGURES.map(Metric::id).join(", ");
+            UnknownWord {
+                what: "metric",
+                word: word.to_string(),
+                expected: format!("({measures})_({}), {figures}", of.join("|")),
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// No two metrics share a name, a column or what people call them, and names are read back.
+    #[test]
+    fn names_are_unique_and_read_back() {
+        let ids: BTreeSet<String> = Metric::all().map(Metric::id).collect();
+        let names: BTreeSet<String> = Metric::all().map(Metric::name).collect();
+        let columns: Vec<String> = Metric::all().filter_map(Metric::column).collect();
+        let all = Metric::all().count();
+        assert_eq!((ids.len(), names.len()), (all, all));
+        assert_eq!(columns.iter().collect::<BTreeSet<_>>().len(), columns.len());
+        for metric in Metric::all() {
+            assert_eq!(metric.id().parse(), Ok(metric));
+            let json = serde_json::to_string(&metric).expect("a name");
+            assert_eq!(serde_json::from_str::<Metric>(&json).expect("read back"), metric, "{json}");
+        }
+        assert!("wait".parse::<Metric>().is_err_and(|e| e.to_string().contains("wait|response")));
+    }
+
+    /// Comparisons are read by others: their metrics are written so.
+    #[test]
+    fn metrics_are_written_as_ever() {
+        let json = |metric: Metric| serde_json::to_string(&metric).expect("a name");
+        assert_eq!(json(Metric::Mean(Measure::BoundedSlowdown)), r#"{"mean":"bounded_slowdown"}"#);
+        assert_eq!(json(Metric::Max(Measure::Wait)), r#"{"max":"wait"}"#);
+        assert_eq!(json(Metric::Utilisation), r#""utilisation""#);
+        assert_eq!(json(Metric::LossOfCapacity), r#""loss_of_capacity""#);
+        assert!(Measure::ALL.iter().all(|m| serde_json::to_string(m).ok() == Some(format!("\"{}\"", m.id()))));
+    }
+
+    /// `docs/measures.md` says what every metric is.
+    #[test]
+    fn every_metric_is_documented() {
+        let text = include_str!("../../../../docs/measures.md");
+        let told = |word: &str| assert!(text.contains(&format!("`{word}`")), "docs/measures.md lacks `{word}`");
+        Measure::ALL.iter().for_each(|measure| told(measure.id()));
+        for metric in Metric::FIGURES {
+            told(&metric.id());
+            metric.column().iter().for_each(|column| told(column));
+        }
+        for statistic in Metric::STATISTICS {
+            let id = statistic(Measure::Wait).id();
+            told(id.trim_start_matches("wait_"));
+        }
+    }
+}
