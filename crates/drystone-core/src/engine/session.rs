@@ -171,6 +171,7 @@ impl Session {
         let s = State {
             world: World {
                 now: Time(-FURTHEST),
+                origin: Time::ZERO,
                 machine,
                 free: i64::from(machine.procs),
                 jobs: Window::default(),
@@ -351,6 +352,9 @@ impl Session {
     pub(crate) fn admit(&mut self, now: Time, job: &Job, oracle: Option<Span>) -> JobId {
         self.come_to(now);
         let id = self.s.world.jobs.next_id();
+        if id == JobId::default() {
+            self.s.world.origin = job.submit;
+        }
         let forecast = &mut self.scheduler.forecast;
         let foreseen = forecast.predictor.predict(id, job, oracle);
         let prediction = forecast.planned(foreseen);

@@ -1,6 +1,7 @@
 //! Parts that policies are composed of: orders, queues, the running set, the availability profile.
 
 pub(crate) mod by_user;
+pub mod formula;
 mod line;
 mod order;
 pub mod predict;

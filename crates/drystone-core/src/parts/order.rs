@@ -1,6 +1,7 @@
 //! In which order waiting jobs are considered.
 
 use super::Waiting;
+use super::formula::{Facts, Formula, Motion};
 use crate::model::{JobId, Procs, Span, Time};
 use crate::text::{Form, Takes};
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// An order of waiting jobs, for reservations or for backfilling. Ties are broken by arrival.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum Order {
     /// First come, first served.
     #[default]
@@ -27,18 +28,26 @@ pub enum Order {
     Widest,
     /// Largest expansion factor, (wait + prediction) / prediction, first; recomputed at every decision.
     Lxf,
+    /// Smallest value of a formula first.
+    Formula(Formula),
 }
 
 impl Order {
     /// What a parameter takes that is an order.
     pub const TAKES: Takes = Takes::Form(&Form {
         name: "order",
-        shape: "fcfs|sjf|ljf|smallest|largest|narrowest|widest|lxf",
-        samples: &["fcfs", "sjf", "ljf", "smallest", "largest", "narrowest", "widest", "lxf"],
+        shape: "fcfs|sjf|ljf|smallest|largest|narrowest|widest|lxf|wfp3|unicef|f1|f2|f3|f4|saf|laf|spf|lpf|sqf|lqf|\
+                srf|lrf|sexp|lexp|lcfs|multifactor(age=1000,size=100)|a formula",
+        samples: &[
+            "fcfs", "sjf", "ljf", "smallest", "largest", "narrowest", "widest", "lxf", "wfp3", "unicef", "f1", "f2",
+            "f3", "f4", "saf", "laf", "spf", "lpf", "sqf", "lqf", "srf", "lrf", "sexp", "lexp", "lcfs",
+            "multifactor(age=1000,size=100)", "wfp3@prediction", "log10(r)*n+870*log10(s)", "r*n-60*w",
+            "if(waiting>10,r,-x)",
+        ],
         check: |text| text.parse::<Order>().is_ok(),
     });
 
-    /// All orders, in the order in which they are documented.
+    /// All orders but formulas, in the order in which they are documented.
     pub const ALL: [Order; 8] = [
         Order::Fcfs,
         Order::Sjf,
@@ -52,7 +61,7 @@ impl Order {
 
     /// The name used in policy texts.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Order::Fcfs => "fcfs",
             Order::Sjf => "sjf",
@@ -62,24 +71,39 @@ impl Order {
             Order::Narrowest => "narrowest",
             Order::Widest => "widest",
             Order::Lxf => "lxf",
+            Order::Formula(formula) => formula.text(),
         }
     }
 
     /// Whether places in the queue change as time passes; then [`Order::key`] is only the place by arrival.
     #[must_use]
-    pub fn is_dynamic(self) -> bool {
-        self == Order::Lxf
+    pub fn is_dynamic(&self) -> bool {
+        *self == Order::Lxf || self.moving().is_some()
+    }
+
+    /// The formula whose values overtake each other as time passes, if it is such an order.
+    #[must_use]
+    pub fn moving(&self) -> Option<&Formula> {
+        match self {
+            Order::Formula(formula) if formula.motion() != Motion::Still => Some(formula),
+            _ => None,
+        }
     }
 
     /// Whether a job's place depends on how long it is predicted to run.
     #[must_use]
-    pub fn heeds_predictions(self) -> bool {
-        !matches!(self, Order::Fcfs | Order::Narrowest | Order::Widest)
+    pub fn heeds_predictions(&self) -> bool {
+        match self {
+            Order::Fcfs | Order::Narrowest | Order::Widest => false,
+            Order::Formula(formula) => formula.heeds_predictions(),
+            _ => true,
+        }
     }
 
-    /// The place of a job in a queue of this order.
+    /// The place of a job in a queue of this order. Only formulas ask for `facts`.
+    #[inline]
     #[must_use]
-    pub fn key(self, procs: Procs, prediction: Span, id: JobId) -> i64 {
+    pub fn key(&self, procs: Procs, prediction: Span, id: JobId, facts: impl FnOnce() -> Facts) -> i64 {
         match self {
             Order::Fcfs | Order::Lxf => i64::from(id.0),
             Order::Sjf => prediction.0,
@@ -88,13 +112,23 @@ impl Order {
             Order::Largest => -prediction.0.saturating_mul(i64::from(procs)),
             Order::Narrowest => i64::from(procs),
             Order::Widest => -i64::from(procs),
+            Order::Formula(formula) if formula.motion() == Motion::Still => formula.key(&facts()),
+            Order::Formula(_) => i64::from(id.0),
         }
     }
 
     /// A job as a queue of this order holds it.
+    #[inline]
     #[must_use]
-    pub fn waiting(self, id: JobId, submit: Time, procs: Procs, prediction: Span) -> Waiting {
-        Waiting { key: self.key(procs, prediction, id), prediction, submit, id, procs }
+    pub fn waiting(
+        &self,
+        id: JobId,
+        submit: Time,
+        procs: Procs,
+        prediction: Span,
+        facts: impl FnOnce() -> Facts,
+    ) -> Waiting {
+        Waiting { key: self.key(procs, prediction, id, facts), prediction, submit, id, procs }
     }
 }
 
@@ -107,10 +141,14 @@ impl fmt::Display for Order {
 impl FromStr for Order {
     type Err = String;
 
+    /// Reads the name of an order, or a formula.
     fn from_str(text: &str) -> Result<Order, String> {
-        Order::ALL.into_iter().find(|o| o.name() == text).ok_or_else(|| {
-            let names: Vec<_> = Order::ALL.iter().map(|o| o.name()).collect();
-            format!("`{text}` is no order; expected one of {}", names.join(", "))
-        })
+        if let Some(order) = Order::ALL.into_iter().find(|o| o.name() == text) {
+            return Ok(order);
+        }
+        match text.parse::<Formula>() {
+            Ok(formula) => Ok(Order::Formula(formula)),
+            Err(error) => Err(error.to_string()),
+        }
     }
 }

@@ -5,13 +5,17 @@
 //! counted, what an overdue job means, and when a pass is made; each choice is a parameter here.
 
 mod kinds;
+mod starvation;
 
 pub(crate) use kinds::{EASY, FCFS, GREEDY};
 
+use super::ranking::{self, Ranking, moment};
 use super::{Actions, Event, Phase, Policy, Requirement, View, Why};
 use crate::model::{JobId, Procs, Span, Time};
-use crate::parts::{Extra, Fit, Line, Order, Place, Profile, Running, Stairs, WaitQueue, Waiting};
+use crate::parts::formula::Shares;
+use crate::parts::{Extra, Fit, Line, Order, Place, Profile, Running, Stairs, Waiting};
 use serde::{Deserialize, Serialize};
+use starvation::Starvation;
 
 /// What a running job that has outlived its prediction means for the shadow time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -49,7 +53,7 @@ pub enum Guard {
 }
 
 /// The choices of the EASY family.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Choices {
     /// Who is first in the queue, and so who gets a reservation.
     pub order: Order,
@@ -65,6 +69,8 @@ pub struct Choices {
     pub arrive: Arrive,
     /// By what a job is judged that would overtake.
     pub guard: Guard,
+    /// A job that has waited longer heads the queue; of several the first to arrive.
+    pub starve: Option<Span>,
 }
 
 impl Default for Choices {
@@ -77,6 +83,7 @@ impl Default for Choices {
             overdue: Overdue::default(),
             arrive: Arrive::default(),
             guard: Guard::default(),
+            starve: None,
         }
     }
 }
@@ -84,8 +91,9 @@ impl Default for Choices {
 impl Choices {
     /// Where a job stands in the queue of reservations, given as either queue holds it.
     #[inline]
-    fn place(&self, job: &Waiting) -> Place {
-        Place { key: self.order.key(job.procs, job.prediction, job.id), id: job.id }
+    fn place(&self, job: &Waiting, view: &View<'_>) -> Place {
+        let facts = || ranking::facts(job.id, job.prediction, view);
+        Place { key: self.order.key(job.procs, job.prediction, job.id, facts), id: job.id }
     }
 
     /// Whether the next pass would find the reservation as this one leaves it behind when it backfills this job. Ends before
@@ -108,11 +116,11 @@ impl Choices {
 pub struct Backfill {
     choices: Choices,
     /// Waiting jobs in the order of reservations, unless they are in line. See [`Backfill::predictions_lag`].
-    queue: WaitQueue,
+    queue: Ranking,
     /// Instead of it where only the first of it is ever asked for, and the order is that of arrival.
     line: Option<Line>,
     /// The same jobs in the order of backfilling, where that is another.
-    candidates: Option<WaitQueue>,
+    candidates: Option<Ranking>,
     /// Whom this pass has started from the head of the queue.
     #[serde(skip)]
     started: Vec<Running>,
@@ -124,6 +132,10 @@ pub struct Backfill {
     ended: bool,
     /// The reservation announced last.
     announced: Option<(JobId, Time)>,
+    /// Kept where jobs may not wait for ever.
+    starvation: Option<Starvation>,
+    /// Kept where a formula asks for it.
+    shares: Option<Shares>,
     #[serde(skip)]
     profile: Option<Profile>,
 }
@@ -142,13 +154,16 @@ struct Blocked {
     room: Procs,
     /// Whether processors were given back since.
     freed: bool,
+    /// After this another job heads the queue, for it has waited too long.
+    until: Time,
 }
 
 impl Blocked {
-    /// Whether the job that the shadow waits for is overdue by now: it and others count as ending now then.
+    /// Whether the job that the shadow waits for is overdue by now: it and others count as ending now then. Or whether
+    /// another job heads the queue by now.
     #[inline]
     fn out_of_date(&self, now: Time, overdue: Overdue) -> bool {
-        now > self.shadow && overdue == Overdue::Now
+        now > self.until || (now > self.shadow && overdue == Overdue::Now)
     }
 
     /// What may start beside the reservation while so many processors are free.
@@ -193,13 +208,17 @@ impl Backfill {
     /// A policy with these choices and an empty queue.
     #[must_use]
     pub fn new(choices: Choices) -> Backfill {
-        let separate = choices.backfill.is_some_and(|b| b != choices.order);
-        let in_line = separate && choices.order == Order::Fcfs && choices.reservations <= 1;
+        let separate = choices.backfill.as_ref().filter(|&backfill| *backfill != choices.order);
+        let in_line = separate.is_some() && choices.order == Order::Fcfs && choices.reservations <= 1;
+        // In the order of arrival, a job that has waited too long heads the queue anyway.
+        let starve = choices.starve.filter(|_| choices.order != Order::Fcfs);
         Backfill {
-            choices,
-            queue: WaitQueue::default(),
+            queue: Ranking::new(&choices.order),
             line: in_line.then(Line::default),
-            candidates: separate.then(WaitQueue::default),
+            candidates: separate.map(Ranking::new),
+            starvation: starve.map(Starvation::new),
+            shares: ranking::shares_for([&choices.order].into_iter().chain(&choices.backfill)),
+            choices,
             started: Vec::new(),
             fresh: Vec::new(),
             blocked: None,
@@ -216,43 +235,54 @@ impl Backfill {
         self.candidates.is_some() && !self.choices.order.heeds_predictions() && self.choices.reservations <= 1
     }
 
-    fn candidate(&self, job: &Waiting) -> Waiting {
-        let order = self.choices.backfill.unwrap_or(self.choices.order);
-        order.waiting(job.id, job.submit, job.procs, job.prediction)
+    /// The order in which jobs are tried behind the head.
+    #[inline]
+    fn backfill_order(&self) -> &Order {
+        self.choices.backfill.as_ref().unwrap_or(&self.choices.order)
     }
 
     #[inline]
-    fn enqueue(&mut self, job: Waiting) {
+    fn candidate(&self, job: &Waiting, view: &View<'_>) -> Waiting {
+        let facts = || ranking::facts(job.id, job.prediction, view);
+        self.backfill_order().waiting(job.id, job.submit, job.procs, job.prediction, facts)
+    }
+
+    #[inline]
+    fn enqueue(&mut self, job: Waiting, view: &View<'_>) {
+        if let Some(starvation) = &mut self.starvation {
+            starvation.join(job.id);
+        }
         match &mut self.line {
             Some(line) => line.join(job.id),
-            None => self.queue.insert(job),
+            None => self.queue.insert(job, &self.choices.order, view),
         }
         if self.candidates.is_some() {
-            let job = self.candidate(&job);
+            let job = self.candidate(&job, view);
+            let order = self.choices.backfill.as_ref().unwrap_or(&self.choices.order);
             if let Some(candidates) = &mut self.candidates {
-                candidates.insert(job);
+                candidates.insert(job, order, view);
             }
         }
     }
 
     /// Takes a job out of both queues, given as either holds it. In line it stays until it would be first.
     #[inline]
-    fn dequeue(&mut self, job: &Waiting) {
-        self.leave_queue(job);
-        self.leave_candidates(job);
+    fn dequeue(&mut self, job: &Waiting, view: &View<'_>) {
+        self.leave_queue(job, view);
+        self.leave_candidates(job, view);
     }
 
     #[inline]
-    fn leave_queue(&mut self, job: &Waiting) {
+    fn leave_queue(&mut self, job: &Waiting, view: &View<'_>) {
         if self.line.is_none() {
-            self.queue.remove(self.choices.place(job));
+            self.queue.remove(self.choices.place(job, view));
         }
     }
 
     #[inline]
-    fn leave_candidates(&mut self, job: &Waiting) {
+    fn leave_candidates(&mut self, job: &Waiting, view: &View<'_>) {
         if self.candidates.is_some() {
-            let place = self.candidate(job).place();
+            let place = self.candidate(job, view).place();
             if let Some(candidates) = &mut self.candidates {
                 candidates.remove(place);
             }
@@ -260,17 +290,17 @@ impl Backfill {
     }
 
     #[inline]
-    fn enqueue_fresh(&mut self) {
+    fn enqueue_fresh(&mut self, view: &View<'_>) {
         match self.fresh[..] {
             [] => return,
             [job] => {
                 self.fresh.clear();
-                return self.enqueue(job);
+                return self.enqueue(job, view);
             }
             _ => {}
         }
         let mut fresh = std::mem::take(&mut self.fresh);
-        fresh.drain(..).for_each(|job| self.enqueue(job));
+        fresh.drain(..).for_each(|job| self.enqueue(job, view));
         self.fresh = fresh;
     }
 
@@ -278,13 +308,16 @@ impl Backfill {
     fn head(&mut self, view: &View<'_>) -> Option<Waiting> {
         if let Some(line) = &mut self.line {
             let id = line.first(|id| id >= view.oldest() && view.phase(id) == Phase::Waiting)?;
-            let job = view.job(id);
-            return Some(self.choices.order.waiting(id, job.submit, job.procs, view.prediction(id)));
+            return Some(ranking::waiting(&self.choices.order, id, view.prediction(id), view));
         }
-        let head = match self.choices.order {
-            Order::Lxf => self.queue.most_expanded(view.now(), None),
-            _ => self.queue.first(),
-        };
+        if let Some(starvation) = &mut self.starvation {
+            let started = &self.started;
+            let head = starvation.head(|id| started.iter().all(|job| job.id != id), view);
+            if head.is_some() {
+                return head;
+            }
+        }
+        let head = self.queue.first(&self.choices.order, view);
         head.map(|head| Waiting { prediction: view.prediction(head.id), ..head })
     }
 
@@ -292,6 +325,46 @@ impl Backfill {
     #[inline]
     fn nobody_waits(&self) -> bool {
         self.candidates.as_ref().unwrap_or(&self.queue).is_empty()
+    }
+
+    /// Gives every job its place of now in the queues whose order changes with time.
+    fn rate(&mut self, view: &View<'_>) {
+        let Backfill { choices, queue, candidates, shares, .. } = self;
+        let formulas = [choices.order.moving(), choices.backfill.as_ref().and_then(Order::moving)];
+        if formulas == [None, None] {
+            return;
+        }
+        if let Some(shares) = shares {
+            ranking::bring_up_to_date(shares, view);
+        }
+        let moment = moment(candidates.as_ref().unwrap_or(queue).len(), shares.as_ref(), view);
+        queue.rate(formulas[0], &moment);
+        if let Some(candidates) = candidates {
+            candidates.rate(formulas[1], &moment);
+        }
+    }
+
+    /// Jobs that arrived at once in the order in which they are tried.
+    #[cold]
+    fn sort_fresh(&mut self, view: &View<'_>) {
+        let mut fresh = std::mem::take(&mut self.fresh);
+        match self.backfill_order().moving() {
+            None => fresh.sort_by_key(|job| self.candidate(job, view).place()),
+            Some(_) => {
+                if let Some(shares) = &mut self.shares {
+                    ranking::bring_up_to_date(shares, view);
+                }
+                let waiting = self.candidates.as_ref().unwrap_or(&self.queue).len() + fresh.len();
+                let moment = moment(waiting, self.shares.as_ref(), view);
+                let order = self.backfill_order();
+                let place = |job: &Waiting| {
+                    let facts = ranking::facts(job.id, job.prediction, view);
+                    (order.moving().map(|formula| formula.place(&facts, &moment)), job.id)
+                };
+                fresh.sort_by_cached_key(place);
+            }
+        }
+        self.fresh = fresh;
     }
 
     /// Jobs arrived, and what others gave back is too little for whoever could not start before: they cannot start now. Answers
@@ -314,7 +387,7 @@ impl Backfill {
             return false;
         }
         if self.choices.backfill.is_none() {
-            self.enqueue_fresh();
+            self.enqueue_fresh(view);
             return true;
         }
         debug_assert_eq!(
@@ -327,16 +400,14 @@ impl Backfill {
             && !fit.admits(job.procs, job.prediction)
         {
             self.fresh.clear();
-            self.enqueue(job);
+            self.enqueue(job, view);
             if let Some(blocked) = &mut self.blocked {
                 blocked.room = blocked.room_beside(&job, fit.free);
             }
             return true;
         }
         if self.fresh.len() > 1 {
-            let mut fresh = std::mem::take(&mut self.fresh);
-            fresh.sort_by_key(|job| self.candidate(job).place());
-            self.fresh = fresh;
+            self.sort_fresh(view);
         }
         let (mut kept, mut blocked) = (true, blocked);
         for at in 0..self.fresh.len() {
@@ -347,7 +418,7 @@ impl Backfill {
                 fit.take(job.procs, longest);
                 actions.start(job.id, Why::Backfilled);
             } else {
-                self.enqueue(job);
+                self.enqueue(job, view);
                 blocked.room = blocked.room_beside(&job, fit.free);
             }
         }
@@ -359,7 +430,7 @@ impl Backfill {
     /// Whether a pass over the queue would backfill nobody, as far as predictions say so.
     fn nobody_fits(&self, fit: Fit) -> bool {
         let queue = self.candidates.as_ref().unwrap_or(&self.queue);
-        self.choices.backfill.is_none() || self.choices.guard == Guard::Estimate || queue.next_fit(None, fit).is_none()
+        self.choices.backfill.is_none() || self.choices.guard == Guard::Estimate || !queue.any_fits(fit)
     }
 
     /// Processors that count as free.
@@ -391,16 +462,19 @@ impl Backfill {
                 return (free - job.procs, None);
             }
         }
-        self.enqueue_fresh();
+        self.enqueue_fresh(view);
+        self.rate(view);
         loop {
             match self.head(view) {
                 Some(head) if head.procs <= free => {
                     match &mut self.line {
                         Some(line) => line.leave(),
-                        None if self.choices.order == Order::Lxf => self.leave_queue(&head),
-                        None => _ = self.queue.take_first(),
+                        None if self.choices.order.is_dynamic() || self.starvation.is_some() => {
+                            self.leave_queue(&head, view);
+                        }
+                        None => _ = self.queue.queue().take_first(),
                     }
-                    self.leave_candidates(&head);
+                    self.leave_candidates(&head, view);
                     actions.start(head.id, Why::Head);
                     self.started.push(Running { end: now + head.prediction, id: head.id, procs: head.procs });
                     free -= head.procs;
@@ -431,9 +505,9 @@ impl Backfill {
         let Blocked { shadow, extra, .. } = blocked;
         debug_assert_eq!((shadow, extra), self.reservation_of(blocked.head.id, free, view), "at {now}");
         let mut fit = blocked.fit(free, now);
-        let (kept, room) = match self.choices.backfill {
+        let (kept, room) = match &self.choices.backfill {
             None => (true, Procs::MAX),
-            Some(Order::Lxf) => (self.backfill_by_expansion(&mut fit, view, actions), fit.free),
+            Some(order) if order.is_dynamic() => (self.backfill_as_of_now(&mut fit, view, actions), fit.free),
             Some(_) => self.backfill_in_order(&mut fit, view, actions),
         };
         let room = room.min(blocked.procs - 1);
@@ -467,7 +541,14 @@ impl Backfill {
         if shadow < Time::MAX {
             self.announce(head.id, shadow, actions);
         }
-        Some((free, Blocked { head: head.place(), procs: head.procs, shadow, extra, room: 0, freed: false }))
+        let until = match &mut self.starvation {
+            Some(starvation) => {
+                let started = &self.started;
+                starvation.until(head.id, |id| started.iter().all(|job| job.id != id), view)
+            }
+            None => Time::MAX,
+        };
+        Some((free, Blocked { head: head.place(), procs: head.procs, shadow, extra, room: 0, freed: false, until }))
     }
 
     /// Shadow time and extra processors of the job that blocks the queue; [`Time::MAX`] where it has no reservation.
@@ -517,10 +598,10 @@ impl Backfill {
             actions.start(job.id, Why::Backfilled);
         };
         let room = match candidates {
-            None => queue.take_all(fit, starts),
-            Some(candidates) => candidates.take_all(fit, |job| {
+            None => queue.queue().take_all(fit, starts),
+            Some(candidates) => candidates.queue().take_all(fit, |job| {
                 if line.is_none() {
-                    queue.remove(choices.place(job));
+                    queue.remove(choices.place(job, view));
                 }
                 starts(job);
             }),
@@ -531,11 +612,13 @@ impl Backfill {
     /// [`Backfill::backfill_in_order`] where jobs are tried by their predictions, but judged by their estimates, too.
     fn backfill_guarded(&mut self, fit: &mut Fit, view: &View<'_>, actions: &mut Actions) -> bool {
         let (mut after, mut kept) = (None, true);
-        while let Some(job) = self.candidates.as_ref().unwrap_or(&self.queue).next_fit(after, *fit) {
+        while let Some(job) =
+            self.candidates.as_ref().unwrap_or(&self.queue).next_fit(after, *fit, self.backfill_order(), view)
+        {
             after = Some(job.place());
             let longest = self.longest(&job, view);
             if fit.admits(job.procs, longest) {
-                self.dequeue(&job);
+                self.dequeue(&job, view);
                 kept &= self.choices.keeps_reservation(&job, fit.window);
                 fit.take(job.procs, longest);
                 actions.start(job.id, Why::Backfilled);
@@ -544,15 +627,15 @@ impl Backfill {
         kept
     }
 
-    fn backfill_by_expansion(&mut self, fit: &mut Fit, view: &View<'_>, actions: &mut Actions) -> bool {
-        let now = view.now();
+    /// [`Backfill::backfill_in_order`] where the order changes with time.
+    fn backfill_as_of_now(&mut self, fit: &mut Fit, view: &View<'_>, actions: &mut Actions) -> bool {
         let mut kept = true;
         loop {
             let queue = self.candidates.as_ref().unwrap_or(&self.queue);
-            let Some(job) = queue.most_expanded(now, Some(*fit)) else {
+            let Some(job) = queue.next_fit(None, *fit, self.backfill_order(), view) else {
                 return kept;
             };
-            self.dequeue(&job);
+            self.dequeue(&job, view);
             kept &= self.choices.keeps_reservation(&job, fit.window);
             fit.take(job.procs, job.prediction);
             actions.start(job.id, Why::Backfilled);
@@ -562,12 +645,13 @@ impl Backfill {
     /// A pass with several reservations: a plan of the future, made anew each time.
     fn planned_pass(&mut self, view: &View<'_>, actions: &mut Actions) {
         let now = view.now();
-        self.enqueue_fresh();
+        self.enqueue_fresh(view);
+        self.rate(view);
         let mut free = view.free();
         let mut profile = self.profile.take().unwrap_or_else(|| Profile::new(now, 0));
         // In the plan an overdue job ends now; what it still holds is not free for a start.
         profile.reset_to_running(now, free, view.running().iter().map(|j| (j.end, j.procs)));
-        let Backfill { choices, queue, .. } = &*self;
+        let Backfill { choices, queue, starvation, .. } = &mut *self;
         let mut planned = 0;
         let mut starting: Vec<Waiting> = Vec::new();
         let mut plan = |job: &Waiting| {
@@ -586,28 +670,28 @@ impl Backfill {
             }
             planned < choices.reservations
         };
-        if choices.order == Order::Lxf {
-            let mut waiting: Vec<Waiting> = queue.iter().copied().collect();
-            sort_by_expansion(&mut waiting, now);
+        if choices.order.is_dynamic() || starvation.is_some() {
+            let mut waiting = queue.sorted(&choices.order, view);
+            if let Some(starvation) = starvation {
+                starvation.put_first(&mut waiting, now);
+            }
             let _ = waiting.iter().all(&mut plan);
         } else {
-            let _ = queue.iter().all(&mut plan);
+            let _ = queue.queue().iter().all(&mut plan);
         }
         for job in &starting {
-            self.dequeue(job);
+            self.dequeue(job, view);
         }
-        match self.choices.backfill {
+        match &self.choices.backfill {
             None => {}
-            Some(Order::Lxf) => {
-                let mut candidates: Vec<Waiting> =
-                    self.candidates.as_ref().unwrap_or(&self.queue).iter().copied().collect();
-                sort_by_expansion(&mut candidates, now);
+            Some(order) if order.is_dynamic() => {
+                let candidates = self.candidates.as_ref().unwrap_or(&self.queue).sorted(order, view);
                 for job in &candidates {
                     let span = job.prediction.max(Span(1));
                     if job.procs <= free && profile.least_free(now, span) >= job.procs {
                         profile.reserve(now, now.saturating_add(span), job.procs);
                         free -= job.procs;
-                        self.dequeue(job);
+                        self.dequeue(job, view);
                         actions.start(job.id, Why::Backfilled);
                     }
                 }
@@ -615,11 +699,13 @@ impl Backfill {
             Some(_) => {
                 let (mut after, mut stairs) = (None, Stairs::default());
                 stairs.beside(&profile, now, free);
-                while let Some(job) = self.candidates.as_ref().unwrap_or(&self.queue).next_admitted(after, &stairs) {
+                while let Some(job) =
+                    self.candidates.as_mut().unwrap_or(&mut self.queue).queue().next_admitted(after, &stairs)
+                {
                     after = Some(job.place());
                     profile.reserve(now, now.saturating_add(job.prediction.max(Span(1))), job.procs);
                     free -= job.procs;
-                    self.dequeue(&job);
+                    self.dequeue(&job, view);
                     actions.start(job.id, Why::Backfilled);
                     stairs.beside(&profile, now, free);
                 }
@@ -636,10 +722,6 @@ impl Backfill {
     }
 }
 
-fn sort_by_expansion(jobs: &mut [Waiting], now: Time) {
-    jobs.sort_by(|a, b| crate::parts::more_expanded(b, a, now).cmp(&crate::parts::more_expanded(a, b, now)));
-}
-
 impl Policy for Backfill {
     fn name(&self) -> &str {
         "backfill"
@@ -649,7 +731,10 @@ impl Policy for Backfill {
     fn observe(&mut self, event: Event, view: &View<'_>) {
         match event {
             Event::Arrived(id) => self.arrived(id, view),
-            Event::Ended { predicted_end, .. } => {
+            Event::Ended { job, predicted_end } => {
+                if let Some(shares) = &mut self.shares {
+                    ranking::account(shares, job, view);
+                }
                 self.ended = !self.nobody_waits();
                 // What it gives back now was counted as free at the shadow time, and just before it, too.
                 match &mut self.blocked {
@@ -674,7 +759,7 @@ impl Policy for Backfill {
                 if let Some(blocked) = &mut self.blocked {
                     blocked.room = self.fresh.iter().fold(blocked.room, |room, job| room.min(job.procs - 1));
                 }
-                self.enqueue_fresh();
+                self.enqueue_fresh(view);
                 return;
             }
         }
@@ -693,9 +778,9 @@ impl Policy for Backfill {
         }
         match self.blocked {
             Some(b) if !b.freed && !b.out_of_date(now, self.choices.overdue) => match self.choices.extra {
-                Extra::All => b.shadow,
+                Extra::All => b.shadow.min(b.until),
                 // Of the ends at the shadow time itself only some were counted.
-                Extra::First => b.shadow - Span(1),
+                Extra::First => (b.shadow - Span(1)).min(b.until),
             },
             None if self.nobody_waits() => Time::MAX,
             _ => Time::MIN,
@@ -725,22 +810,19 @@ impl Policy for Backfill {
 impl Backfill {
     #[inline(never)]
     fn arrived(&mut self, id: JobId, view: &View<'_>) {
-        let job = view.job(id);
-        self.fresh.push(self.choices.order.waiting(id, job.submit, job.procs, view.prediction(id)));
+        self.fresh.push(ranking::waiting(&self.choices.order, id, view.prediction(id), view));
     }
 
     #[cold]
     fn cancelled(&mut self, id: JobId, view: &View<'_>) {
-        let job = view.job(id);
         self.fresh.retain(|f| f.id != id);
-        self.dequeue(&self.choices.order.waiting(id, job.submit, job.procs, view.prediction(id)));
+        self.dequeue(&ranking::waiting(&self.choices.order, id, view.prediction(id), view), view);
         self.blocked = None;
     }
 
     #[inline(never)]
     fn repredicted(&mut self, id: JobId, old: Span, view: &View<'_>) {
         let (job, new) = (view.job(id), view.prediction(id));
-        let order = self.choices.order;
         match view.phase(id) {
             Phase::Running => {
                 let end = view.predicted_end(id);
@@ -749,17 +831,18 @@ impl Backfill {
             }
             Phase::Waiting => {
                 self.blocked = None;
+                let order = &self.choices.order;
+                let (old, new) = (ranking::waiting(order, id, old, view), ranking::waiting(order, id, new, view));
                 if let Some(fresh) = self.fresh.iter_mut().find(|f| f.id == id) {
-                    *fresh = order.waiting(id, job.submit, job.procs, new);
+                    *fresh = new;
                 } else {
-                    let (old, new) =
-                        (order.waiting(id, job.submit, job.procs, old), order.waiting(id, job.submit, job.procs, new));
                     if !self.predictions_lag() {
-                        self.queue.replace(old.place(), new);
+                        self.queue.replace(old.place(), new, &self.choices.order, view);
                     }
-                    let (old, new) = (self.candidate(&old).place(), self.candidate(&new));
+                    let (old, new) = (self.candidate(&old, view).place(), self.candidate(&new, view));
+                    let order = self.choices.backfill.as_ref().unwrap_or(&self.choices.order);
                     if let Some(candidates) = &mut self.candidates {
-                        candidates.replace(old, new);
+                        candidates.replace(old, new, order, view);
                     }
                 }
             }

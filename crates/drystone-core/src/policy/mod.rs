@@ -8,6 +8,7 @@ mod kinds;
 mod multiqueue;
 mod outside;
 mod planned;
+mod ranking;
 mod registry;
 pub mod slack;
 mod spec;

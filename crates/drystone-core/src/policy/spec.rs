@@ -4,8 +4,9 @@ use super::Pass;
 use super::kinds::{ALIASES, COMMON};
 use super::registry::{self, Alias, Kind, Variant, names};
 use crate::engine::Scheduler;
-use crate::parts::predict;
-use crate::text::{Args, Call, Needs, SpecError, nearest, plain};
+use crate::parts::{Order, predict};
+use crate::text::{Args, Call, Needs, Param, SpecError, nearest, plain};
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -77,7 +78,10 @@ impl PolicySpec {
                 ("correct", value) => (value, auto),
                 (_, value) => (value, param.default),
             };
-            let value = plain(value);
+            let value = match value.parse::<Order>() {
+                Ok(order) if takes_orders(param) => Cow::Owned(order.to_string()),
+                _ => plain(value),
+            };
             if value != default && self.lacks(param.name).is_none() {
                 call.args.push((Some(param.name.to_string()), value.to_string()));
             }
@@ -210,6 +214,11 @@ fn given(kind: &Kind, call: &Call) -> Result<Vec<(String, String)>, String> {
         set.push((key.to_string(), value.clone()));
     }
     Ok(set)
+}
+
+/// Whether a parameter takes an order: a formula is then written in one way.
+fn takes_orders(param: &Param) -> bool {
+    param.takes.iter().any(|takes| takes.name() == "order")
 }
 
 /// What `correct=auto` means.

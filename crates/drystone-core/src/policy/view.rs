@@ -92,6 +92,8 @@ pub(crate) struct Known {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct World {
     pub(crate) now: Time,
+    /// When the first job was submitted; 0 before.
+    pub(crate) origin: Time,
     pub(crate) machine: Machine,
     /// Free processors. Below 0 only within an instant, and only with [`Pass::Pyss`](super::Pass::Pyss).
     pub(crate) free: i64,
@@ -139,6 +141,12 @@ impl<'a> View<'a> {
     #[must_use]
     pub fn now(&self) -> Time {
         self.world.now
+    }
+
+    /// When the first job was submitted that was announced; [`Time::ZERO`] before.
+    #[must_use]
+    pub fn origin(&self) -> Time {
+        self.world.origin
     }
 
     /// The machine.

@@ -2,10 +2,13 @@
 //!
 //! ```text
 //! call  = name [ "@" variant ] [ "(" [ arg { "," arg } ] ")" ]
-//! arg   = [ key "=" ] value          value = text with balanced parentheses, no comma outside them
+//! arg   = [ key "=" ] value          value = text with balanced parentheses, no comma outside them;
+//!                                    or any text in double quotes
 //! name  = letters, digits, "+", "-", "_", "."
 //! ```
 
+use crate::parts::formula::FormulaError;
+use std::borrow::Cow;
 use std::fmt;
 
 /// A name with arguments, as written.
@@ -21,13 +24,24 @@ pub struct Call {
 
 /// A text that does not follow the grammar, or says something impossible.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("policy `{text}`: {problem}")]
+#[error("policy `{}`: {problem}", shortened(.text))]
 pub struct SpecError {
     /// The text.
     pub text: String,
     /// What is wrong and what would be right.
     pub problem: String,
 }
+
+/// A text that fits a line or two.
+fn shortened(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(LONGEST_SHOWN) {
+        Some((end, _)) => Cow::Owned(format!("{}...", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// Characters of a policy's text that an error shows.
+const LONGEST_SHOWN: usize = 200;
 
 pub(crate) fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '_' | '.')
@@ -67,7 +81,11 @@ impl Call {
         }
         let mut call =
             Call { name: name.to_ascii_lowercase(), variant: variant.map(str::to_ascii_lowercase), args: Vec::new() };
-        for arg in split_args(args.unwrap_or("")).map_err(fail)? {
+        let pointed = |unpaired: Unpaired| {
+            let inner = trimmed.find('(').map_or(0, |open| trimmed[..=open].chars().count());
+            fail(FormulaError::new(trimmed, inner + unpaired.at, unpaired.problem).to_string())
+        };
+        for arg in split_args(args.unwrap_or("")).map_err(pointed)? {
             let (key, value) = match top_level_equals(arg) {
                 Some(at) => (Some(arg[..at].trim().to_ascii_lowercase()), arg[at + 1..].trim()),
                 None => (None, arg),
@@ -80,31 +98,50 @@ impl Call {
             {
                 return Err(fail(format!("`{key}` is given twice")));
             }
-            call.args.push((key, value.to_string()));
+            call.args.push((key, unquoted(value).to_string()));
         }
         Ok(call)
     }
 }
 
-/// Splits at commas outside parentheses.
-fn split_args(text: &str) -> Result<Vec<&str>, String> {
+/// A value without the quotes around it, unless without them it would be read as another: a formula with a bracket too
+/// many keeps them, so that its own error is told.
+fn unquoted(value: &str) -> &str {
+    let inner = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).map(str::trim);
+    inner.filter(|inner| split_args(inner).is_ok_and(|parts| parts.len() == 1)).unwrap_or(value)
+}
+
+/// A bracket or a quote without the other one.
+struct Unpaired {
+    /// Which character.
+    at: usize,
+    problem: &'static str,
+}
+
+/// Splits at commas outside parentheses and quotes.
+fn split_args(text: &str) -> Result<Vec<&str>, Unpaired> {
     let mut args = Vec::new();
-    let (mut depth, mut from) = (0usize, 0);
-    for (at, c) in text.char_indices() {
+    let (mut open, mut from, mut quote) = (Vec::new(), 0, None);
+    for (at, (byte, c)) in text.char_indices().enumerate() {
         match c {
-            '(' => depth += 1,
+            '"' => quote = if quote.is_some() { None } else { Some(at) },
+            _ if quote.is_some() => {}
+            '(' => open.push(at),
             ')' => {
-                depth = depth.checked_sub(1).ok_or("there is a `)` too many")?;
+                open.pop().ok_or(Unpaired { at, problem: "there is a `)` too many" })?;
             }
-            ',' if depth == 0 => {
-                args.push(text[from..at].trim());
-                from = at + 1;
+            ',' if open.is_empty() => {
+                args.push(text[from..byte].trim());
+                from = byte + 1;
             }
             _ => {}
         }
     }
-    if depth > 0 {
-        return Err("there is a `(` too many".into());
+    if let Some(at) = quote {
+        return Err(Unpaired { at, problem: "a quote is not closed" });
+    }
+    if let Some(&at) = open.last() {
+        return Err(Unpaired { at, problem: "there is a `(` too many" });
     }
     let last = text[from..].trim();
     if !last.is_empty() || !args.is_empty() {

@@ -2,24 +2,65 @@
 
 use super::{Arrive, Backfill, Choices, Guard, Overdue};
 use crate::parts::{Extra, Order, predict};
-use crate::policy::{Condition, Kind, Needs, Param, Takes, Variant};
+use crate::model::Span;
+use crate::policy::ranking::order;
+use crate::policy::{Args, Condition, Form, Kind, Needs, Param, SpecError, Takes, Variant};
 
 const ORDER: Param =
     Param::new("order", "fcfs", &[Order::TAKES], "the order of the queue: who is first, and gets a reservation");
 
 const BACKFILL: Param = Param::new("backfill", "fcfs", &[Order::TAKES], "the order in which the others are tried");
 
+const STARVE: Param = Param::new(
+    "starve",
+    "none",
+    &[Takes::Words(&["none"]), PATIENCE],
+    "a job that has waited longer heads the queue, of several the first to arrive",
+);
+
+/// How long a job may wait.
+const PATIENCE: Takes = Takes::Form(&Form {
+    name: "duration",
+    shape: "20h|2d",
+    samples: &["20h", "2d", "0s", "90m", "30"],
+    check: |text| seconds(text).is_some(),
+});
+
+/// The value of [`STARVE`].
+fn starve(args: &Args<'_>) -> Result<Option<Span>, SpecError> {
+    match args.text("starve") {
+        "none" => Ok(None),
+        text => seconds(text).map(Some).ok_or_else(|| args.wrong("starve")),
+    }
+}
+
+/// A length of time: a whole number and a unit.
+fn seconds(text: &str) -> Option<Span> {
+    let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+    let (number, length) = match unit {
+        "s" => (number, 1),
+        "m" => (number, 60),
+        "h" => (number, 3_600),
+        "d" => (number, 86_400),
+        "w" => (number, 7 * 86_400),
+        _ => (text, 1),
+    };
+    let number: i64 = number.parse().ok().filter(|number| (0..=1 << 30).contains(number))?;
+    Some(Span(number * length))
+}
+
 /// Strictly in order: nobody overtakes.
 pub(crate) static FCFS: Kind = Kind {
     name: "fcfs",
     summary: "strictly in the order of the queue: nobody starts before those ahead of it",
     source: "the baseline of every study",
-    params: &[ORDER],
+    params: &[ORDER, STARVE],
     needs: &[],
     unnamed: None,
     variants: &[],
     build: &|args| {
-        Ok(Box::new(Backfill::new(Choices { order: args.get("order")?, backfill: None, ..Choices::default() })))
+        let (order, starve) = (order(args, "order")?, starve(args)?);
+        Ok(Box::new(Backfill::new(Choices { order, starve, backfill: None, ..Choices::default() })))
     },
 };
 
@@ -28,13 +69,14 @@ pub(crate) static GREEDY: Kind = Kind {
     name: "greedy",
     summary: "whoever fits starts; no reservation, so wide jobs may wait for ever",
     source: "backfilling without reservations, e.g. Feitelson et al. 2004",
-    params: &[ORDER],
+    params: &[ORDER, STARVE],
     needs: &[],
     unnamed: None,
     variants: &[],
     build: &|args| {
-        let order = args.get("order")?;
-        Ok(Box::new(Backfill::new(Choices { order, backfill: Some(order), reservations: 0, ..Choices::default() })))
+        let (order, starve) = (order(args, "order")?, starve(args)?);
+        let backfill = Some(order.clone());
+        Ok(Box::new(Backfill::new(Choices { order, backfill, starve, reservations: 0, ..Choices::default() })))
     },
 };
 
@@ -83,6 +125,7 @@ pub(crate) static EASY: Kind = Kind {
             "a job may overtake if its predicted end respects the reservation, or only if its estimated end does, \
                       too",
         ),
+        STARVE,
     ],
     needs: &[
         Needs { params: &["extra", "arrive", "guard"], any: &[Condition::Not("reserve", "0")] },
@@ -118,8 +161,9 @@ pub(crate) static EASY: Kind = Kind {
     ],
     build: &|args| {
         let choices = Choices {
-            order: args.get("order")?,
-            backfill: Some(args.get("backfill")?),
+            order: order(args, "order")?,
+            backfill: Some(order(args, "backfill")?),
+            starve: starve(args)?,
             reservations: args.get("reserve")?,
             extra: args.choose("extra", &[("all", Extra::All), ("first", Extra::First)])?,
             overdue: args
@@ -140,8 +184,11 @@ pub(crate) static EASY: Kind = Kind {
                 args.error("several reservations (`reserve`) go with `extra=all` and `overdue=now` only".into())
             );
         }
-        if choices.guard == Guard::Estimate && (choices.reservations > 1 || choices.backfill == Some(Order::Lxf)) {
-            return Err(args.error("`guard=estimate` takes one reservation, and no `backfill=lxf`".into()));
+        let changes = choices.backfill.as_ref().is_some_and(Order::is_dynamic);
+        if choices.guard == Guard::Estimate && (choices.reservations > 1 || changes) {
+            let problem = "`guard=estimate` takes one reservation, and no `backfill=lxf` or other order that changes \
+                           with time";
+            return Err(args.error(problem.into()));
         }
         Ok(Box::new(Backfill::new(choices)))
     },

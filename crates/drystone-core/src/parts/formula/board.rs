@@ -1,0 +1,118 @@
+//! The waiting jobs of a queue whose order changes with time.
+
+use super::Formula;
+use super::arithmetic::place;
+use super::program::{Block, Inputs, LANES};
+use super::value::{Facts, Moment};
+use crate::model::{JobId, Procs};
+use crate::parts::{Fit, Waiting};
+use serde::{Deserialize, Serialize};
+
+/// The jobs of a queue that is rated anew at each pass, in columns.
+///
+/// Insert, remove and a search cost O(n), a rating O(n · steps of the formula), each with a small constant: no job is
+/// sorted. Jobs with equal values are in the order of their arrival.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Board {
+    /// In no order. Their keys are the places of the last rating.
+    jobs: Vec<Waiting>,
+    submits: Vec<f64>,
+    users: Vec<i32>,
+    columns: Vec<Vec<f64>>,
+    #[serde(skip)]
+    stack: Vec<Block>,
+}
+
+impl Board {
+    /// Adds a job.
+    pub fn insert(&mut self, formula: &Formula, job: Waiting, facts: &Facts) {
+        self.jobs.push(job);
+        self.submits.push(facts.submit);
+        self.users.push(facts.user);
+        self.columns.resize(formula.0.program.columns.len(), Vec::new());
+        self.columns.iter_mut().zip(formula.0.program.fixed(facts)).for_each(|(column, value)| column.push(value));
+    }
+
+    /// Removes a job; `None` if it is not here.
+    pub fn remove(&mut self, id: JobId) -> Option<Waiting> {
+        let at = self.jobs.iter().position(|job| job.id == id)?;
+        Some(self.remove_at(at))
+    }
+
+    fn remove_at(&mut self, at: usize) -> Waiting {
+        self.submits.swap_remove(at);
+        self.users.swap_remove(at);
+        self.columns.iter_mut().for_each(|column| _ = column.swap_remove(at));
+        self.jobs.swap_remove(at)
+    }
+
+    /// Number of jobs.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// Whether no job is here.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
+    /// Gives every job its place at this moment. Answers of the other functions are about the last rating.
+    pub fn rate(&mut self, formula: &Formula, moment: &Moment<'_>) {
+        let mut from = 0;
+        while from < self.jobs.len() {
+            let count = (self.jobs.len() - from).min(LANES);
+            let Board { jobs, submits, users, columns, stack } = self;
+            let inputs = Inputs { moment: *moment, submits, users, columns, from, count };
+            let values = formula.0.program.run(stack, &inputs);
+            for (job, &value) in jobs[from..].iter_mut().zip(values) {
+                job.key = place(value);
+            }
+            from += count;
+        }
+    }
+
+    /// The first job in the order of the last rating. O(n).
+    #[must_use]
+    pub fn first(&self) -> Option<Waiting> {
+        self.jobs.iter().min_by_key(|job| job.place()).copied()
+    }
+
+    /// The first job that `fit` admits.
+    #[must_use]
+    pub fn next_fit(&self, fit: Fit) -> Option<Waiting> {
+        self.best(fit).map(|at| self.jobs[at])
+    }
+
+    /// Whether `fit` admits any job.
+    #[must_use]
+    pub fn any_fits(&self, fit: Fit) -> bool {
+        self.jobs.iter().any(|job| fit.admits(job.procs, job.prediction))
+    }
+
+    fn best(&self, fit: Fit) -> Option<usize> {
+        let admitted = self.jobs.iter().enumerate().filter(|(_, job)| fit.admits(job.procs, job.prediction));
+        admitted.min_by_key(|(_, job)| job.place()).map(|(at, _)| at)
+    }
+
+    /// Takes out the first job that `fit` admits.
+    pub fn take_fit(&mut self, fit: Fit) -> Option<Waiting> {
+        let at = self.best(fit)?;
+        Some(self.remove_at(at))
+    }
+
+    /// All jobs in the order of the last rating. O(n log n).
+    #[must_use]
+    pub fn sorted(&self) -> Vec<Waiting> {
+        let mut jobs = self.jobs.clone();
+        jobs.sort_unstable_by_key(Waiting::place);
+        jobs
+    }
+
+    /// The narrowest job; `None` where there is none.
+    #[must_use]
+    pub fn narrowest(&self) -> Option<Procs> {
+        self.jobs.iter().map(|job| job.procs).min()
+    }
+}

@@ -1,0 +1,158 @@
+//! What is known of a formula before any job is: constants, and on what each part depends.
+
+use super::arithmetic::{combine, holds, max, min, of_one, truth};
+use super::expr::{Expr, Function, Operator, Variable};
+
+/// On what a value depends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Depends {
+    /// It differs from job to job.
+    pub(super) job: bool,
+    /// It changes as time passes.
+    pub(super) clock: bool,
+    /// It changes as jobs come and go.
+    pub(super) state: bool,
+}
+
+impl Depends {
+    /// Whether it may change while a job waits.
+    pub(super) fn changes(self) -> bool {
+        self.clock || self.state
+    }
+
+    fn and(self, other: Depends) -> Depends {
+        Depends { job: self.job || other.job, clock: self.clock || other.clock, state: self.state || other.state }
+    }
+}
+
+/// On what a tree depends.
+pub(super) fn depends(expr: &Expr) -> Depends {
+    use Variable::*;
+    match expr {
+        Expr::Number(_) | Expr::Variable(Machine) => Depends::default(),
+        Expr::Variable(Waited | Expansion) => Depends { job: true, clock: true, state: false },
+        Expr::Variable(Load | Waiting) => Depends { job: false, clock: false, state: true },
+        Expr::Variable(_) => Depends { job: true, ..Depends::default() },
+        Expr::Usage(_) => Depends { job: true, clock: true, state: true },
+        other => other.parts().into_iter().map(depends).fold(Depends::default(), Depends::and),
+    }
+}
+
+/// The same formula with all that is constant computed. Every value keeps every bit.
+pub(super) fn fold(expr: Expr) -> Expr {
+    let number = |expr: &Expr| if let Expr::Number(number) = expr { Some(*number) } else { None };
+    match expr {
+        Expr::Minus(a) => match fold(*a) {
+            Expr::Number(a) => Expr::Number(-a),
+            Expr::Minus(a) => *a,
+            a => Expr::Minus(Box::new(a)),
+        },
+        Expr::Not(a) => match fold(*a) {
+            Expr::Not(a) => *a,
+            a => Expr::Not(Box::new(a)),
+        },
+        Expr::Binary(operator, a, b) => {
+            let (a, b) = (fold(*a), fold(*b));
+            match (number(&a), number(&b)) {
+                // A condition that always holds stays as it is: there are no numbers for conditions.
+                (Some(a), Some(b)) if !operator.makes_condition() => Expr::Number(combine(operator, a, b)),
+                _ => Expr::binary(operator, a, b),
+            }
+        }
+        Expr::Call(function, arguments) => fold_call(function, arguments.into_iter().map(fold).collect()),
+        leaf => leaf,
+    }
+}
+
+fn fold_call(function: Function, mut arguments: Vec<Expr>) -> Expr {
+    let numbers: Vec<f64> =
+        arguments.iter().map_while(|a| if let Expr::Number(n) = a { Some(*n) } else { None }).collect();
+    let all = numbers.len() == arguments.len();
+    match function {
+        Function::Min | Function::Max if all => {
+            let pick = if function == Function::Min { min } else { max };
+            Expr::Number(numbers.into_iter().reduce(pick).unwrap_or(f64::NAN))
+        }
+        Function::If => match constant_condition(&arguments[0]) {
+            Some(true) => arguments.swap_remove(1),
+            Some(false) => arguments.swap_remove(2),
+            None => Expr::Call(function, arguments),
+        },
+        Function::Min | Function::Max => Expr::Call(function, arguments),
+        _ if all => Expr::Number(of_one(function, numbers[0])),
+        _ => Expr::Call(function, arguments),
+    }
+}
+
+/// What a condition of numbers alone is.
+fn constant_condition(condition: &Expr) -> Option<bool> {
+    match condition {
+        Expr::Not(a) => constant_condition(a).map(|a| !a),
+        Expr::Binary(operator, a, b) if operator.joins_conditions() => {
+            let (a, b) = (constant_condition(a)?, constant_condition(b)?);
+            Some(holds(combine(*operator, truth(a), truth(b))))
+        }
+        Expr::Binary(operator, a, b) => match (&**a, &**b) {
+            (Expr::Number(a), Expr::Number(b)) => Some(holds(combine(*operator, *a, *b))),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A formula as `fixed + slope·w`, where the fixed part belongs to the job alone: then all values change alike as time
+/// passes, and no job overtakes another. What is alike for all jobs is left out of `fixed`.
+pub(super) struct Line {
+    pub(super) fixed: Expr,
+    pub(super) slope: f64,
+}
+
+/// The formula as a line, if it is one.
+pub(super) fn line(expr: &Expr) -> Option<Line> {
+    let on = depends(expr);
+    if !on.job {
+        return Some(Line { fixed: Expr::Number(0.0), slope: 0.0 });
+    }
+    if !on.changes() {
+        return Some(Line { fixed: expr.clone(), slope: 0.0 });
+    }
+    match expr {
+        Expr::Variable(Variable::Waited) => Some(Line { fixed: Expr::Number(0.0), slope: 1.0 }),
+        Expr::Minus(a) => {
+            let a = line(a)?;
+            Some(Line { fixed: fold(Expr::Minus(Box::new(a.fixed))), slope: -a.slope })
+        }
+        Expr::Binary(operator @ (Operator::Add | Operator::Subtract), a, b) => {
+            let (a, b) = (line(a)?, line(b)?);
+            let sign = if *operator == Operator::Add { 1.0 } else { -1.0 };
+            Some(Line { fixed: joined(*operator, a.fixed, b.fixed), slope: a.slope + sign * b.slope })
+        }
+        Expr::Binary(operator @ (Operator::Multiply | Operator::Divide), a, b) => {
+            let (inner, factor, first) = match (&**a, &**b) {
+                (a, Expr::Number(factor)) => (a, *factor, true),
+                (Expr::Number(factor), b) if *operator == Operator::Multiply => (b, *factor, false),
+                _ => return None,
+            };
+            let inner = line(inner)?;
+            let (fixed, factor_expr) = (inner.fixed, Expr::Number(factor));
+            let fixed = if first {
+                Expr::binary(*operator, fixed, factor_expr)
+            } else {
+                Expr::binary(*operator, factor_expr, fixed)
+            };
+            Some(Line { fixed: fold(fixed), slope: combine(*operator, inner.slope, factor) })
+        }
+        _ => None,
+    }
+    .filter(|line| line.slope.is_finite())
+}
+
+/// A sum or a difference, without what is nothing.
+fn joined(operator: Operator, a: Expr, b: Expr) -> Expr {
+    match (a, b) {
+        (a, Expr::Number(0.0)) => a,
+        (Expr::Number(0.0), b) if operator == Operator::Add => b,
+        (Expr::Number(0.0), b) => fold(Expr::Minus(Box::new(b))),
+        (a, b) => Expr::binary(operator, a, b),
+    }
+}

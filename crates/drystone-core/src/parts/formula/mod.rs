@@ -1,0 +1,219 @@
+//! Formulas by which waiting jobs are put in order, such as `log10(r)*n + 870*log10(s)`: the smallest value first, ties
+//! by arrival, NaN last.
+//!
+//! A formula is read ([`Formula::from_str`]), checked, and written again in one canonical way. What it means is defined
+//! to the last bit (see `arithmetic.rs`), and constants are computed beforehand. An analysis finds out whether places in
+//! the queue change with time ([`Motion`]): a fixed value is a key of the indexed queue; where all values change alike,
+//! as in `r*n - 60*w`, the order stays, and the formula counts as `r*n + 60*s`; only values that overtake each other are
+//! computed again at each pass, for all jobs at once ([`Board`]).
+
+mod arithmetic;
+mod board;
+mod error;
+mod expr;
+mod fold;
+mod lex;
+mod named;
+mod parse;
+mod print;
+mod program;
+mod shares;
+#[cfg(test)]
+mod tests;
+mod value;
+
+pub use board::Board;
+pub use error::FormulaError;
+pub use expr::{Expr, FUNCTIONS, Function, FunctionInfo, Operator, VARIABLES, Variable, VariableInfo};
+pub use named::{FACTORS, NAMED, Named, NamedVariant, VARIANTS};
+pub use shares::{Shares, Usage};
+pub use value::{Facts, Moment};
+
+use program::Program;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// How values of waiting jobs change with time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Motion {
+    /// Not at all, or all alike: no job overtakes another.
+    Still,
+    /// With the clock: jobs may overtake each other while they wait.
+    Clock,
+    /// With what happens to other jobs, too: with the load, the number of waiting jobs, or what users had of late.
+    State,
+}
+
+/// A formula that has been checked. Copies share it.
+#[derive(Clone, Debug)]
+pub struct Formula(Arc<Checked>);
+
+#[derive(Clone, Debug)]
+struct Checked {
+    /// As it is written: the canonical text, or the name of a named order.
+    text: String,
+    expr: Expr,
+    motion: Motion,
+    /// What orders jobs where nothing overtakes.
+    still: Expr,
+    /// What orders them else.
+    program: Program,
+    /// Where it asks for the true run time, which only perfect predictions tell.
+    clairvoyant: Option<usize>,
+}
+
+impl Formula {
+    /// Checks a tree that was made by a program.
+    ///
+    /// # Errors
+    /// A tree whose types are wrong, or that is too large.
+    pub fn new(expr: &Expr) -> Result<Formula, FormulaError> {
+        expr.to_string().parse()
+    }
+
+    /// From a tree whose types are right.
+    fn of(expr: Expr, clairvoyant: Option<usize>) -> Formula {
+        let expr = fold::fold(expr);
+        let depends = fold::depends(&expr);
+        let line = fold::line(&expr);
+        let motion = match &line {
+            Some(_) => Motion::Still,
+            None if depends.state => Motion::State,
+            None => Motion::Clock,
+        };
+        let still = line.map_or_else(|| Expr::Number(0.0), still_key);
+        let program = Program::new(&expr);
+        Formula(Arc::new(Checked { text: expr.to_string(), expr, motion, still, program, clairvoyant }))
+    }
+
+    /// The same under a name.
+    fn named(self, text: String) -> Formula {
+        let checked = Arc::unwrap_or_clone(self.0);
+        Formula(Arc::new(Checked { text, ..checked }))
+    }
+
+    /// The name of a named order, or the canonical text of a formula.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    /// The tree, with constants computed.
+    #[must_use]
+    pub fn expr(&self) -> &Expr {
+        &self.0.expr
+    }
+
+    /// How values change with time.
+    #[must_use]
+    pub fn motion(&self) -> Motion {
+        self.0.motion
+    }
+
+    /// Why a policy may not use it that does not know true run times; `None` where it may.
+    #[must_use]
+    pub fn peeks(&self) -> Option<FormulaError> {
+        let problem = "this is the true run time, which a scheduler cannot know; write `r` for the predicted one, or add \
+                       `predict=perfect` for a policy that is clairvoyant";
+        self.0.clairvoyant.map(|at| FormulaError::new(&self.0.text, at, problem))
+    }
+
+    /// Whether a job's place depends on how long it is predicted to run.
+    #[must_use]
+    pub fn heeds_predictions(&self) -> bool {
+        fn asks(expr: &Expr) -> bool {
+            matches!(expr, Expr::Variable(Variable::Run | Variable::Area | Variable::Expansion))
+                || expr.parts().into_iter().any(asks)
+        }
+        asks(&self.0.expr)
+    }
+
+    /// The windows of `usage` in seconds.
+    #[must_use]
+    pub fn windows(&self) -> &[f64] {
+        &self.0.program.windows
+    }
+
+    /// A job's place in a queue where nothing overtakes ([`Motion::Still`]): smallest first.
+    #[inline]
+    #[must_use]
+    pub fn key(&self, facts: &Facts) -> i64 {
+        arithmetic::place(value::value(&self.0.still, facts, &Moment::default()))
+    }
+
+    /// A job's place at a moment, whatever the motion: smallest first.
+    #[must_use]
+    pub fn place(&self, facts: &Facts, moment: &Moment<'_>) -> i64 {
+        match self.0.motion {
+            Motion::Still => self.key(facts),
+            _ => arithmetic::place(self.value(facts, moment)),
+        }
+    }
+
+    /// The value for a job at a moment.
+    #[must_use]
+    pub fn value(&self, facts: &Facts, moment: &Moment<'_>) -> f64 {
+        value::value(&self.0.expr, facts, moment)
+    }
+}
+
+/// What orders jobs as `fixed + slope·w` does at any moment: with the submit time for the wait.
+fn still_key(line: fold::Line) -> Expr {
+    if line.slope == 0.0 {
+        return line.fixed;
+    }
+    let submit = Expr::binary(Operator::Multiply, Expr::Number(-line.slope), Expr::Variable(Variable::Submit));
+    Expr::binary(Operator::Add, line.fixed, submit)
+}
+
+impl FromStr for Formula {
+    type Err = FormulaError;
+
+    /// Reads a formula, which may stand in quotes, or the name of a named order.
+    fn from_str(text: &str) -> Result<Formula, FormulaError> {
+        let text = text.trim();
+        let quoted = text.len() >= 2 && text.starts_with('"') && text.ends_with('"');
+        let text = if quoted { &text[1..text.len() - 1] } else { text };
+        if let Some(named) = named::read(text)? {
+            return Ok(named);
+        }
+        let parsed = parse::parse(text)?;
+        let formula = Formula::of(parsed.expr, parsed.clairvoyant);
+        // The tree does not show that it asks for the true run time.
+        Ok(if formula.0.clairvoyant.is_some() { formula.named(text.to_string()) } else { formula })
+    }
+}
+
+impl fmt::Display for Formula {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0.text)
+    }
+}
+
+impl PartialEq for Formula {
+    fn eq(&self, other: &Formula) -> bool {
+        self.0.text == other.0.text
+    }
+}
+
+impl Eq for Formula {}
+
+impl std::hash::Hash for Formula {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.0.text.hash(state);
+    }
+}
+
+impl Serialize for Formula {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.text.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Formula {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Formula, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}

@@ -1,0 +1,227 @@
+//! Formulas whose values change with time, compiled for many jobs at once.
+//!
+//! What belongs to a job alone is computed once, when it arrives, and kept in columns. The rest is a list of steps on a
+//! stack of blocks of [`LANES`] jobs: each step is one loop, which the compiler turns into vector instructions.
+
+use super::arithmetic::{combine, holds, max, min, of_one, power, truth};
+use super::expr::{Expr, Function, Operator, Variable};
+use super::fold::depends;
+use super::value::{Facts, Moment, value};
+
+/// Jobs in one block.
+pub(super) const LANES: usize = 64;
+
+/// The values of one part of the formula for a block of jobs.
+pub(super) type Block = [f64; LANES];
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Step {
+    Number(f64),
+    Column(usize),
+    Waited,
+    Load,
+    Waiting,
+    Usage(usize),
+    Minus,
+    Not,
+    Combine(Operator),
+    /// A power of 1 to 4.
+    Power(u8),
+    Of(Function),
+    Min,
+    Max,
+    If,
+}
+
+/// A compiled formula.
+#[derive(Clone, Debug)]
+pub(super) struct Program {
+    steps: Vec<Step>,
+    /// What is computed once per job.
+    pub(super) columns: Vec<Expr>,
+    /// The windows of `usage`.
+    pub(super) windows: Vec<f64>,
+    /// Most blocks on the stack.
+    pub(super) depth: usize,
+}
+
+/// What a block of jobs is rated by.
+pub(super) struct Inputs<'a> {
+    pub(super) moment: Moment<'a>,
+    pub(super) submits: &'a [f64],
+    pub(super) users: &'a [i32],
+    /// Column by column.
+    pub(super) columns: &'a [Vec<f64>],
+    /// The first of the jobs.
+    pub(super) from: usize,
+    /// How many.
+    pub(super) count: usize,
+}
+
+impl Program {
+    pub(super) fn new(expr: &Expr) -> Program {
+        let mut program = Program { steps: Vec::new(), columns: Vec::new(), windows: Vec::new(), depth: 0 };
+        program.compile(expr, 1);
+        program
+    }
+
+    /// The values of a job's columns.
+    pub(super) fn fixed<'a>(&'a self, facts: &'a Facts) -> impl Iterator<Item = f64> + 'a {
+        self.columns.iter().map(|expr| value(expr, facts, &Moment::default()))
+    }
+
+    fn column(&mut self, expr: &Expr) {
+        let known = self.columns.iter().position(|column| column == expr);
+        let at = known.unwrap_or_else(|| {
+            self.columns.push(expr.clone());
+            self.columns.len() - 1
+        });
+        self.steps.push(Step::Column(at));
+    }
+
+    /// Appends the steps that leave the value of a tree in place `depth` of the stack, counted from 1.
+    fn compile(&mut self, expr: &Expr, depth: usize) {
+        self.depth = self.depth.max(depth);
+        if let Expr::Number(number) = expr {
+            return self.steps.push(Step::Number(*number));
+        }
+        if !depends(expr).changes() {
+            return self.column(expr);
+        }
+        match expr {
+            Expr::Number(_) => {}
+            Expr::Variable(Variable::Waited) => self.steps.push(Step::Waited),
+            Expr::Variable(Variable::Load) => self.steps.push(Step::Load),
+            Expr::Variable(Variable::Waiting) => self.steps.push(Step::Waiting),
+            Expr::Variable(_) => self.expansion(depth),
+            Expr::Usage(window) => {
+                let known = self.windows.iter().position(|w| w == window);
+                let at = known.unwrap_or_else(|| {
+                    self.windows.push(*window);
+                    self.windows.len() - 1
+                });
+                self.steps.push(Step::Usage(at));
+            }
+            Expr::Minus(a) => self.after(a, depth, Step::Minus),
+            Expr::Not(a) => self.after(a, depth, Step::Not),
+            Expr::Binary(Operator::Power, a, b) if small(b).is_some() => {
+                self.after(a, depth, Step::Power(small(b).unwrap_or(1)));
+            }
+            Expr::Binary(operator, a, b) => {
+                self.compile(a, depth);
+                self.after(b, depth + 1, Step::Combine(*operator));
+            }
+            Expr::Call(function, parts) => self.call(*function, parts, depth),
+        }
+    }
+
+    fn after(&mut self, expr: &Expr, depth: usize, step: Step) {
+        self.compile(expr, depth);
+        self.steps.push(step);
+    }
+
+    /// (w + max(1, r)) / max(1, r)
+    fn expansion(&mut self, depth: usize) {
+        let run = Expr::Call(Function::Max, vec![Expr::Number(1.0), Expr::Variable(Variable::Run)]);
+        let sum = Expr::binary(Operator::Add, Expr::Variable(Variable::Waited), run.clone());
+        self.compile(&Expr::binary(Operator::Divide, sum, run), depth);
+    }
+
+    fn call(&mut self, function: Function, parts: &[Expr], depth: usize) {
+        self.compile(&parts[0], depth);
+        match function {
+            Function::Min | Function::Max => {
+                let step = if function == Function::Min { Step::Min } else { Step::Max };
+                parts[1..].iter().for_each(|part| self.after(part, depth + 1, step));
+            }
+            Function::If => {
+                self.compile(&parts[1], depth + 1);
+                self.after(&parts[2], depth + 2, Step::If);
+            }
+            function => self.steps.push(Step::Of(function)),
+        }
+    }
+
+    /// The values of a block of jobs, in the first block of the stack.
+    pub(super) fn run<'a>(&self, stack: &'a mut Vec<Block>, inputs: &Inputs<'_>) -> &'a [f64] {
+        stack.resize(self.depth.max(1), [0.0; LANES]);
+        let count = inputs.count;
+        let mut top = 0;
+        for step in &self.steps {
+            match step {
+                Step::Minus => stack[top - 1][..count].iter_mut().for_each(|a| *a = -*a),
+                Step::Not => stack[top - 1][..count].iter_mut().for_each(|a| *a = truth(!holds(*a))),
+                Step::Power(exponent) => {
+                    let exponent = f64::from(*exponent);
+                    stack[top - 1][..count].iter_mut().for_each(|a| *a = power(*a, exponent));
+                }
+                Step::Of(function) => stack[top - 1][..count].iter_mut().for_each(|a| *a = of_one(*function, *a)),
+                Step::Combine(operator) => top = pair(stack, top, count, *operator),
+                Step::Min => top = zip(stack, top, count, min),
+                Step::Max => top = zip(stack, top, count, max),
+                Step::If => {
+                    let [condition, yes, no] = &mut stack[top - 3..top] else { unreachable!("three blocks") };
+                    for ((a, b), c) in condition[..count].iter_mut().zip(&yes[..count]).zip(&no[..count]) {
+                        *a = if holds(*a) { *b } else { *c };
+                    }
+                    top -= 2;
+                }
+                source => {
+                    self.load(*source, &mut stack[top][..count], inputs);
+                    top += 1;
+                }
+            }
+        }
+        &stack[0][..count]
+    }
+
+    /// Fills a block with what needs no other.
+    fn load(&self, step: Step, into: &mut [f64], inputs: &Inputs<'_>) {
+        let range = inputs.from..inputs.from + inputs.count;
+        match step {
+            Step::Number(number) => into.fill(number),
+            Step::Column(at) => into.copy_from_slice(&inputs.columns[at][range]),
+            Step::Load => into.fill(inputs.moment.load),
+            Step::Waiting => into.fill(inputs.moment.waiting),
+            Step::Usage(at) => {
+                for (into, &user) in into.iter_mut().zip(&inputs.users[range]) {
+                    *into = inputs.moment.share(user, self.windows[at]);
+                }
+            }
+            _ => {
+                for (into, &submit) in into.iter_mut().zip(&inputs.submits[range]) {
+                    *into = inputs.moment.waited(submit);
+                }
+            }
+        }
+    }
+}
+
+/// A small whole power, which is a product.
+fn small(expr: &Expr) -> Option<u8> {
+    match expr {
+        Expr::Number(number) if [1.0, 2.0, 3.0, 4.0].contains(number) => Some(*number as u8),
+        _ => None,
+    }
+}
+
+/// Combines the two uppermost blocks; answers the height of the stack then.
+#[inline(always)]
+fn zip(stack: &mut [Block], top: usize, count: usize, with: impl Fn(f64, f64) -> f64) -> usize {
+    let (left, right) = stack[top - 2..top].split_at_mut(1);
+    for (a, b) in left[0][..count].iter_mut().zip(&right[0][..count]) {
+        *a = with(*a, *b);
+    }
+    top - 1
+}
+
+/// The same with an operator, each with a loop of its own where that makes vector instructions.
+fn pair(stack: &mut [Block], top: usize, count: usize, operator: Operator) -> usize {
+    match operator {
+        Operator::Add => zip(stack, top, count, |a, b| a + b),
+        Operator::Subtract => zip(stack, top, count, |a, b| a - b),
+        Operator::Multiply => zip(stack, top, count, |a, b| a * b),
+        Operator::Divide => zip(stack, top, count, |a, b| a / b),
+        other => zip(stack, top, count, |a, b| combine(other, a, b)),
+    }
+}

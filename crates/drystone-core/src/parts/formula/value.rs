@@ -1,0 +1,100 @@
+//! The value of a formula for one job.
+
+use super::arithmetic::{combine, holds, max, min, of_one, truth};
+use super::expr::{Expr, Function, Operator, Variable};
+use super::shares::Shares;
+
+/// What a formula may ask of a job while it waits: everything that does not change with time.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Facts {
+    /// Predicted run time in seconds.
+    pub run: f64,
+    /// The user's estimate in seconds.
+    pub estimate: f64,
+    /// Processors.
+    pub procs: f64,
+    /// Submit time in seconds since the first submit.
+    pub submit: f64,
+    /// User.
+    pub user: i32,
+    /// Group.
+    pub group: i32,
+    /// Queue.
+    pub queue: i32,
+    /// Processors of the machine.
+    pub machine: f64,
+}
+
+/// What a formula may ask of the moment at which a queue is looked at.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Moment<'a> {
+    /// The present in seconds since the first submit.
+    pub now: f64,
+    /// The part of the processors that is busy.
+    pub load: f64,
+    /// Number of waiting jobs.
+    pub waiting: f64,
+    /// What users had of the machine of late; needed where the formula asks for it.
+    pub shares: Option<&'a Shares>,
+}
+
+impl Moment<'_> {
+    /// How long a job has waited that was submitted then.
+    #[inline]
+    pub(super) fn waited(&self, submit: f64) -> f64 {
+        (self.now - submit).max(0.0)
+    }
+
+    /// A user's share of what was used within so many seconds.
+    pub(super) fn share(&self, user: i32, window: f64) -> f64 {
+        self.shares.map_or(0.0, |shares| shares.of(user, window))
+    }
+}
+
+/// The value for one job at one moment. Conditions are 1 where they hold, else 0.
+pub(super) fn value(expr: &Expr, facts: &Facts, moment: &Moment<'_>) -> f64 {
+    match expr {
+        Expr::Number(number) => *number,
+        Expr::Variable(variable) => of_variable(*variable, facts, moment),
+        Expr::Usage(window) => moment.share(facts.user, *window),
+        Expr::Minus(a) => -value(a, facts, moment),
+        Expr::Not(a) => truth(!holds(value(a, facts, moment))),
+        // The commonest ones first: the compiler then makes them the short way.
+        Expr::Binary(Operator::Multiply, a, b) => value(a, facts, moment) * value(b, facts, moment),
+        Expr::Binary(Operator::Add, a, b) => value(a, facts, moment) + value(b, facts, moment),
+        Expr::Binary(operator, a, b) => combine(*operator, value(a, facts, moment), value(b, facts, moment)),
+        Expr::Call(Function::If, parts) => {
+            value(&parts[if holds(value(&parts[0], facts, moment)) { 1 } else { 2 }], facts, moment)
+        }
+        Expr::Call(function, parts) => {
+            let first = value(&parts[0], facts, moment);
+            let rest = parts[1..].iter().map(|part| value(part, facts, moment));
+            match function {
+                Function::Min => rest.fold(first, min),
+                Function::Max => rest.fold(first, max),
+                function => of_one(*function, first),
+            }
+        }
+    }
+}
+
+fn of_variable(variable: Variable, facts: &Facts, moment: &Moment<'_>) -> f64 {
+    match variable {
+        Variable::Run => facts.run,
+        Variable::Estimate => facts.estimate,
+        Variable::Procs => facts.procs,
+        Variable::Area => facts.run * facts.procs,
+        Variable::Waited => moment.waited(facts.submit),
+        Variable::Submit => facts.submit,
+        Variable::Expansion => {
+            let run = max(1.0, facts.run);
+            (moment.waited(facts.submit) + run) / run
+        }
+        Variable::User => f64::from(facts.user),
+        Variable::Group => f64::from(facts.group),
+        Variable::Queue => f64::from(facts.queue),
+        Variable::Load => moment.load,
+        Variable::Waiting => moment.waiting,
+        Variable::Machine => facts.machine,
+    }
+}

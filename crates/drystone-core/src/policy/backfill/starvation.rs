@@ -1,0 +1,56 @@
+//! A guard against starvation: a job that has waited too long heads the queue (Lelong, Reis & Trystram 2017).
+
+use crate::model::{JobId, Span, Time};
+use crate::parts::{Line, Waiting};
+use crate::policy::{Phase, View};
+use serde::{Deserialize, Serialize};
+
+/// Jobs that have waited longer than a threshold go first, in the order of their arrival: they are the first of a line.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Starvation {
+    threshold: Span,
+    arrivals: Line,
+}
+
+impl Starvation {
+    pub(super) fn new(threshold: Span) -> Starvation {
+        Starvation { threshold, arrivals: Line::default() }
+    }
+
+    pub(super) fn join(&mut self, job: JobId) {
+        self.arrivals.join(job);
+    }
+
+    /// The job that has waited longest, as `waits` says which still wait.
+    fn oldest(&mut self, waits: impl Fn(JobId) -> bool, view: &View<'_>) -> Option<JobId> {
+        self.arrivals.first(|id| id >= view.oldest() && view.phase(id) == Phase::Waiting && waits(id))
+    }
+
+    /// When a job submitted then has waited too long: after this second.
+    fn patience(&self, submit: Time) -> Time {
+        submit.saturating_add(self.threshold)
+    }
+
+    /// The job that goes first because it has waited too long.
+    pub(super) fn head(&mut self, waits: impl Fn(JobId) -> bool, view: &View<'_>) -> Option<Waiting> {
+        let id = self.oldest(waits, view)?;
+        let job = view.job(id);
+        let starves = view.now() > self.patience(job.submit);
+        let prediction = view.prediction(id);
+        starves.then_some(Waiting { key: i64::MIN, prediction, submit: job.submit, id, procs: job.procs })
+    }
+
+    /// Moves the jobs that have waited too long to the front, in the order of their arrival.
+    pub(super) fn put_first(&self, jobs: &mut [Waiting], now: Time) {
+        let starves = |job: &Waiting| now > self.patience(job.submit);
+        jobs.sort_by_key(|job| if starves(job) { (false, job.id) } else { (true, JobId::default()) });
+    }
+
+    /// Until when this head stays first as far as patience is concerned.
+    pub(super) fn until(&mut self, head: JobId, waits: impl Fn(JobId) -> bool, view: &View<'_>) -> Time {
+        match self.oldest(waits, view) {
+            Some(oldest) if oldest != head => self.patience(view.job(oldest).submit),
+            _ => Time::MAX,
+        }
+    }
+}

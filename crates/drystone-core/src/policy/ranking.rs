@@ -1,0 +1,193 @@
+//! A queue of waiting jobs in any order: indexed where places stay, rated anew at each pass where jobs overtake.
+
+use super::{Args, SpecError, View};
+use crate::model::{JobId, Span};
+use crate::parts::formula::{Board, Facts, Formula, Moment, Shares, Usage};
+use crate::parts::{Fit, Order, Place, WaitQueue, Waiting};
+use serde::{Deserialize, Serialize};
+
+/// The value of a parameter that takes an order: a name or a formula.
+///
+/// # Errors
+/// No such order, or a formula that is wrong; the message points at the character. A formula of true run times in a policy
+/// that is not clairvoyant.
+pub(super) fn order(args: &Args<'_>, name: &str) -> Result<Order, SpecError> {
+    let text = args.text(name);
+    let order: Order = text.parse().map_err(|problem| {
+        let is_word = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+        if is_word { args.wrong(name) } else { args.error(format!("{name}: {problem}")) }
+    })?;
+    match &order {
+        Order::Formula(formula) if !args.is("predict", "perfect") => match formula.peeks() {
+            Some(problem) => Err(args.error(format!("{name}: {problem}"))),
+            None => Ok(order),
+        },
+        _ => Ok(order),
+    }
+}
+
+/// What a formula may ask of a job that is predicted to run so long.
+pub(super) fn facts(id: JobId, prediction: Span, view: &View<'_>) -> Facts {
+    let job = view.job(id);
+    Facts {
+        run: prediction.as_f64(),
+        estimate: job.estimate.as_f64(),
+        procs: f64::from(job.procs),
+        submit: (job.submit - view.origin()).as_f64(),
+        user: job.user,
+        group: job.group,
+        queue: job.queue,
+        machine: f64::from(view.machine().procs),
+    }
+}
+
+/// What a formula may ask of this moment.
+pub(super) fn moment<'a>(waiting: usize, shares: Option<&'a Shares>, view: &View<'_>) -> Moment<'a> {
+    let machine = f64::from(view.machine().procs);
+    Moment {
+        now: (view.now() - view.origin()).as_f64(),
+        load: (machine - f64::from(view.free())) / machine,
+        waiting: waiting as f64,
+        shares,
+    }
+}
+
+/// What users had of late, for the formulas of these orders; `None` where none asks for it.
+pub(super) fn shares_for<'a>(orders: impl Iterator<Item = &'a Order>) -> Option<Shares> {
+    let mut windows = Vec::new();
+    for order in orders {
+        if let Order::Formula(formula) = order {
+            windows.extend(formula.windows());
+        }
+    }
+    windows.sort_by(f64::total_cmp);
+    windows.dedup();
+    Shares::new(&windows)
+}
+
+/// Accounts for a job that has ended.
+pub(super) fn account(shares: &mut Shares, id: JobId, view: &View<'_>) {
+    let job = view.job(id);
+    let run = Usage { user: job.user, procs: i64::from(job.procs), from: view.segment_start(id) };
+    shares.ended(run, view.now());
+}
+
+/// Makes the shares those of now.
+pub(super) fn bring_up_to_date(shares: &mut Shares, view: &View<'_>) {
+    let usage = |id: JobId, procs: u32| Usage {
+        user: view.job(id).user,
+        procs: i64::from(procs),
+        from: view.segment_start(id),
+    };
+    shares.tell(view.now(), view.running().iter().map(|run| usage(run.id, run.procs)));
+}
+
+/// A job as a queue of this order holds it.
+#[inline]
+pub(super) fn waiting(order: &Order, id: JobId, prediction: Span, view: &View<'_>) -> Waiting {
+    let job = view.job(id);
+    order.waiting(id, job.submit, job.procs, prediction, || facts(id, prediction, view))
+}
+
+/// Waiting jobs in the order of one [`Order`], which every call must name alike.
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct Ranking {
+    queue: WaitQueue,
+    /// In place of the queue where a formula is to be rated anew at each pass.
+    board: Option<Board>,
+}
+
+impl Ranking {
+    pub(super) fn new(order: &Order) -> Ranking {
+        Ranking { queue: WaitQueue::default(), board: order.moving().map(|_| Board::default()) }
+    }
+
+    /// The queue, where places stay or the order is by expansion factors.
+    #[inline]
+    pub(super) fn queue(&mut self) -> &mut WaitQueue {
+        &mut self.queue
+    }
+
+    #[inline]
+    pub(super) fn insert(&mut self, job: Waiting, order: &Order, view: &View<'_>) {
+        match (&mut self.board, order.moving()) {
+            (Some(board), Some(formula)) => board.insert(formula, job, &facts(job.id, job.prediction, view)),
+            _ => self.queue.insert(job),
+        }
+    }
+
+    #[inline]
+    pub(super) fn remove(&mut self, place: Place) {
+        match &mut self.board {
+            Some(board) => _ = board.remove(place.id),
+            None => _ = self.queue.remove(place),
+        }
+    }
+
+    pub(super) fn replace(&mut self, place: Place, job: Waiting, order: &Order, view: &View<'_>) {
+        match (&mut self.board, order.moving()) {
+            (Some(board), Some(formula)) => {
+                if board.remove(place.id).is_some() {
+                    board.insert(formula, job, &facts(job.id, job.prediction, view));
+                }
+            }
+            _ => _ = self.queue.replace(place, job),
+        }
+    }
+
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.board.as_ref().map_or(self.queue.len(), Board::len)
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.board.as_ref().map_or(self.queue.is_empty(), Board::is_empty)
+    }
+
+    /// Gives every job its place at this moment, where places change.
+    pub(super) fn rate(&mut self, formula: Option<&Formula>, moment: &Moment<'_>) {
+        if let (Some(board), Some(formula)) = (&mut self.board, formula) {
+            board.rate(formula, moment);
+        }
+    }
+
+    /// The first job; where places change, at the last rating.
+    #[inline]
+    pub(super) fn first(&self, order: &Order, view: &View<'_>) -> Option<Waiting> {
+        match (&self.board, order) {
+            (Some(board), _) => board.first(),
+            (None, Order::Lxf) => self.queue.most_expanded(view.now(), None),
+            _ => self.queue.first(),
+        }
+    }
+
+    /// The first job that `fit` admits. By expansion factors or a formula that changes it is the first of all, in a queue
+    /// whose places stay the first behind `after`.
+    pub(super) fn next_fit(&self, after: Option<Place>, fit: Fit, order: &Order, view: &View<'_>) -> Option<Waiting> {
+        match (&self.board, order) {
+            (Some(board), _) => board.next_fit(fit),
+            (None, Order::Lxf) => self.queue.most_expanded(view.now(), Some(fit)),
+            _ => self.queue.next_fit(after, fit),
+        }
+    }
+
+    /// Whether `fit` admits any job.
+    pub(super) fn any_fits(&self, fit: Fit) -> bool {
+        self.board.as_ref().map_or_else(|| self.queue.next_fit(None, fit).is_some(), |board| board.any_fits(fit))
+    }
+
+    /// All jobs in order.
+    pub(super) fn sorted(&self, order: &Order, view: &View<'_>) -> Vec<Waiting> {
+        if let Some(board) = &self.board {
+            return board.sorted();
+        }
+        let mut jobs: Vec<Waiting> = self.queue.iter().copied().collect();
+        if *order == Order::Lxf {
+            let now = view.now();
+            let more = crate::parts::more_expanded;
+            jobs.sort_by(|a, b| more(b, a, now).cmp(&more(a, b, now)));
+        }
+        jobs
+    }
+}
