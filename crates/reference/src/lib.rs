@@ -7,6 +7,7 @@
 //! | module | what | source |
 //! |---|---|---|
 //! | [`easy`] | FCFS, first fit, EASY with every choice as an option | Tsafrir et al. 2007; Kettimuthu et al. 2005 |
+//! | [`formula`] | orders by formula, and the named ones | the papers named there |
 //! | [`predict`] | predictors of run times, corrections | Tsafrir et al. 2007; Gaussier et al. 2015 |
 //! | [`tsafrir`] | the 18 policies of Tsafrir et al., as options of [`easy`] | Tsafrir, Etsion & Feitelson 2007 |
 //! | [`statistics`] | their statistics | the same, sections 3 to 6 |
@@ -21,6 +22,7 @@
 
 pub mod checker;
 pub mod easy;
+pub mod formula;
 pub mod gaussier;
 mod job;
 pub mod multiqueue;

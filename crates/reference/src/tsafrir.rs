@@ -65,5 +65,6 @@ pub fn policy(name: &str) -> Option<Easy> {
         corrected,
         growth: Growth::AtOnce,
         guarded: false,
+        starve: None,
     })
 }

@@ -3,6 +3,7 @@
 mod compare;
 mod explain;
 mod gantt;
+mod orders;
 mod policies;
 mod predict;
 mod report;

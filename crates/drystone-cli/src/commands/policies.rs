@@ -1,5 +1,6 @@
 //! `drystone policies`: the registry for people.
 
+use super::orders::{Orders, describe, orders};
 use crate::args::{InfoFormat, PoliciesArgs};
 use crate::exit::{DONE, Failure, Outcome};
 use crate::output::document::{Document, Table};
@@ -16,6 +17,8 @@ struct Listing {
     policies: Vec<KindEntry>,
     aliases: Vec<AliasEntry>,
     common_parameters: Vec<ParamEntry>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    orders: Option<Orders>,
 }
 
 #[derive(Serialize)]
@@ -175,12 +178,15 @@ fn listing(args: &PoliciesArgs) -> Result<Listing, Failure> {
             (vec![spec.kind()], ALIASES.iter().filter(of_kind).collect())
         }
     };
+    let takes_orders = |param: &Param| param.takes.iter().any(|takes| takes.name() == "order");
+    let takes_formulas = kinds.iter().flat_map(|kind| kind.params).any(takes_orders);
     Ok(Listing {
         schema: "drystone/policies/1",
         drystone: crate::meta::VERSION,
         policies: kinds.into_iter().map(Into::into).collect(),
         aliases: aliases.into_iter().map(Into::into).collect(),
         common_parameters: COMMON.iter().map(|p| ParamEntry::new(p, &[])).collect(),
+        orders: takes_formulas.then(orders),
     })
 }
 
@@ -216,6 +222,7 @@ fn overview(listing: &Listing) -> Document {
         document.table(table);
     }
     variants(listing, &mut document);
+    describe(&mut document);
     document.text("Write NAME[@VARIANT][(PARAMETER=VALUE,...)], e.g. easy, 'easy(backfill=sjf)', easy@tsafrir2007.");
     document
 }
@@ -237,6 +244,9 @@ fn details(listing: &Listing) -> Document {
     }
     short_names(listing, &mut document);
     variants(listing, &mut document);
+    if listing.orders.is_some() {
+        describe(&mut document);
+    }
     document
 }
 

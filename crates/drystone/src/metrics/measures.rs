@@ -214,6 +214,14 @@ impl FromStr for Measure {
     }
 }
 
+impl Measure {
+    /// Its value for a job that waited so long and ran so long; NaN where it is undefined.
+    #[must_use]
+    pub fn of(self, wait: Span, run: Span) -> f64 {
+        one(self, wait, run)
+    }
+}
+
 /// All measures of one job, in the order of [`Measure::ALL`].
 #[inline]
 pub(super) fn all(ended: &Ended<'_>) -> [f64; MEASURES] {

@@ -3,9 +3,10 @@
 use super::order::Waiting;
 use super::{Easy, Extra, Order, Overdue, Pass, Record, Reservations, Run};
 use crate::JobIn;
+use crate::formula::{Expr, Known};
 use crate::predict::{Here, Predictions};
 use crate::profile::Profile;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Rule 5: smallest (time, class, index) first.
 type Event = (i64, Class, usize);
@@ -30,6 +31,10 @@ pub fn run(policy: &Easy, jobs: &[JobIn], machine: i64) -> Run {
         policy,
         jobs,
         free: machine,
+        machine,
+        load: 0.0,
+        waiting: 0,
+        used: Vec::new(),
         now: 0,
         queue: Vec::new(),
         running: Vec::new(),
@@ -63,6 +68,12 @@ struct World<'a> {
     jobs: &'a [JobIn],
     now: i64,
     free: i64,
+    machine: i64,
+    /// The part of the machine that was busy, and how many jobs waited, when the pass began.
+    load: f64,
+    waiting: usize,
+    /// Per window what each user had within it.
+    used: Vec<(f64, BTreeMap<i64, i64>)>,
     /// Waiting jobs.
     queue: Vec<usize>,
     /// Running jobs.
@@ -142,13 +153,61 @@ impl World<'_> {
         waiting.iter().map(|w| w.index).collect()
     }
 
+    /// The queue in its order, with those first that have waited too long.
+    fn line(&self) -> Vec<usize> {
+        let starves = |&j: &usize| self.policy.starve.is_some_and(|limit| self.now - self.jobs[j].submit > limit);
+        let (mut first, rest): (Vec<usize>, Vec<usize>) = self.sorted(self.policy.queue).into_iter().partition(starves);
+        first.sort_unstable();
+        first.extend(rest);
+        first
+    }
+
     fn waiting(&self, j: usize) -> Waiting {
-        Waiting {
-            index: j,
-            procs: self.jobs[j].procs,
-            prediction: self.predictions.of(j),
-            wait: self.now - self.jobs[j].submit,
+        let job = &self.jobs[j];
+        let (prediction, wait) = (self.predictions.of(j), self.now - job.submit);
+        let known = Known {
+            run: prediction as f64,
+            estimate: job.estimate as f64,
+            procs: job.procs as f64,
+            wait: wait as f64,
+            submit: (job.submit - self.jobs[0].submit) as f64,
+            user: job.user as f64,
+            machine: self.machine as f64,
+            load: self.load,
+            waiting: self.waiting as f64,
+            usage: self.usages(job.user),
+        };
+        Waiting { index: j, procs: job.procs, prediction, wait, known }
+    }
+
+    /// A user's part of what was used within each window.
+    fn usages(&self, user: i64) -> Vec<(f64, f64)> {
+        let of = |used: &BTreeMap<i64, i64>| match used.values().sum::<i64>() {
+            0 => 0.0,
+            all => used.get(&user).copied().unwrap_or(0) as f64 / all as f64,
+        };
+        self.used.iter().map(|(window, used)| (*window, of(used))).collect()
+    }
+
+    /// What users had within the windows that the orders ask for.
+    fn sum_up_usage(&mut self) {
+        let mut windows = Vec::new();
+        for order in [self.policy.queue, self.policy.backfill] {
+            if let Order::Formula(formula) = order {
+                Expr::windows(formula, &mut windows);
+            }
         }
+        self.used = windows.into_iter().map(|window| (window, self.used_within(window as i64))).collect();
+    }
+
+    fn used_within(&self, window: i64) -> BTreeMap<i64, i64> {
+        let mut used = BTreeMap::new();
+        let running = self.running.iter().map(|&j| (j, self.now));
+        for (j, end) in running.chain(self.ended.iter().map(|&j| (j, self.records[j].end))) {
+            let seconds = end - self.records[j].start.max(self.now - window);
+            *used.entry(self.jobs[j].user).or_default() += seconds.max(0) * self.jobs[j].procs;
+        }
+        used
     }
 
     fn fits(&self, j: usize) -> bool {
@@ -157,7 +216,10 @@ impl World<'_> {
 
     /// Rules 13 to 16.
     fn pass(&mut self) {
-        for j in self.sorted(self.policy.queue) {
+        self.load = (self.machine - self.free) as f64 / self.machine as f64;
+        self.waiting = self.queue.len();
+        self.sum_up_usage();
+        for j in self.line() {
             if !self.fits(j) {
                 break;
             }
@@ -185,7 +247,7 @@ impl World<'_> {
 
     /// Rules 15, 16, 20 and 21.
     fn backfill_behind_the_head(&mut self) {
-        let head = self.sorted(self.policy.queue)[0];
+        let head = self.line()[0];
         let (shadow, mut extra) = self.shadow_and_extra(head);
         self.records[head].first_reservation.get_or_insert(shadow);
         let mut earliest = self.earliest_by_real_ends(head);
@@ -262,7 +324,7 @@ impl World<'_> {
             plan.take(self.now, self.predicted_end(r), self.jobs[r].procs);
         }
         let mut reserved = BTreeSet::new();
-        for j in self.sorted(self.policy.queue) {
+        for j in self.line() {
             if reserved.len() == k {
                 break;
             }

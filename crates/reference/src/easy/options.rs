@@ -72,6 +72,8 @@ pub struct Easy {
     pub growth: Growth,
     /// Section 4: a job is backfilled only if its estimated end respects the reservation, not just its predicted one.
     pub guarded: bool,
+    /// A job that has waited longer than so many seconds heads the queue; of several the first to arrive.
+    pub starve: Option<i64>,
 }
 
 impl Default for Easy {
@@ -89,6 +91,7 @@ impl Default for Easy {
             corrected: false,
             growth: Growth::AtOnce,
             guarded: false,
+            starve: None,
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Orders of waiting jobs.
 
+use crate::formula::{Expr, Known};
 use std::cmp::Ordering;
 
 /// An order of waiting jobs. Ties go to the job that arrived first.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Order {
     /// Order of arrival.
     Fcfs,
@@ -22,10 +23,12 @@ pub enum Order {
     /// Largest expansion factor (wait + prediction) / prediction first, as of now, compared exactly. A prediction of 0
     /// counts as 1 second.
     LargestExpansion,
+    /// Smallest value of a formula first, as of the beginning of the pass.
+    Formula(&'static Expr),
 }
 
 impl Order {
-    /// All of them.
+    /// All of them but formulas.
     pub const ALL: [Order; 8] = [
         Order::Fcfs,
         Order::Shortest,
@@ -53,18 +56,25 @@ impl Order {
                 let (xa, xb) = ((i128::from(a.wait) + pa) * pb, (i128::from(b.wait) + pb) * pa);
                 xb.cmp(&xa)
             }
+            Order::Formula(formula) => {
+                let (a, b) = (formula.rank(&a.known), formula.rank(&b.known));
+                // NaN is behind everything else.
+                a.partial_cmp(&b).unwrap_or(a.is_nan().cmp(&b.is_nan()))
+            }
         };
         by_attribute.then(a.index.cmp(&b.index))
     }
 }
 
 /// What an order looks at.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Waiting {
     pub(super) index: usize,
     pub(super) procs: i64,
     pub(super) prediction: i64,
     pub(super) wait: i64,
+    /// What formulas may ask for besides.
+    pub(super) known: Known,
 }
 
 impl Waiting {

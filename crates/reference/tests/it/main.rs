@@ -6,6 +6,7 @@ mod common;
 mod differential;
 mod drawn;
 mod easy_golden;
+mod formula_drystone;
 mod gaussier_published;
 mod multiqueue_drystone;
 mod multiqueue_golden;

@@ -1,8 +1,8 @@
 //! The family under its names: what they are called, and what their parameters mean.
 
 use super::{Arrive, Backfill, Choices, Guard, Overdue};
-use crate::parts::{Extra, Order, predict};
 use crate::model::Span;
+use crate::parts::{Extra, Order, predict};
 use crate::policy::ranking::order;
 use crate::policy::{Args, Condition, Form, Kind, Needs, Param, SpecError, Takes, Variant};
 

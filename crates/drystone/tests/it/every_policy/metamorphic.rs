@@ -7,8 +7,10 @@ use super::case::{Case, Random, Row};
 use super::check::simulate;
 use super::shrink;
 use super::subject::{self, Subject, value};
-use super::{cases, seed};
+use super::{cases, formulas, seed};
 use drystone::engine::Scheduler;
+use drystone::parts::Order;
+use drystone::parts::formula::{Expr, Variable};
 use drystone::policy::{PolicySpec, kinds};
 
 /// A change of a workload.
@@ -42,6 +44,8 @@ pub(crate) fn follows(spec: &PolicySpec, change: Change) -> Result<(), &'static 
     // `auto` corrects those that learn.
     let corrected = !(is("correct", "none") || is("correct", "auto") && !learns);
     let kind = spec.kind().name;
+    let plain = formulas::all_orders(spec, |_, order| !matches!(order, Order::Formula(_)));
+    let never_asks = |says: &dyn Fn(&Expr) -> bool| formulas::all_orders(spec, |_, order| !formulas::asks(order, says));
     match change {
         // Those that tick do so at multiples of `every` on the clock: shifts are multiples of all that are tried.
         Change::Shift => Ok(()),
@@ -51,6 +55,8 @@ pub(crate) fn follows(spec: &PolicySpec, change: Change) -> Result<(), &'static 
             _ if is("order", "lxf") || is("backfill", "lxf") => {
                 Err("an expansion factor takes every job for a second long")
             }
+            _ if !plain => Err("a formula may count seconds"),
+            "fcfs" | "greedy" | "easy" if !is("starve", "none") => Err("patience is seconds"),
             "fcfs" | "greedy" => Ok(()),
             // A job predicted to run for no time is planned for a second.
             "easy" if is("reserve", "0") || is("reserve", "1") => Ok(()),
@@ -65,11 +71,18 @@ pub(crate) fn follows(spec: &PolicySpec, change: Change) -> Result<(), &'static 
         },
         Change::Rename => match kind {
             "slack" if !is("priorities", "equal") => Err("priorities may name users"),
+            _ if !never_asks(&|e| *e == Expr::Variable(Variable::User)) => Err("a formula may name users"),
             "goal" if value(spec, "objective").contains("special") => Err("it may name users"),
             _ => Ok(()),
         },
         Change::Split => match kind {
             _ if learns => Err("predictions come from what was before"),
+            _ if !never_asks(&|e| {
+                matches!(e, Expr::Variable(Variable::Submit | Variable::Waited) | Expr::Usage(_))
+            }) =>
+            {
+                Err("a formula may count from the first submit, and usage is what was before")
+            }
             "fcfs" | "easy" | "greedy" | "conservative" | "is" => Ok(()),
             "ss" if !is("sf", "auto") => Ok(()),
             "ss" | "tss" => Err("what is usual is learned from what was before"),
@@ -86,6 +99,7 @@ pub(crate) fn follows(spec: &PolicySpec, change: Change) -> Result<(), &'static 
         Change::Append => Ok(()),
         Change::Double => match kind {
             _ if predictor.contains("learn") => Err("widths are among what is learned from"),
+            _ if !plain => Err("a formula may count processors"),
             "fcfs" | "easy" | "greedy" | "conservative" => Ok(()),
             "goal" => Err("thresholds of areas are in processors, and slowdowns weighed by them are rounded"),
             "multiqueue" if is("own", "shared") && is("widths", "none") => Ok(()),

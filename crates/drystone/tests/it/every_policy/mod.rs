@@ -9,6 +9,7 @@
 mod broken;
 mod case;
 mod check;
+mod formulas;
 mod metamorphic;
 mod shrink;
 mod subject;

@@ -1,6 +1,7 @@
 //! What is tried: every policy of the registry, with every parameter, and what each guarantees beyond the invariants.
 
 use super::case::{Limits, Random, YEAR};
+use super::formulas;
 use drystone::engine::Scheduler;
 use drystone::policy::{ALIASES, COMMON, Param, PolicySpec, kinds, names};
 
@@ -198,6 +199,16 @@ const TOGETHER: &[&str] = &[
     "easy(backfill=lxf)",
     "easy(predict=recent(3,full=no,propagate=running),correct=gradual)",
     "easy(order=sjf,backfill=sjf,predict=recent(2,propagate=waiting),correct=exponential)",
+    "easy(order=f1,backfill=f1)",
+    "easy(order=wfp3,starve=2m,predict=recent(2))",
+    "easy(order=wfp3,backfill=unicef,reserve=3)",
+    "easy(order=unicef,backfill=sjf,overdue=stale,extra=first)",
+    "easy(order=log10(r)*n+870*log10(s),predict=recent(2,propagate=waiting))",
+    "easy(order=r*n-60*w,backfill=x)",
+    "easy(order=usage(1h)*1000-w,backfill=if(waiting>5,r,-x),pass=event)",
+    "easy(order=sjf,backfill=sjf,starve=1m)",
+    "fcfs(order=actual,predict=perfect,starve=30s)",
+    "greedy(order=multifactor(age=10,fairshare=100))",
     "conservative(predict=recent(2))",
     "conservative(notice=late)",
     "conservative(predict=perfect)",
@@ -241,6 +252,10 @@ pub(crate) fn fixed() -> Vec<PolicySpec> {
 pub(crate) fn drawn(random: &mut Random, kind: &str, parameters: &[(&'static str, Vec<String>)]) -> PolicySpec {
     loop {
         let some = |(name, values): &(&'static str, Vec<String>), random: &mut Random| {
+            let formula = values.iter().any(|value| value == "wfp3") && random.chance(30);
+            if formula {
+                return Some(format!("{name}={}", formulas::number(random, 3)));
+            }
             (!values.is_empty() && random.chance(35)).then(|| format!("{name}={}", random.pick(values)))
         };
         let args: Vec<String> = parameters.iter().filter_map(|p| some(p, random)).collect();

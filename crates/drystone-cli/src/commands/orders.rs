@@ -1,0 +1,87 @@
+//! The orders that policies take, for people: names, and the language of formulas.
+
+use crate::output::document::{Document, Table};
+use drystone::parts::formula::{FACTORS, FUNCTIONS, NAMED, VARIABLES, VARIANTS};
+use serde::Serialize;
+
+/// Everything that may stand where an order is taken, beside the words that the parameter lists.
+#[derive(Serialize)]
+pub(crate) struct Orders {
+    named: Vec<NamedEntry>,
+    variants: Vec<Entry>,
+    multifactor: Vec<Entry>,
+    variables: Vec<Entry>,
+    functions: Vec<Entry>,
+}
+
+#[derive(Serialize)]
+struct NamedEntry {
+    name: &'static str,
+    formula: String,
+    summary: &'static str,
+    source: &'static str,
+}
+
+#[derive(Serialize)]
+struct Entry {
+    name: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unit: Option<&'static str>,
+    meaning: &'static str,
+}
+
+fn entry(name: &'static str, meaning: &'static str) -> Entry {
+    Entry { name, unit: None, meaning }
+}
+
+/// All of them.
+pub(crate) fn orders() -> Orders {
+    let named = NAMED.iter().map(|order| NamedEntry {
+        name: order.name,
+        formula: order.formula.replace('R', &order.run.to_string()),
+        summary: order.summary,
+        source: order.source,
+    });
+    let usage = Entry {
+        unit: Some("1"),
+        ..entry("usage(7d)", "the user's share of all processor-seconds within the last seven days, from 0 to 1")
+    };
+    let variables = VARIABLES.iter().map(|v| Entry { unit: Some(v.unit), ..entry(v.name, v.meaning) });
+    Orders {
+        named: named.collect(),
+        variants: VARIANTS.iter().map(|variant| entry(variant.name, variant.meaning)).collect(),
+        multifactor: FACTORS.iter().map(|&(key, _, meaning)| entry(key, meaning)).collect(),
+        variables: variables.chain([usage]).collect(),
+        functions: FUNCTIONS.iter().map(|f| entry(f.name, f.meaning)).collect(),
+    }
+}
+
+/// Appends them to a document.
+pub(crate) fn describe(document: &mut Document) {
+    let orders = orders();
+    document.heading("Named orders (smallest value first)");
+    let mut table = Table::new(["order", "formula", "what it is", "source"]).texts(&[0, 1, 2, 3]);
+    for order in &orders.named {
+        table.row(vec![order.name.into(), order.formula.as_str().into(), order.summary.into(), order.source.into()]);
+    }
+    document.table(table);
+    let variants = orders.variants.iter().map(|v| format!("@{}: {}", v.name, v.meaning)).collect::<Vec<_>>();
+    document.text(format!("Behind a named order, {}.", variants.join("; ")));
+    let factors = orders.multifactor.iter().map(|f| format!("{}: {}", f.name, f.meaning)).collect::<Vec<_>>();
+    document.text(format!("multifactor(age=1000,...) is a weighted sum, largest first. {}.", factors.join("; ")));
+    document.heading("Formulas");
+    let mut table = Table::new(["name", "unit", "meaning"]).texts(&[0, 1, 2]);
+    for variable in &orders.variables {
+        table.row(vec![variable.name.into(), variable.unit.unwrap_or("").into(), variable.meaning.into()]);
+    }
+    document.table(table);
+    let mut table = Table::new(["function", "meaning"]).texts(&[0, 1]);
+    for function in &orders.functions {
+        table.row(vec![function.name.into(), function.meaning.into()]);
+    }
+    document.table(table);
+    document.text(
+        "Operators: + - * / ^, comparisons < <= > >= == !=, and, or, not; numbers may have a unit of time (20h, 7d). \
+         Smallest value first, ties by arrival, NaN last. Example: 'easy(order=\"log10(r)*n + 870*log10(s)\")'.",
+    );
+}

@@ -1,0 +1,181 @@
+//! The weeks on which candidates are chosen.
+
+use crate::objective::{Guard, Objective, Tally};
+use crate::score::Score;
+use crate::simulate::{Stopped, Template, tallies};
+use drystone::engine::SimulationError;
+use drystone::log::transform::{piece, submitted};
+use drystone::metrics::Measure;
+use drystone::model::{Setting, Span, Time, Workload};
+use drystone::policy::PolicySpec;
+use std::sync::atomic::AtomicBool;
+
+/// Weeks of a log, counted from its first submit, in turn to choose by and to judge by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Parts {
+    /// Length of a part in weeks: this many to choose by, as many to judge by, and so on.
+    pub weeks: u32,
+    /// How many parts candidates are simulated on, spread over the log.
+    pub count: u32,
+}
+
+impl Default for Parts {
+    fn default() -> Parts {
+        Parts { weeks: 2, count: 6 }
+    }
+}
+
+/// How long before a part its simulation begins: jobs of that time do not count.
+const WARM_UP: Span = Span(2 * 86_400);
+
+impl Parts {
+    /// The part of a submit time, counted from 0; parts of even numbers are to choose by.
+    #[must_use]
+    pub fn part(&self, origin: Time, submit: Time) -> i64 {
+        (submit - origin).0.div_euclid(i64::from(self.weeks) * Span::WEEK.0)
+    }
+
+    /// When a part begins.
+    fn begin(&self, origin: Time, part: i64) -> Time {
+        origin + Span(part * i64::from(self.weeks) * Span::WEEK.0)
+    }
+
+    /// The parts on which candidates are simulated: of those of even numbers that have jobs, so many, spread evenly.
+    #[must_use]
+    pub fn chosen(&self, workload: &Workload) -> Vec<i64> {
+        let Some((origin, last)) = workload.submits() else { return Vec::new() };
+        let has_jobs = |part: i64| {
+            let (from, until) = (self.begin(origin, part), self.begin(origin, part + 1));
+            !submitted(workload, Some(from), Some(until)).is_empty()
+        };
+        let even: Vec<i64> = (0..=self.part(origin, last)).step_by(2).filter(|&part| has_jobs(part)).collect();
+        let count = (self.count as usize).min(even.len());
+        (0..count).map(|at| even[at * even.len() / count]).collect()
+    }
+}
+
+/// A log has too few weeks to choose by some and to judge by others.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum GroundError {
+    /// Too short.
+    #[error(
+        "the log spans {weeks} weeks; to choose on some and judge on others takes two parts of {part} weeks at least"
+    )]
+    TooShort {
+        /// Weeks of submits.
+        weeks: i64,
+        /// Weeks of a part.
+        part: u32,
+    },
+    /// A simulation failed.
+    #[error("policy {policy}: {problem}")]
+    Simulation {
+        /// Which policy.
+        policy: String,
+        /// What went wrong.
+        problem: String,
+    },
+}
+
+impl GroundError {
+    pub(crate) fn simulation(policy: &PolicySpec, error: &SimulationError) -> GroundError {
+        GroundError::Simulation { policy: policy.to_string(), problem: error.to_string() }
+    }
+}
+
+/// What candidates are chosen by: parts of a log, an objective, a bound.
+pub struct Ground {
+    /// Each with the begin of what counts.
+    pieces: Vec<(Workload, Time)>,
+    objective: Objective,
+    /// What is bounded, and by how much.
+    bound: Option<(Objective, f64)>,
+    template: Template,
+}
+
+impl Ground {
+    /// The chosen parts of a workload.
+    ///
+    /// # Errors
+    /// A log of less than two parts; a guard whose policy fails.
+    pub fn new(
+        workload: &Workload,
+        parts: Parts,
+        objective: Objective,
+        guard: Option<&Guard>,
+        template: Template,
+    ) -> Result<Ground, GroundError> {
+        let (origin, last) = workload.submits().unwrap_or_default();
+        if parts.part(origin, last) < 1 {
+            let weeks = (last - origin).0 / Span::WEEK.0;
+            return Err(GroundError::TooShort { weeks, part: parts.weeks });
+        }
+        let pieces = parts.chosen(workload).into_iter().filter_map(|part| {
+            let (begin, end) = (parts.begin(origin, part), parts.begin(origin, part + 1));
+            let places = submitted(workload, Some(Time(begin.0 - WARM_UP.0)), Some(end));
+            let setting = Setting { name: "part".to_string(), value: part.to_string() };
+            // A piece of a sound workload is one.
+            Some((piece(workload, places, setting).ok()?, begin))
+        });
+        let mut ground = Ground { pieces: pieces.collect(), objective, bound: None, template };
+        if let Some(guard) = guard {
+            let least = match &guard.policy {
+                None => guard.factor,
+                Some(policy) => {
+                    let never = AtomicBool::new(false);
+                    let tally = ground.tally(policy, &[guard.of.measure], &never)?;
+                    guard.factor * tally.map_or(f64::INFINITY, |tally| tally[0].value(guard.of.maximum))
+                }
+            };
+            ground.bound = Some((guard.of, least));
+        }
+        Ok(ground)
+    }
+
+    /// Number of jobs that one candidate is simulated on.
+    #[must_use]
+    pub fn jobs(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.0.len()).sum()
+    }
+
+    /// The bound in numbers.
+    #[must_use]
+    pub fn bound(&self) -> Option<f64> {
+        self.bound.map(|bound| bound.1)
+    }
+
+    fn tally(
+        &self,
+        policy: &PolicySpec,
+        measures: &[Measure],
+        stop: &AtomicBool,
+    ) -> Result<Option<Vec<Tally>>, GroundError> {
+        let mut sum = vec![Tally::default(); measures.len()];
+        for (workload, begin) in &self.pieces {
+            let counts = |submit: Time| (submit >= *begin).then_some(0);
+            let of_piece = tallies(workload, policy, measures, stop, counts);
+            let Some(of_piece) = of_piece.map_err(|error| GroundError::simulation(policy, &error))? else {
+                return Ok(None);
+            };
+            for tally in of_piece {
+                sum.iter_mut().zip(&tally).for_each(|(sum, tally)| sum.add(tally));
+            }
+        }
+        Ok(Some(sum))
+    }
+
+    /// How good a formula is.
+    ///
+    /// # Errors
+    /// [`Stopped`] where it was told to stop; a simulation that failed.
+    pub fn score(&self, formula: &str, stop: &AtomicBool) -> Result<Result<Score, Stopped>, GroundError> {
+        let policy = self.template.with(formula);
+        let policy = policy.map_err(|e| GroundError::Simulation { policy: formula.to_string(), problem: e.problem })?;
+        let mut measures = vec![self.objective.measure];
+        measures.extend(self.bound.map(|(of, _)| of.measure));
+        let Some(tallies) = self.tally(&policy, &measures, stop)? else { return Ok(Err(Stopped)) };
+        let quality = tallies[0].value(self.objective.maximum);
+        let excess = self.bound.map_or(0.0, |(of, bound)| (tallies[1].value(of.maximum) / bound - 1.0).max(0.0));
+        Ok(Ok(Score { quality, excess }))
+    }
+}

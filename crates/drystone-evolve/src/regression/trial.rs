@@ -1,0 +1,131 @@
+//! One queue on one machine, run in any order.
+
+use drystone::model::{Span, Time, Workload};
+
+/// A job of a queue and what trials said of it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Sample {
+    /// Run time in seconds, at least 1.
+    pub run: f64,
+    /// Processors.
+    pub procs: f64,
+    /// Submit time in seconds since the first job of the tuple, at least 1.
+    pub submit: f64,
+    /// Its score.
+    pub score: f64,
+}
+
+#[derive(Clone, Copy)]
+struct Job {
+    submit: i64,
+    run: i64,
+    procs: u32,
+}
+
+/// A tuple: jobs that are started in the order of their arrival, and a queue.
+pub struct Trial {
+    procs: u32,
+    begin: i64,
+    first: Vec<Job>,
+    queue: Vec<Job>,
+}
+
+/// Run times below this count as this in bounded slowdowns, in seconds.
+const SHORTEST: f64 = 10.0;
+
+impl Trial {
+    /// The jobs of a workload from this place on.
+    #[must_use]
+    pub fn new(workload: &Workload, first: usize, running: usize, queue: usize) -> Trial {
+        let pairs = workload.jobs().iter().zip(workload.truth()).skip(first).take(running + queue);
+        let jobs = pairs.map(|(job, truth)| Job { submit: job.submit.0, run: truth.run.0.max(1), procs: job.procs });
+        let mut first: Vec<Job> = jobs.collect();
+        let queue = first.split_off(running.min(first.len()));
+        let begin = first.iter().chain(&queue).map(|job| job.submit).min().unwrap_or(0);
+        Trial { procs: workload.machine().procs, begin, first, queue }
+    }
+
+    /// Jobs of the queue.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Whether the queue has no job.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// The mean bounded slowdown of the queue, started strictly in this order behind the first jobs. O(n²).
+    #[must_use]
+    pub fn run(&self, order: &[usize]) -> f64 {
+        let mut machine = Machine { free: self.procs, now: self.begin, ends: Vec::new() };
+        self.first.iter().for_each(|job| _ = machine.start(job));
+        let slowdown = |job: &Job, start: i64| {
+            let (wait, run) = (Span(start - job.submit).as_f64(), Span(job.run).as_f64());
+            ((wait + run) / run.max(SHORTEST)).max(1.0)
+        };
+        let sum: f64 = order.iter().map(|&at| slowdown(&self.queue[at], machine.start(&self.queue[at]))).sum();
+        sum / order.len().max(1) as f64
+    }
+
+    /// The jobs of the queue with their scores.
+    pub(super) fn samples(&self, scores: impl Iterator<Item = f64>) -> Vec<Sample> {
+        let sample = |(job, score): (&Job, f64)| Sample {
+            run: job.run as f64,
+            procs: f64::from(job.procs),
+            submit: (Time(job.submit) - Time(self.begin)).as_f64().max(1.0),
+            score,
+        };
+        self.queue.iter().zip(scores).map(sample).collect()
+    }
+}
+
+struct Machine {
+    free: u32,
+    now: i64,
+    /// Ends and processors of running jobs.
+    ends: Vec<(i64, u32)>,
+}
+
+impl Machine {
+    /// Starts a job as soon as it has arrived and fits; later jobs start no earlier. Answers when.
+    fn start(&mut self, job: &Job) -> i64 {
+        self.come_to(self.now.max(job.submit));
+        while self.free < job.procs {
+            let Some(next) = self.ends.iter().map(|end| end.0).min() else { break };
+            self.come_to(next);
+        }
+        self.free = self.free.saturating_sub(job.procs);
+        self.ends.push((self.now + job.run, job.procs));
+        self.now
+    }
+
+    fn come_to(&mut self, now: i64) {
+        self.now = now;
+        let free = &mut self.free;
+        self.ends.retain(|&(end, procs)| {
+            let runs = end > now;
+            if !runs {
+                *free += procs;
+            }
+            runs
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 4 processors, one job of 2 for 10 s; then one of 4 for 20 s and one of 2 for 10 s, all at 0. The wide one first: it
+    /// starts at 10, the other at 30. The narrow one first: it starts at 0, the wide one at 10.
+    #[test]
+    fn trials_are_those_computed_by_hand() {
+        let job = |procs, run| Job { submit: 0, run, procs };
+        let trial = Trial { procs: 4, begin: 0, first: vec![job(2, 10)], queue: vec![job(4, 20), job(2, 10)] };
+        assert_eq!(trial.run(&[0, 1]), (30.0 / 20.0 + 40.0 / 10.0) / 2.0);
+        assert_eq!(trial.run(&[1, 0]), (1.0 + 30.0 / 20.0) / 2.0);
+    }
+}

@@ -1,0 +1,74 @@
+//! How good candidates are, and which are worth showing.
+
+use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
+
+/// What a candidate is worth on the weeks that it is chosen by; less is better.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Score {
+    /// The value of the objective.
+    pub quality: f64,
+    /// By which part of it the bound is exceeded; 0 where it is kept.
+    pub excess: f64,
+}
+
+impl Score {
+    /// Those that keep the bound first, then by quality.
+    #[must_use]
+    pub fn compare(&self, other: &Score) -> Ordering {
+        self.excess.total_cmp(&other.excess).then(self.quality.total_cmp(&other.quality))
+    }
+
+    /// Whether it is no better than by rounding: then the smaller formula is preferred.
+    #[must_use]
+    pub fn is_near(&self, other: &Score) -> bool {
+        let near = |a: f64, b: f64| (a - b).abs() <= 1e-3 * b.abs();
+        near(self.quality, other.quality) && near(self.excess, other.excess)
+    }
+}
+
+/// A candidate that was tried.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Found {
+    /// Its canonical text.
+    pub formula: String,
+    /// Number of its parts.
+    pub size: usize,
+    /// What it is worth.
+    pub score: Score,
+}
+
+/// The candidates that no other is both as small and better than, smallest first.
+#[must_use]
+pub fn front(mut all: Vec<Found>) -> Vec<Found> {
+    all.sort_by(|a, b| a.size.cmp(&b.size).then(a.score.compare(&b.score)).then(a.formula.cmp(&b.formula)));
+    let mut front: Vec<Found> = Vec::new();
+    for found in all {
+        if front.last().is_none_or(|last| found.score.compare(&last.score) == Ordering::Less) {
+            front.push(found);
+        }
+    }
+    front
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(formula: &str, size: usize, quality: f64, excess: f64) -> Found {
+        Found { formula: formula.to_string(), size, score: Score { quality, excess } }
+    }
+
+    #[test]
+    fn a_front_has_what_is_smaller_or_better() {
+        let all = vec![
+            found("a", 3, 10.0, 0.0),
+            found("b", 1, 12.0, 0.0),
+            found("c", 5, 10.5, 0.0),
+            found("d", 5, 8.0, 0.0),
+            found("e", 2, 5.0, 0.2),
+        ];
+        let names: Vec<String> = front(all).into_iter().map(|found| found.formula).collect();
+        assert_eq!(names, ["b", "a", "d"]);
+    }
+}

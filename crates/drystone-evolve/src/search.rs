@@ -1,0 +1,315 @@
+//! The search: generations of formulas, and beside them as many drawn at random.
+
+use crate::draw::Draw;
+use crate::ground::{Ground, GroundError};
+use crate::score::{Found, Score, front};
+use crate::simplify::{simplify, with_rounded_numbers};
+use crate::simulate::Stopped;
+use crate::vary::{cross, mutate, random, tune};
+use drystone::parts::formula::{Expr, Formula};
+use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::{Mutex, PoisonError};
+
+/// How a search goes.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Settings {
+    /// Candidates of a generation.
+    pub population: usize,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Most parts of a formula.
+    pub largest: usize,
+    /// Orders that the first generation has besides formulas at random.
+    pub start: Vec<String>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        let start = ["spf", "sqf", "saf", "f1", "f2", "f3", "f4", "wfp3", "unicef", "-x"];
+        Settings { population: 40, seed: 1, largest: 24, start: start.map(String::from).to_vec() }
+    }
+}
+
+/// Deepest formula.
+const DEEPEST: usize = 9;
+/// Of so many candidates the best is taken as a parent.
+const TOURNAMENT: usize = 4;
+/// Most formulas kept for the front of size against quality.
+const KEPT: usize = 200;
+
+/// Everything that a search knows: saved after each generation, it can go on from it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct State {
+    /// What the state belongs to: log, objective, bound, policy, settings. A state of another search is refused.
+    pub of: String,
+    /// Generations done.
+    pub generation: u64,
+    /// Candidates simulated, those at random not among them.
+    pub evaluations: u64,
+    /// The living candidates, best first.
+    pub population: Vec<Found>,
+    /// The best of each size.
+    pub front: Vec<Found>,
+    /// Formulas at random that were simulated.
+    pub random_evaluations: u64,
+    /// The best of each size among them.
+    pub random_front: Vec<Found>,
+}
+
+/// Why a search cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum SearchError {
+    /// A simulation failed.
+    #[error(transparent)]
+    Ground(#[from] GroundError),
+    /// The saved state is no state, or of another search.
+    #[error("the saved search is {0}; remove it, or search on with the log and the options that it was begun with")]
+    Foreign(String),
+    /// An order to begin with is none.
+    #[error("start with `{order}`: {problem}")]
+    Start {
+        /// The order.
+        order: String,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+/// A search in progress.
+pub struct Search<'a> {
+    ground: &'a Ground,
+    settings: Settings,
+    threads: usize,
+    /// Scores of what was simulated already; the same formula is not simulated twice.
+    known: BTreeMap<String, Score>,
+    state: State,
+}
+
+impl<'a> Search<'a> {
+    /// A search from the beginning.
+    #[must_use]
+    pub fn new(ground: &'a Ground, settings: Settings, threads: usize, of: String) -> Search<'a> {
+        let state = State {
+            of,
+            generation: 0,
+            evaluations: 0,
+            population: Vec::new(),
+            front: Vec::new(),
+            random_evaluations: 0,
+            random_front: Vec::new(),
+        };
+        Search { ground, settings, threads, known: BTreeMap::new(), state }
+    }
+
+    /// Goes on from a saved state.
+    ///
+    /// # Errors
+    /// A text that is no state, or one of another search.
+    pub fn resume(mut self, saved: &str) -> Result<Search<'a>, SearchError> {
+        let state: State =
+            serde_json::from_str(saved).map_err(|e| SearchError::Foreign(format!("unreadable ({e})")))?;
+        if state.of != self.state.of {
+            return Err(SearchError::Foreign(format!("of another search: {}", state.of)));
+        }
+        let found = state.population.iter().chain(&state.front).chain(&state.random_front);
+        self.known = found.map(|found| (found.formula.clone(), found.score)).collect();
+        self.state = state;
+        Ok(self)
+    }
+
+    /// What is known.
+    #[must_use]
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// What is known, as text to be saved.
+    #[must_use]
+    pub fn saved(&self) -> String {
+        serde_json::to_string(&self.state).unwrap_or_default()
+    }
+
+    /// One more generation, and as many formulas at random. Where it was told to stop nothing is changed.
+    ///
+    /// # Errors
+    /// A simulation that failed; an order to begin with that is none.
+    pub fn step(&mut self, stop: &AtomicBool) -> Result<Result<(), Stopped>, SearchError> {
+        let mut draw = Draw::new(self.settings.seed, 2 * self.state.generation);
+        let candidates = if self.state.generation == 0 { self.first(&mut draw)? } else { self.children(&mut draw) };
+        let mut draw = Draw::new(self.settings.seed, 2 * self.state.generation + 1);
+        let count = candidates.len();
+        let by_chance: Vec<Expr> = (0..count).map(|_| random(&mut draw, 2 + draw_depth(&mut draw))).collect();
+        let Some(found) = self.evaluate(candidates, stop)? else { return Ok(Err(Stopped)) };
+        let Some(random) = self.evaluate(by_chance, stop)? else { return Ok(Err(Stopped)) };
+        let state = &mut self.state;
+        state.generation += 1;
+        state.evaluations += found.len() as u64;
+        state.random_evaluations += random.len() as u64;
+        state.front = best_front(&state.front, &found);
+        state.random_front = best_front(&state.random_front, &random);
+        state.population = survivors(&state.population, found, self.settings.population);
+        Ok(Ok(()))
+    }
+
+    /// Makes the formulas of the front simpler where they lose nothing by it: parts that change nothing, digits.
+    ///
+    /// # Errors
+    /// As [`Search::step`].
+    pub fn polish(&mut self, stop: &AtomicBool) -> Result<Result<(), Stopped>, SearchError> {
+        let mut simpler = Vec::new();
+        for found in &self.state.front {
+            let Ok(formula) = found.formula.parse::<Formula>() else { continue };
+            let simple = simplify(&simplify(formula.expr()));
+            simpler.extend([3, 2, 1].map(|digits| with_rounded_numbers(&simple, digits)));
+            simpler.push(simple);
+        }
+        let Some(found) = self.evaluate(simpler, stop)? else { return Ok(Err(Stopped)) };
+        self.state.front = best_front(&self.state.front, &found);
+        Ok(Ok(()))
+    }
+
+    /// The first generation.
+    fn first(&self, draw: &mut Draw) -> Result<Vec<Expr>, SearchError> {
+        let mut all = Vec::new();
+        for order in &self.settings.start {
+            let formula = order.parse::<Formula>();
+            let problem = |e: drystone::parts::formula::FormulaError| SearchError::Start {
+                order: order.clone(),
+                problem: e.to_string(),
+            };
+            all.push(formula.map_err(problem)?.expr().clone());
+        }
+        while all.len() < self.settings.population {
+            let depth = 2 + draw_depth(draw);
+            all.push(random(draw, depth));
+        }
+        Ok(all)
+    }
+
+    /// The next one: crossed, mutated, tuned, and a few new.
+    fn children(&self, draw: &mut Draw) -> Vec<Expr> {
+        let parents: Vec<Expr> = self.state.population.iter().filter_map(|found| read(&found.formula)).collect();
+        let mut seen: BTreeSet<String> = self.state.population.iter().map(|found| found.formula.clone()).collect();
+        let mut all = Vec::new();
+        // Of what is bred much is known already: the number of tries is bounded.
+        for _ in 0..20 * self.settings.population {
+            if all.len() == self.settings.population {
+                break;
+            }
+            let one = &parents[tournament(draw, parents.len())];
+            let child = match draw.below(100) {
+                0..40 => cross(draw, one, &parents[tournament(draw, parents.len())]),
+                40..65 => mutate(draw, one),
+                // The weights of the best few, too: a local search beside the breeding.
+                65..80 => tune(draw, one),
+                80..95 => tune(draw, &parents[draw.below(parents.len().min(3))]),
+                _ => random(draw, 4),
+            };
+            if child.size() <= self.settings.largest && child.depth() <= DEEPEST && seen.insert(child.to_string()) {
+                all.push(child);
+            }
+        }
+        all
+    }
+
+    /// Scores of candidates, in their order; those that are no formulas or too large are left out. `None` where it was told to
+    /// stop.
+    fn evaluate(&mut self, candidates: Vec<Expr>, stop: &AtomicBool) -> Result<Option<Vec<Found>>, SearchError> {
+        let mut formulas: Vec<Formula> = candidates.iter().filter_map(|expr| Formula::new(expr).ok()).collect();
+        formulas.retain(|formula| formula.expr().size() <= 4 * self.settings.largest);
+        let mut todo: Vec<&str> = formulas.iter().map(Formula::text).collect();
+        todo.sort_unstable();
+        todo.dedup();
+        todo.retain(|text| !self.known.contains_key(*text));
+        let Some(scores) = parallel(self.ground, &todo, self.threads, stop)? else { return Ok(None) };
+        let todo: Vec<String> = todo.into_iter().map(String::from).collect();
+        self.known.extend(todo.into_iter().zip(scores));
+        let found = formulas.iter().filter_map(|formula| {
+            let (text, size) = (formula.text().to_string(), formula.expr().size());
+            let score = *self.known.get(&text)?;
+            Some(Found { formula: text, size, score })
+        });
+        Ok(Some(found.collect()))
+    }
+}
+
+/// Depths from 0 to 3.
+fn draw_depth(draw: &mut Draw) -> usize {
+    draw.below(4)
+}
+
+fn read(text: &str) -> Option<Expr> {
+    text.parse::<Formula>().ok().map(|formula| formula.expr().clone())
+}
+
+/// The best of a few places in a list that is sorted best first.
+fn tournament(draw: &mut Draw, among: usize) -> usize {
+    (0..TOURNAMENT).map(|_| draw.below(among)).min().unwrap_or(0)
+}
+
+fn best_front(old: &[Found], new: &[Found]) -> Vec<Found> {
+    let mut all = front(old.iter().chain(new).cloned().collect());
+    all.truncate(KEPT);
+    all
+}
+
+/// The best of old and new. Of those that are equally good, which mostly make the same schedules, the smallest alone.
+fn survivors(old: &[Found], new: Vec<Found>, count: usize) -> Vec<Found> {
+    let mut all: Vec<Found> = old.iter().cloned().chain(new).collect();
+    all.sort_by(|a, b| {
+        let by_score = a.score.compare(&b.score);
+        by_score.then(a.size.cmp(&b.size)).then_with(|| a.formula.cmp(&b.formula))
+    });
+    all.dedup_by(|later, kept| later.score.compare(&kept.score) == Ordering::Equal);
+    // Of neighbours that hardly differ the smaller goes first.
+    for at in 1..all.len() {
+        if all[at].score.is_near(&all[at - 1].score) && all[at].size < all[at - 1].size {
+            all.swap(at, at - 1);
+        }
+    }
+    all.truncate(count);
+    all
+}
+
+/// Scores of formulas, in their order, by several threads.
+fn parallel(
+    ground: &Ground,
+    formulas: &[&str],
+    threads: usize,
+    stop: &AtomicBool,
+) -> Result<Option<Vec<Score>>, SearchError> {
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(Vec::with_capacity(formulas.len()));
+    let work = || {
+        loop {
+            let at = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let Some(formula) = formulas.get(at) else { return };
+            let score = ground.score(formula, stop);
+            let stopped = matches!(score, Ok(Err(Stopped)) | Err(_));
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((at, score));
+            if stopped {
+                return;
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(formulas.len()) {
+            // A thread that cannot be had is one less: this one works, too.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|&(at, _)| at);
+    let mut scores = Vec::with_capacity(formulas.len());
+    for (_, score) in done {
+        match score? {
+            Ok(score) => scores.push(score),
+            Err(Stopped) => return Ok(None),
+        }
+    }
+    Ok((scores.len() == formulas.len()).then_some(scores))
+}

@@ -1,0 +1,125 @@
+//! One candidate on one workload.
+
+use crate::objective::Tally;
+use drystone::engine::{Observer, Replay, Simulation, SimulationError};
+use drystone::metrics::Measure;
+use drystone::model::{Ended, Span, Time, Workload};
+use drystone::policy::{PolicySpec, SpecError};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A policy text with a place for a formula: `easy(order=?,backfill=?)`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Template(String);
+
+impl Template {
+    /// The policy with this formula.
+    ///
+    /// # Errors
+    /// None for formulas and templates that were checked.
+    pub fn with(&self, formula: &str) -> Result<PolicySpec, SpecError> {
+        self.0.replace('?', formula).parse()
+    }
+}
+
+impl Default for Template {
+    fn default() -> Template {
+        Template("easy(order=?,backfill=?)".to_string())
+    }
+}
+
+impl fmt::Display for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for Template {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Template, String> {
+        if !text.contains('?') {
+            return Err(format!("`{text}` has no `?` in place of the formula; write `easy(order=?,backfill=?)`"));
+        }
+        let template = Template(text.to_string());
+        template.with("r").map_err(|e| e.to_string())?;
+        Ok(template)
+    }
+}
+
+/// The search was told to stop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stopped;
+
+/// What became of a simulation.
+pub enum Simulated {
+    /// It ended.
+    Done,
+    /// It was told to stop.
+    Stopped,
+}
+
+/// How many instants pass between two looks at whether to stop.
+const STRIDE: u32 = 1 << 10;
+
+/// Simulates a policy on a workload and shows every job that ends to `take`: its submit, its wait, its values of the measures.
+///
+/// # Errors
+/// What the simulation says: a bug of the policy.
+pub(crate) fn simulate(
+    workload: &Workload,
+    policy: &PolicySpec,
+    measures: &[Measure],
+    stop: &AtomicBool,
+    take: impl FnMut(Time, &[f64]),
+) -> Result<Simulated, SimulationError> {
+    let mut watch = Watch { measures, values: Vec::new(), take };
+    let simulation = Simulation::new(workload.machine(), policy.scheduler(), Replay::new(workload));
+    let mut simulation = simulation.without_accuracy();
+    let mut steps = 0;
+    loop {
+        if steps == 0 && stop.load(Ordering::Relaxed) {
+            return Ok(Simulated::Stopped);
+        }
+        steps = (steps + 1) % STRIDE;
+        if !simulation.step(&mut watch)? {
+            return Ok(Simulated::Done);
+        }
+    }
+}
+
+struct Watch<'a, F> {
+    measures: &'a [Measure],
+    values: Vec<f64>,
+    take: F,
+}
+
+impl<F: FnMut(Time, &[f64])> Observer for Watch<'_, F> {
+    fn ended(&mut self, ended: &Ended<'_>) {
+        let (wait, run): (Span, Span) = (ended.wait(), ended.outcome.ran);
+        self.values.clear();
+        self.values.extend(self.measures.iter().map(|measure| measure.of(wait, run)));
+        (self.take)(ended.job.submit, &self.values);
+    }
+}
+
+/// Sums up jobs by a rule that says which tally a submit time belongs to.
+pub(crate) fn tallies(
+    workload: &Workload,
+    policy: &PolicySpec,
+    measures: &[Measure],
+    stop: &AtomicBool,
+    place: impl Fn(Time) -> Option<usize>,
+) -> Result<Option<Vec<Vec<Tally>>>, SimulationError> {
+    let mut all: Vec<Vec<Tally>> = Vec::new();
+    let done = simulate(workload, policy, measures, stop, |submit, values| {
+        let Some(at) = place(submit) else { return };
+        if all.len() <= at {
+            all.resize(at + 1, vec![Tally::default(); measures.len()]);
+        }
+        all[at].iter_mut().zip(values).for_each(|(tally, &value)| tally.push(value));
+    })?;
+    Ok(matches!(done, Simulated::Done).then_some(all))
+}

@@ -1,0 +1,100 @@
+//! Orders by formula in the product against their naive definition, start by start and value by value.
+
+use crate::drawn::workloads;
+use drystone::engine::{Replay, Schedule, Simulation};
+use drystone::model::Workload;
+use drystone::parts::formula::{Facts, Formula, Moment, NAMED};
+use drystone::policy::PolicySpec;
+use drystone_reference::easy::{self, Easy, Order, Pass, Reservations};
+use drystone_reference::formula::{Expr, Known, published};
+use drystone_reference::jobs_of;
+use proptest::prelude::*;
+
+/// Formulas of every kind.
+fn formulas() -> impl Strategy<Value = Expr> {
+    const NAMES: [&str; 11] = ["r", "e", "n", "a", "w", "s", "x", "user", "load", "waiting", "machine"];
+    let leaf = prop_oneof![
+        2 => (0u32..40).prop_map(|n| Expr::Number(f64::from(n) / 4.0)),
+        6 => prop::sample::select(&NAMES[..]).prop_map(Expr::Name),
+        1 => (1u32..90).prop_map(Expr::Usage),
+    ];
+    leaf.prop_recursive(4, 24, 3, |inner| {
+        let two = prop::sample::select(&['+', '-', '*', '/', '^'][..]);
+        let one = prop::sample::select(&["log2", "log10", "ln", "sqrt", "exp", "abs"][..]);
+        let pick = prop::sample::select(&["min", "max"][..]);
+        let compare = prop::sample::select(&["<", "<=", ">", ">=", "==", "!="][..]);
+        prop_oneof![
+            5 => (two, inner.clone(), inner.clone()).prop_map(|(c, a, b)| Expr::Two(c, Box::new(a), Box::new(b))),
+            1 => inner.clone().prop_map(|a| Expr::Minus(Box::new(a))),
+            2 => (one, inner.clone()).prop_map(|(name, a)| Expr::One(name, Box::new(a))),
+            1 => (pick, inner.clone(), inner.clone()).prop_map(|(name, a, b)| Expr::Pick(name, Box::new(a), Box::new(b))),
+            1 => (compare, inner.clone(), inner.clone(), inner.clone(), inner)
+                .prop_map(|(sign, a, b, c, d)| Expr::If(sign, Box::new([a, b, c, d]))),
+        ]
+    })
+}
+
+fn starts(workload: &Workload, policy: &str) -> Vec<i64> {
+    let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
+    let mut schedule = Schedule::default();
+    Simulation::new(workload.machine(), spec.scheduler(), Replay::new(workload))
+        .run(&mut schedule)
+        .unwrap_or_else(|e| panic!("{policy}: {e}"));
+    schedule.spans.iter().map(|span| span.expect("every job ends").0.0).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(192))]
+
+    /// Any formula as the order of the queue, of backfilling, or of both, with every number of reservations and with
+    /// the guard against starvation.
+    #[test]
+    fn any_formula_orders_as_defined(
+        w in workloads(true, 1), queue in formulas(), backfill in formulas(),
+        (which, reserve, per_event) in (0usize..3, 0usize..5, any::<bool>()), starve in prop::option::of(0i64..60),
+    ) {
+        let (queue, backfill): (&'static Expr, &'static Expr) = (Box::leak(Box::new(queue)), Box::leak(Box::new(backfill)));
+        let (queue_order, backfill_order) = match which {
+            0 => (Order::Formula(queue), Order::Formula(queue)),
+            1 => (Order::Formula(queue), Order::Formula(backfill)),
+            _ => (Order::Formula(queue), Order::Fcfs),
+        };
+        let words = |order: Order| if let Order::Formula(formula) = order { formula.to_string() } else { "fcfs".into() };
+        let (pass_name, pass) = if per_event { ("event", Pass::PerEvent) } else { ("instant", Pass::PerInstant) };
+        let starve_words = starve.map_or("none".to_string(), |seconds| format!("{seconds}s"));
+        let (policy, reservations) = if reserve == 4 {
+            (format!("fcfs(order={},starve={starve_words},pass={pass_name})", words(queue_order)), Reservations::NoOvertaking)
+        } else {
+            let (order, backfill) = (words(queue_order), words(backfill_order));
+            let text = format!(
+                "easy(order={order},backfill={backfill},starve={starve_words},reserve={reserve},pass={pass_name})"
+            );
+            (text, Reservations::First(reserve))
+        };
+        let definition = Easy { queue: queue_order, backfill: backfill_order, starve, reservations, pass, ..Easy::default() };
+        let jobs = jobs_of(&w);
+        let theirs: Vec<i64> = easy::run(&definition, &jobs, 16).schedule().iter().map(|job| job.start).collect();
+        let ours = starts(&w, &policy);
+        let first = (0..jobs.len()).filter(|&i| ours[i] != theirs[i]).min_by_key(|&i| ours[i].min(theirs[i]));
+        if let Some(i) = first {
+            panic!("{policy}: job {i}: ours {}, by definition {}\n{jobs:?}", ours[i], theirs[i]);
+        }
+    }
+
+    /// Named orders are what the papers print.
+    #[test]
+    fn named_orders_are_those_of_the_papers(
+        (run, estimate, procs, submit, more) in (0u32..200_000, 0u32..200_000, 1u32..5000, 0u32..90_000_000, 0u32..900_000),
+    ) {
+        let (run, estimate, procs) = (f64::from(run), f64::from(estimate), f64::from(procs));
+        let (submit, wait) = (f64::from(submit), f64::from(more));
+        let facts = Facts { run, estimate, procs, submit, ..Facts::default() };
+        let moment = Moment { now: submit + wait, ..Moment::default() };
+        for named in NAMED {
+            let formula: Formula = named.name.parse().expect("a name");
+            let known = Known { run, estimate, procs, submit, wait, ..Known::default() };
+            let (ours, theirs) = (formula.value(&facts, &moment), published(named.name, &known));
+            prop_assert!((ours - theirs).abs() <= 1e-12 * theirs.abs(), "{}: {ours}, {theirs}", named.name);
+        }
+    }
+}
