@@ -141,7 +141,7 @@ impl<'a> Search<'a> {
         let candidates = if self.state.generation == 0 { self.first(&mut draw)? } else { self.children(&mut draw) };
         let mut draw = Draw::new(self.settings.seed, 2 * self.state.generation + 1);
         let count = candidates.len();
-        let by_chance: Vec<Expr> = (0..count).map(|_| random(&mut draw, 2 + draw_depth(&mut draw))).collect();
+        let by_chance: Vec<Expr> = (0..count).map(|_| any(&mut draw)).collect();
         let Some(found) = self.evaluate(candidates, stop)? else { return Ok(Err(Stopped)) };
         let Some(random) = self.evaluate(by_chance, stop)? else { return Ok(Err(Stopped)) };
         let state = &mut self.state;
@@ -183,8 +183,7 @@ impl<'a> Search<'a> {
             all.push(formula.map_err(problem)?.expr().clone());
         }
         while all.len() < self.settings.population {
-            let depth = 2 + draw_depth(draw);
-            all.push(random(draw, depth));
+            all.push(any(draw));
         }
         Ok(all)
     }
@@ -200,12 +199,13 @@ impl<'a> Search<'a> {
                 break;
             }
             let one = &parents[tournament(draw, parents.len())];
+            let (other, best) = (tournament(draw, parents.len()), draw.below(parents.len().min(3)));
             let child = match draw.below(100) {
-                0..40 => cross(draw, one, &parents[tournament(draw, parents.len())]),
+                0..40 => cross(draw, one, &parents[other]),
                 40..65 => mutate(draw, one),
                 // The weights of the best few, too: a local search beside the breeding.
                 65..80 => tune(draw, one),
-                80..95 => tune(draw, &parents[draw.below(parents.len().min(3))]),
+                80..95 => tune(draw, &parents[best]),
                 _ => random(draw, 4),
             };
             if child.size() <= self.settings.largest && child.depth() <= DEEPEST && seen.insert(child.to_string()) {
@@ -236,9 +236,10 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Depths from 0 to 3.
-fn draw_depth(draw: &mut Draw) -> usize {
-    draw.below(4)
+/// A formula at random, of any depth.
+fn any(draw: &mut Draw) -> Expr {
+    let depth = 2 + draw.below(4);
+    random(draw, depth)
 }
 
 fn read(text: &str) -> Option<Expr> {

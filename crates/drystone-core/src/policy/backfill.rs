@@ -493,7 +493,9 @@ impl Backfill {
                     && self.fresh.is_empty()
                     && !known.out_of_date(now, self.choices.overdue) =>
             {
-                (view.free(), *known)
+                let known = *known;
+                self.rate(view);
+                (view.free(), known)
             }
             known => {
                 match self.blocked_anew(known.filter(|b| !b.out_of_date(now, self.choices.overdue)), view, actions) {
