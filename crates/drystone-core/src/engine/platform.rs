@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// A machine's properties beyond its processors, as a file says them:
 ///
 /// ```
-/// use drystone::engine::Platform;
+/// use drystone_core::engine::Platform;
 /// let platform = Platform::from_toml(r#"
 ///     [suspension]
 ///     memory = "drawn"    # or "log": as the log says, drawn where it does not
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 /// "#)?;
 /// assert!(platform.suspension.is_some());
 /// assert!(Platform::from_toml("[suspension]\nrate = 0").is_err());
-/// # Ok::<(), drystone::engine::PlatformError>(())
+/// # Ok::<(), drystone_core::engine::PlatformError>(())
 /// ```
 ///
 /// Every key may be left out; the values above are the defaults (Kettimuthu et al. 2005, section 5.1).

@@ -53,9 +53,9 @@ impl Scheduler {
 /// alone: it has to know of jobs that will end later in the same second.
 ///
 /// ```
-/// use drystone::engine::Session;
-/// use drystone::model::{Job, JobId, Machine, Span, Time};
-/// use drystone::policy::{Action, PolicySpec};
+/// use drystone_core::engine::Session;
+/// use drystone_core::model::{Job, JobId, Machine, Span, Time};
+/// use drystone_core::policy::{Action, PolicySpec};
 ///
 /// let policy: PolicySpec = "easy".parse()?;
 /// let mut session = Session::new(Machine::new(4), policy.scheduler());

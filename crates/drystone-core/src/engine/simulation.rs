@@ -22,9 +22,9 @@ use std::collections::BTreeMap;
 /// simulation may stop with a [`Violation`].
 ///
 /// ```
-/// use drystone::engine::{Replay, Schedule, Simulation};
-/// use drystone::model::{Job, Machine, Provenance, Span, Status, Time, Truth, Workload};
-/// use drystone::policy::PolicySpec;
+/// use drystone_core::engine::{Replay, Schedule, Simulation};
+/// use drystone_core::model::{Job, Machine, Provenance, Span, Status, Time, Truth, Workload};
+/// use drystone_core::policy::PolicySpec;
 ///
 /// // Submit, processors, estimate, run time: two jobs that fill the machine, and a small one that fits in between.
 /// let (mut jobs, mut truth) = (Vec::new(), Vec::new());

@@ -25,7 +25,7 @@ pub use kinds::{ALIASES, COMMON};
 pub use multiqueue::{Borders, Control, Delay, MultiQueue, Own, Promising, QueueSettings};
 pub use outside::Outside;
 pub use planned::Notice;
-pub use registry::{Alias, Build, Kind, RegisterError, Variant, kind, kinds, names, register, register_anew};
+pub use registry::{Alias, Build, Kind, RegisterError, Variant, built_in, kind, kinds, names, register, register_anew};
 pub use slack::{Priorities, PriorityError, Slack};
 pub use spec::PolicySpec;
 pub(crate) use view::{Entry, Known, World};

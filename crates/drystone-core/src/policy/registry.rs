@@ -262,6 +262,12 @@ pub fn kinds() -> Vec<&'static Kind> {
     BUILT_IN.iter().chain(registered.iter()).copied().collect()
 }
 
+/// The families of this crate alone.
+#[must_use]
+pub fn built_in() -> &'static [&'static Kind] {
+    BUILT_IN
+}
+
 /// The family of this name.
 #[must_use]
 pub fn kind(name: &str) -> Option<&'static Kind> {

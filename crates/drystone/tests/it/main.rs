@@ -4,7 +4,6 @@
 mod common;
 mod easy_choices;
 mod engine;
-mod every_policy;
 mod generate_marginals;
 mod generate_predictability;
 mod generate_properties;

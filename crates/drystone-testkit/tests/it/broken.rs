@@ -1,15 +1,12 @@
 //! Policies that are broken on purpose: the harness must find out each of them, and show it on a few jobs.
 
-use super::case::{Case, Limits, YEAR};
-use super::check::check;
-use super::shrink::{Failure, attempt};
-use super::subject::{Guarantee, Subject};
 use drystone::engine::Scheduler;
 use drystone::log::clean::Options;
 use drystone::log::{self, source::Source};
 use drystone::model::JobId;
 use drystone::parts::predict::Forecast;
 use drystone::policy::{Actions, Event, Pass, Policy, View, Why};
+use drystone_testkit::{Case, Failure, Guarantee, Limits, Random, Subject, YEAR, attempt, check};
 use serde::{Deserialize, Serialize};
 
 /// First come, first served, with one fault.
@@ -140,7 +137,7 @@ fn every_fault_is_found_and_shown_on_few_jobs() {
 /// Cases are what they are drawn to be: every hostile kind does come up.
 #[test]
 fn hostile_kinds_come_up() {
-    let mut random = super::case::Random::new(1);
+    let mut random = Random::new(1);
     let cases: Vec<Case> = (0..2_000).map(|_| Case::random(&mut random, Limits { jobs: 3_000, run: YEAR })).collect();
     let share = |what: &dyn Fn(&Case) -> bool| cases.iter().filter(|c| what(c)).count();
     let many = |c: &Case| c.rows.len() >= 10;

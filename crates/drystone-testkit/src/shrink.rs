@@ -1,27 +1,36 @@
 //! From a case that fails to a small one that fails, and what people are told about it.
 
-use super::case::{Case, Random};
-use super::check::check;
-use super::subject::Subject;
+use crate::case::{Case, Random};
+use crate::check::check;
+use crate::subject::Subject;
 
 /// A case that fails, as small as was found.
 #[derive(Debug)]
-pub(crate) struct Failure {
-    pub(crate) policy: String,
-    pub(crate) case: Case,
-    pub(crate) problem: String,
+pub struct Failure {
+    /// The policy's text, or name.
+    pub policy: String,
+    /// On what it fails.
+    pub case: Case,
+    /// What is wrong.
+    pub problem: String,
 }
 
 /// What is asked of a policy on a case.
-type Ask<'a> = &'a dyn Fn(&Subject, &Case) -> Result<(), String>;
+pub type Ask<'a> = &'a dyn Fn(&Subject, &Case) -> Result<(), String>;
 
-/// Tries a policy on a random case.
-pub(crate) fn attempt(subject: &Subject, seed: u64) -> Result<(), Box<Failure>> {
+/// Tries a policy on the random case of a seed.
+///
+/// # Errors
+/// A small case on which it fails.
+pub fn attempt(subject: &Subject, seed: u64) -> Result<(), Box<Failure>> {
     attempt_with(subject, seed, &check)
 }
 
-/// Asks something of a policy on a random case.
-pub(crate) fn attempt_with(subject: &Subject, seed: u64, ask: Ask<'_>) -> Result<(), Box<Failure>> {
+/// Asks something of a policy on the random case of a seed.
+///
+/// # Errors
+/// A small case on which it fails.
+pub fn attempt_with(subject: &Subject, seed: u64, ask: Ask<'_>) -> Result<(), Box<Failure>> {
     let case = Case::random(&mut Random::new(seed), subject.limits);
     if std::env::var_os("DRYSTONE_SHOW").is_some() {
         println!("{}: {case:?}", subject.name);
@@ -122,12 +131,14 @@ fn without(case: &Case, from: usize, until: usize) -> Case {
 
 impl Failure {
     /// What is wrong, in a line.
-    pub(crate) fn line(&self) -> String {
+    #[must_use]
+    pub fn line(&self) -> String {
         format!("policy {}: {}\n", self.policy, self.problem)
     }
 
     /// What is wrong, the log, and the command that shows it.
-    pub(crate) fn report(&self) -> String {
+    #[must_use]
+    pub fn report(&self) -> String {
         let Failure { policy, case, problem } = self;
         let mut text =
             format!("\npolicy {policy}: {problem}\n\nThe smallest log found on which it fails:\n\n{}\n", case.swf());

@@ -7,18 +7,14 @@
 //! before it is tried, for what hangs. What fails is shrunk, and printed as a log with the command that shows it.
 
 mod broken;
-mod case;
-mod check;
 mod formulas;
 mod metamorphic;
-mod shrink;
 mod subject;
-mod watch;
+mod trial;
 
-use case::Random;
-use drystone::policy::{PolicySpec, kinds};
+use drystone::policy::{PolicySpec, built_in};
+use drystone_testkit::{Case, Random, attempt, simulate};
 use std::hash::{BuildHasher, RandomState};
-use subject::Subject;
 
 /// So many failures are shown in full, the others in a line.
 const SHOWN: usize = 3;
@@ -40,9 +36,9 @@ fn try_all(what: &str, specs: &[PolicySpec], times: u64) {
     let seed = seed();
     let mut failures = Vec::new();
     for (at, spec) in specs.iter().enumerate() {
-        let subject = Subject::of(spec);
+        let subject = subject::of(spec);
         let mut random = Random::new(seed.wrapping_add(at as u64 * 1_000_003));
-        if let Some(failure) = (0..times).find_map(|_| shrink::attempt(&subject, random.next()).err()) {
+        if let Some(failure) = (0..times).find_map(|_| attempt(&subject, random.draw()).err()) {
             failures.push(if failures.len() < SHOWN { failure.report() } else { failure.line() });
         }
     }
@@ -55,7 +51,7 @@ fn try_all(what: &str, specs: &[PolicySpec], times: u64) {
 fn one_policy_alone() {
     let specs = match std::env::var("DRYSTONE_POLICY") {
         Ok(text) => vec![text.parse().unwrap_or_else(|e| panic!("DRYSTONE_POLICY: {e}"))],
-        Err(_) => drystone::policy::names().into_iter().map(|name| name.parse().expect(name)).collect(),
+        Err(_) => subject::names().map(|name| name.parse().expect(name)).collect(),
     };
     try_all("alone", &specs, cases());
 }
@@ -64,7 +60,7 @@ fn one_policy_alone() {
 #[test]
 fn every_policy_holds_what_it_must() {
     let specs = subject::fixed();
-    for kind in kinds() {
+    for kind in built_in() {
         let of_kind = specs.iter().filter(|s| s.kind().name == kind.name).count();
         assert!(of_kind >= 10, "only {of_kind} texts for {}", kind.name);
     }
@@ -76,7 +72,7 @@ fn every_policy_holds_what_it_must() {
 fn combinations_of_parameters_hold_what_they_must() {
     let mut random = Random::new(seed());
     let mut specs = Vec::new();
-    for kind in kinds() {
+    for kind in built_in() {
         let parameters = subject::parameters(kind.name);
         specs.extend((0..30).map(|_| subject::drawn(&mut random, kind.name, &parameters)));
     }
@@ -89,7 +85,7 @@ fn canonical_texts_make_the_same_schedules() {
     let seed = seed();
     let mut random = Random::new(seed);
     let (mut idle, mut shorter) = (0, 0);
-    for kind in kinds() {
+    for kind in built_in() {
         let parameters = subject::parameters(kind.name);
         // Families with parameters that may not count are tried more often.
         for _ in 0..if kind.needs.is_empty() { 15 } else { 60 } {
@@ -97,16 +93,16 @@ fn canonical_texts_make_the_same_schedules() {
             let canonical: PolicySpec = spec.canonical().parse().expect("canonical texts can be read");
             idle += usize::from(!spec.idle().is_empty());
             shorter += usize::from(canonical.text() != spec.text());
-            let limits = Subject::of(&spec).limits;
+            let limits = subject::of(&spec).limits;
             for _ in 0..cases() {
-                let case = case::Case::random(&mut random, limits);
+                let case = Case::random(&mut random, limits);
                 let workload = case.workload();
                 if spec.scheduler().fits(&workload).is_err() {
                     continue;
                 }
                 // An instant in which nothing happens is no part of a schedule.
                 let schedule = |spec: &PolicySpec| {
-                    check::simulate(spec.scheduler(), &case, &workload)
+                    simulate(spec.scheduler(), &case, &workload)
                         .map(|watch| watch.trace.into_iter().filter(|call| call.1 != "settled").collect::<Vec<_>>())
                 };
                 let (one, other) = (schedule(&spec), schedule(&canonical));

@@ -4,15 +4,18 @@ use drystone::log::swf::{Header, Record, Writer};
 use drystone::model::{Job, JobId, Machine, Procs, Provenance, Span, Status, Time, Truth, Workload};
 
 /// SplitMix64: the same numbers everywhere, from any seed.
-#[derive(Clone)]
-pub(crate) struct Random(u64);
+#[derive(Clone, Debug)]
+pub struct Random(u64);
 
 impl Random {
-    pub(crate) fn new(seed: u64) -> Random {
+    /// The numbers of this seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Random {
         Random(seed)
     }
 
-    pub(crate) fn next(&mut self) -> u64 {
+    /// The next number, any of 64 bits.
+    pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -21,44 +24,55 @@ impl Random {
     }
 
     /// A number from `from` up to and with `to`.
-    pub(crate) fn range(&mut self, from: i64, to: i64) -> i64 {
-        from + (self.next() % (to - from + 1) as u64) as i64
+    pub fn range(&mut self, from: i64, to: i64) -> i64 {
+        from + (self.draw() % (to - from + 1) as u64) as i64
     }
 
-    pub(crate) fn chance(&mut self, percent: u64) -> bool {
-        self.next() % 100 < percent
+    /// True in so many of 100 cases.
+    pub fn chance(&mut self, percent: u64) -> bool {
+        self.draw() % 100 < percent
     }
 
-    pub(crate) fn pick<T: Clone>(&mut self, from: &[T]) -> T {
-        from[(self.next() % from.len() as u64) as usize].clone()
+    /// One of these.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn pick<T: Clone>(&mut self, from: &[T]) -> T {
+        from[(self.draw() % from.len() as u64) as usize].clone()
     }
 }
 
 /// A job: seconds, processors, a user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Row {
-    pub(crate) submit: i64,
-    pub(crate) procs: Procs,
-    pub(crate) estimate: i64,
-    pub(crate) run: i64,
-    pub(crate) user: i32,
+pub struct Row {
+    /// When it arrives.
+    pub submit: i64,
+    /// Processors.
+    pub procs: Procs,
+    /// What the user asks for.
+    pub estimate: i64,
+    /// How long it really runs.
+    pub run: i64,
+    /// Who submits it.
+    pub user: i32,
 }
 
 /// What a policy is tried on.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Case {
-    pub(crate) procs: Procs,
+pub struct Case {
+    /// Processors of the machine.
+    pub procs: Procs,
     /// In order of arrival.
-    pub(crate) rows: Vec<Row>,
+    pub rows: Vec<Row>,
     /// Which jobs are withdrawn, and how long after their arrival.
-    pub(crate) cancel: Vec<(usize, i64)>,
+    pub cancel: Vec<(usize, i64)>,
     /// After how many steps the state is saved and restored elsewhere.
-    pub(crate) stop: usize,
+    pub stop: usize,
 }
 
 /// What happens to jobs that outlive their estimates: the settings of an experiment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Overrun {
+enum Overrun {
     RunOn,
     Kill,
     Raise,
@@ -67,16 +81,27 @@ pub(crate) enum Overrun {
 
 /// How large and how long cases may be for a policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Limits {
-    pub(crate) jobs: i64,
-    pub(crate) run: i64,
+pub struct Limits {
+    /// Most jobs.
+    pub jobs: i64,
+    /// Longest run time, in seconds.
+    pub run: i64,
 }
 
-pub(crate) const YEAR: i64 = 365 * 86_400;
+impl Default for Limits {
+    /// 600 jobs of at most a year.
+    fn default() -> Limits {
+        Limits { jobs: 600, run: YEAR }
+    }
+}
+
+/// Seconds.
+pub const YEAR: i64 = 365 * 86_400;
 
 impl Case {
     /// A hostile one: each property of the jobs is drawn from a mix that is itself drawn.
-    pub(crate) fn random(random: &mut Random, limits: Limits) -> Case {
+    #[must_use]
+    pub fn random(random: &mut Random, limits: Limits) -> Case {
         let procs = random.pick(&[1u32, 2, 3, 7, 8, 16, 16, 100, 1024]);
         let jobs = match random.range(0, 99) {
             0..75 => random.range(1, 25.min(limits.jobs)),
@@ -137,15 +162,21 @@ impl Case {
         Case { procs, rows, cancel, stop: random.range(0, 2 * jobs + 2) as usize }
     }
 
-    pub(crate) fn workload(&self) -> Workload {
+    /// Its jobs on its machine.
+    ///
+    /// # Panics
+    /// If a row is impossible: cases that are drawn are sound.
+    #[must_use]
+    pub fn workload(&self) -> Workload {
         let job = |r: &Row| Job::new(Time(r.submit), r.procs, Span(r.estimate)).by(r.user);
         let truth = |(i, r): (usize, &Row)| Truth { run: Span(r.run), number: i as i64 + 1, status: Status::Completed };
         let (jobs, truth) = (self.rows.iter().map(job).collect(), self.rows.iter().enumerate().map(truth).collect());
         Workload::new(Machine::new(self.procs), jobs, truth, Provenance::default()).expect("a sound case")
     }
 
-    /// In the order in which they are handled.
-    pub(crate) fn cancellations(&self) -> Vec<(Time, JobId)> {
+    /// Its withdrawals, in the order in which they are handled.
+    #[must_use]
+    pub fn cancellations(&self) -> Vec<(Time, JobId)> {
         let at = |&(job, after): &(usize, i64)| (Time(self.rows[job].submit + after), JobId(job as u32));
         let mut list: Vec<_> = self.cancel.iter().map(at).collect();
         list.sort();
@@ -153,7 +184,11 @@ impl Case {
     }
 
     /// As a log in the Standard Workload Format.
-    pub(crate) fn swf(&self) -> String {
+    ///
+    /// # Panics
+    /// Never: memory takes all.
+    #[must_use]
+    pub fn swf(&self) -> String {
         let workload = self.workload();
         let mut header = Header::new();
         header.set("MaxProcs", &self.procs.to_string());

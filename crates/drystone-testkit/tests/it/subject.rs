@@ -1,60 +1,12 @@
 //! What is tried: every policy of the registry, with every parameter, and what each guarantees beyond the invariants.
 
-use super::case::{Limits, Random, YEAR};
-use super::formulas;
-use drystone::engine::Scheduler;
-use drystone::policy::{ALIASES, COMMON, Param, PolicySpec, kinds, names};
+use crate::formulas;
+use drystone::policy::{ALIASES, PolicySpec, built_in};
+use drystone_testkit::{Guarantee, Limits, Random, Subject, YEAR, value};
 
-/// What a policy promises beyond what every schedule must keep.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Guarantee {
-    /// Jobs start in the order of their arrival.
-    InOrder,
-    /// No job waits while it fits the free processors.
-    WorkConserving,
-    /// Where no job outlives its first prediction, none starts later than first promised.
-    KeepsPromises,
-    /// Where moreover run times are as predicted and nobody is withdrawn, each starts when first promised, to the second.
-    ExactPromises,
-    /// No job is suspended, so each has one segment.
-    Uninterrupted,
-    /// Suspended jobs go on where they were.
-    GoesOnInPlace,
-    /// No job is suspended more often.
-    SuspendsAtMost(u32),
-    /// A job that outlives its estimate may be killed, once its estimate is over.
-    MayKill,
-    /// The same schedule as another text.
-    SameAs(String),
-}
-
-/// A policy that is tried.
-pub(crate) struct Subject {
-    /// Its text, or a name.
-    pub(crate) name: String,
-    pub(crate) make: Box<dyn Fn() -> Scheduler>,
-    pub(crate) guarantees: Vec<Guarantee>,
-    pub(crate) limits: Limits,
-    /// The text of its predictor.
-    pub(crate) predictor: String,
-}
-
-impl Subject {
-    pub(crate) fn of(spec: &PolicySpec) -> Subject {
-        let made = spec.clone();
-        Subject {
-            name: spec.text().to_string(),
-            make: Box::new(move || made.scheduler()),
-            guarantees: guarantees(spec),
-            limits: limits(spec),
-            predictor: value(spec, "predict"),
-        }
-    }
-}
-
-/// The value of a parameter in force.
-pub(crate) fn value(spec: &PolicySpec, name: &str) -> String {
-    spec.parameters().into_iter().find(|p| p.0 == name).map(|p| p.1).unwrap_or_default()
+/// A policy with what is known of its family.
+pub(crate) fn of(spec: &PolicySpec) -> Subject {
+    Subject::of(spec).guarantees(guarantees(spec)).limits(limits(spec))
 }
 
 /// What a policy guarantees. Every family must be here: a new one is tried only when somebody has said what it promises.
@@ -126,7 +78,7 @@ pub(crate) fn guarantees(spec: &PolicySpec) -> Vec<Guarantee> {
             }
         }
         "is" => all.push(GoesOnInPlace),
-        other => panic!("nobody has said what `{other}` guarantees: add it to tests/it/every_policy/subject.rs"),
+        other => panic!("what `{other}` guarantees is not said: add it to crates/drystone-testkit/tests/it/subject.rs"),
     }
     all
 }
@@ -152,15 +104,6 @@ fn limits(spec: &PolicySpec) -> Limits {
     }
 }
 
-/// Values that may suit a parameter: those that its declaration suggests, and numbers.
-fn candidates(param: &Param) -> Vec<String> {
-    let numbers = ["0", "1", "2", "3", "5", "10", "100", "0.5", "1.5", "1/4", "10/100"];
-    let mut values = param.samples();
-    values.extend(numbers.map(String::from).into_iter().filter(|number| param.accepts(number)));
-    values.dedup();
-    values
-}
-
 /// Parameters and values that would be tried on the time of day or on hours of computing.
 fn endless(name: &str, value: &str) -> bool {
     match name {
@@ -171,20 +114,9 @@ fn endless(name: &str, value: &str) -> bool {
     }
 }
 
-/// For each parameter of a family, and those that all have, every value found that the family takes alone.
+/// For each parameter of a family, and those that all have, the values that are tried.
 pub(crate) fn parameters(kind: &str) -> Vec<(&'static str, Vec<String>)> {
-    let of_kind = drystone::policy::kind(kind).expect("a family").params;
-    let values = |param: &Param| -> Vec<String> {
-        let (name, all) = (param.name, candidates(param));
-        let taken = |value: &String| {
-            let alone = format!("{kind}({name}={value})");
-            // Some values need another parameter beside them.
-            let together = format!("{kind}({name}={value},pass=pyss)");
-            !endless(name, value) && (alone.parse::<PolicySpec>().is_ok() || together.parse::<PolicySpec>().is_ok())
-        };
-        all.into_iter().filter(taken).collect()
-    };
-    of_kind.iter().chain(COMMON).map(|p| (p.name, values(p))).collect()
+    drystone_testkit::parameters(kind, endless)
 }
 
 /// Several parameters at once that have something to do with each other.
@@ -228,20 +160,21 @@ const TOGETHER: &[&str] = &[
     "is(slice=5,every=5)",
 ];
 
+/// All names of the library itself; other tests here register policies of their own.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    built_in().iter().map(|k| k.name).chain(ALIASES.iter().map(|a| a.name))
+}
+
 /// Policies tried whatever is drawn: all names, all variants, and each parameter of each family at each of its values.
 pub(crate) fn fixed() -> Vec<PolicySpec> {
-    let mut texts: Vec<String> = names().into_iter().map(String::from).collect();
-    for kind in kinds() {
-        texts.extend(kind.variants.iter().map(|v| format!("{}@{}", kind.name, v.name)));
-        for (name, values) in parameters(kind.name) {
-            texts.extend(values.iter().map(|value| format!("{}({name}={value})", kind.name)));
-            texts.extend(values.iter().map(|value| format!("{}({name}={value},pass=pyss)", kind.name)));
-        }
+    let mut specs: Vec<PolicySpec> = TOGETHER.iter().map(|text| text.parse().expect(text)).collect();
+    let mut texts: Vec<String> = names().map(String::from).collect();
+    for kind in built_in() {
+        specs.extend(drystone_testkit::one_at_a_time(kind.name, &parameters(kind.name)));
     }
     for alias in ALIASES {
         texts.extend(alias.in_variant.iter().map(|(variant, _)| format!("{}@{variant}", alias.name)));
     }
-    let mut specs: Vec<PolicySpec> = TOGETHER.iter().map(|text| text.parse().expect(text)).collect();
     specs.extend(texts.iter().filter_map(|text| text.parse().ok()));
     let mut seen = std::collections::BTreeSet::new();
     specs.retain(|spec| seen.insert(spec.canonical()));

@@ -9,22 +9,40 @@ use std::collections::BTreeMap;
 
 /// What became of a job.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Fate {
-    Ended { at: i64, start: i64, ran: i64, suspensions: u32, overhead: i64 },
+#[non_exhaustive]
+pub enum Fate {
+    /// It ended.
+    Ended {
+        /// When.
+        at: i64,
+        /// Its first start.
+        start: i64,
+        /// Run time received.
+        ran: i64,
+        /// How often it was suspended.
+        suspensions: u32,
+        /// What suspensions cost.
+        overhead: i64,
+    },
+    /// It was withdrawn before it started.
     Cancelled,
 }
 
-#[derive(Default)]
-pub(crate) struct Watch {
+/// Everything that can be seen of a simulation.
+#[derive(Default, Debug)]
+pub struct Watch {
     /// Every call, in order: two simulations are the same if these are.
-    pub(crate) trace: Vec<(i64, &'static str, u32, i64, i64)>,
-    pub(crate) segments: Vec<Segment>,
-    pub(crate) fates: BTreeMap<u32, Vec<Fate>>,
-    pub(crate) audit: PromiseAudit,
+    pub trace: Vec<(i64, &'static str, u32, i64, i64)>,
+    /// Pieces in which jobs ran.
+    pub segments: Vec<Segment>,
+    /// What became of each job; one that is sound has one fate.
+    pub fates: BTreeMap<u32, Vec<Fate>>,
+    /// What was promised, and whether it was kept.
+    pub audit: PromiseAudit,
     /// The first promise to each job that was made one.
-    pub(crate) promised: BTreeMap<u32, i64>,
+    pub promised: BTreeMap<u32, i64>,
     /// The first instant at which a waiting job would have fitted the free processors when all was done.
-    pub(crate) idle: Option<(i64, u32)>,
+    pub idle: Option<(i64, u32)>,
     waiting: BTreeMap<u32, u32>,
     widths: Vec<u32>,
     running: BTreeMap<u32, (i64, Option<Vec<u32>>)>,
@@ -32,8 +50,9 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Needs to know how wide jobs are.
-    pub(crate) fn new(widths: Vec<u32>) -> Watch {
+    /// Nothing has been seen yet of jobs that are so wide.
+    #[must_use]
+    pub fn new(widths: Vec<u32>) -> Watch {
         Watch { widths, ..Watch::default() }
     }
 

@@ -1,8 +1,8 @@
 //! Does a policy hold what every policy must, and what it guarantees itself, on one case?
 
-use super::case::Case;
-use super::subject::{Guarantee, Subject};
-use super::watch::{Fate, Watch};
+use crate::case::Case;
+use crate::subject::{Guarantee, Subject};
+use crate::watch::{Fate, Watch};
 use drystone::engine::{Replay, Scheduler, Simulation};
 use drystone::model::{Time, Workload};
 use drystone::policy::{Actions, Event, Pass, Policy, PolicySpec, Requirement, Snapshot, SnapshotError, View};
@@ -10,8 +10,11 @@ use drystone_reference::{JobIn, checker};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-/// Everything that is wrong, in words; a panic is wrong, too.
-pub(crate) fn check(subject: &Subject, case: &Case) -> Result<(), String> {
+/// Whether a policy holds on a case what every policy must, and what it guarantees.
+///
+/// # Errors
+/// What is wrong, in words; a panic is wrong, too.
+pub fn check(subject: &Subject, case: &Case) -> Result<(), String> {
     match catch_unwind(AssertUnwindSafe(|| check_all(subject, case))) {
         Ok(found) => found,
         Err(panic) => {
@@ -37,7 +40,11 @@ fn check_all(subject: &Subject, case: &Case) -> Result<(), String> {
     foresight(subject, case, &whole)
 }
 
-pub(crate) fn simulate(scheduler: Scheduler, case: &Case, workload: &Workload) -> Result<Watch, String> {
+/// A simulation of a case with everything that can be seen of it.
+///
+/// # Errors
+/// A policy that breaks its contract, in words.
+pub fn simulate(scheduler: Scheduler, case: &Case, workload: &Workload) -> Result<Watch, String> {
     let cancellations = case.cancellations();
     let mut watch = Watch::new(case.rows.iter().map(|r| r.procs).collect());
     let source = Replay::with_cancellations(workload, &cancellations);
@@ -101,7 +108,7 @@ fn punctual(subject: &Subject, case: &Case) -> (bool, bool) {
     if learned {
         return (false, false);
     }
-    let predicted = |r: &super::case::Row| factor * if forecast.predictor.clairvoyant() { r.run } else { r.estimate };
+    let predicted = |r: &crate::case::Row| factor * if forecast.predictor.clairvoyant() { r.run } else { r.estimate };
     (case.rows.iter().all(|r| r.run <= predicted(r)), case.rows.iter().all(|r| r.run == predicted(r)))
 }
 

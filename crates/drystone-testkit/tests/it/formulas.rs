@@ -1,10 +1,9 @@
 //! Formulas at random, as texts.
 
-use super::case::Random;
-use super::subject::value;
 use drystone::parts::Order;
 use drystone::parts::formula::Expr;
 use drystone::policy::PolicySpec;
+use drystone_testkit::{Random, value};
 
 const NAMES: [&str; 13] = ["r", "e", "n", "a", "w", "s", "x", "user", "group", "queue", "load", "waiting", "machine"];
 

@@ -1,0 +1,86 @@
+//! What is tried: a policy, what it guarantees, and how large its cases may be.
+
+use crate::case::Limits;
+use drystone::engine::Scheduler;
+use drystone::policy::PolicySpec;
+use std::fmt;
+
+/// What a policy promises beyond what every schedule must keep.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub enum Guarantee {
+    /// Jobs start in the order of their arrival.
+    InOrder,
+    /// No job waits while it fits the free processors.
+    WorkConserving,
+    /// Where no job outlives its first prediction, none starts later than first promised.
+    KeepsPromises,
+    /// Where moreover run times are as predicted and nobody is withdrawn, each starts when first promised, to the second.
+    ExactPromises,
+    /// No job is suspended, so each has one segment.
+    Uninterrupted,
+    /// Suspended jobs go on where they were.
+    GoesOnInPlace,
+    /// No job is suspended more often.
+    SuspendsAtMost(u32),
+    /// A job that outlives its estimate may be killed, once its estimate is over.
+    MayKill,
+    /// The same schedule as another text.
+    SameAs(String),
+}
+
+/// A policy that is tried.
+pub struct Subject {
+    /// Its text, or a name.
+    pub name: String,
+    /// Makes a fresh scheduler of it.
+    pub make: Box<dyn Fn() -> Scheduler>,
+    /// What it promises beyond what every schedule must keep.
+    pub guarantees: Vec<Guarantee>,
+    /// How large its cases may be.
+    pub limits: Limits,
+    /// The text of its predictor.
+    pub predictor: String,
+}
+
+impl Subject {
+    /// A policy by its text, which guarantees nothing.
+    #[must_use]
+    pub fn of(spec: &PolicySpec) -> Subject {
+        let made = spec.clone();
+        Subject {
+            name: spec.text().to_string(),
+            make: Box::new(move || made.scheduler()),
+            guarantees: Vec::new(),
+            limits: Limits::default(),
+            predictor: value(spec, "predict"),
+        }
+    }
+
+    /// With these guarantees.
+    #[must_use]
+    pub fn guarantees(self, guarantees: impl Into<Vec<Guarantee>>) -> Subject {
+        Subject { guarantees: guarantees.into(), ..self }
+    }
+
+    /// With cases no larger than this.
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> Subject {
+        Subject { limits, ..self }
+    }
+}
+
+impl fmt::Debug for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subject")
+            .field("name", &self.name)
+            .field("guarantees", &self.guarantees)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The value of a parameter in force.
+#[must_use]
+pub fn value(spec: &PolicySpec, name: &str) -> String {
+    spec.parameters().into_iter().find(|p| p.0 == name).map(|p| p.1).unwrap_or_default()
+}

@@ -1,0 +1,118 @@
+//! A policy tried with all its parameters: the one line that its author calls.
+
+use crate::case::{Limits, Random};
+use crate::change::{Change, follows};
+use crate::check::check;
+use crate::parameters::{drawn, one_at_a_time, parameters};
+use crate::shrink::{Failure, attempt_with};
+use crate::subject::{Guarantee, Subject};
+use drystone::policy::PolicySpec;
+
+/// Tries a family of policies with every parameter at every value that its declaration suggests, and with combinations of
+/// them. `guarantees` must hold whatever the parameters are.
+///
+/// The cases are the same in every run. `DRYSTONE_CASES` sets how many are drawn for each text, 4 by default.
+///
+/// # Panics
+/// With a log of a few jobs that shows what is wrong; or if no policy has this name.
+pub fn assert_sound(family: &str, guarantees: &[Guarantee]) {
+    if let Err(failure) = Trial::of(family).guarantees(|_| guarantees.to_vec()).run() {
+        panic!("{}", failure.report());
+    }
+}
+
+/// How a family of policies is tried.
+pub struct Trial<'a> {
+    family: &'a str,
+    guarantees: Box<dyn Fn(&PolicySpec) -> Vec<Guarantee> + 'a>,
+    skip: Box<dyn Fn(&str, &str) -> bool + 'a>,
+    changes: Vec<Change>,
+    limits: Limits,
+    cases: u64,
+    combinations: u64,
+    seed: u64,
+}
+
+impl<'a> Trial<'a> {
+    /// A family that guarantees nothing and follows no change.
+    #[must_use]
+    pub fn of(family: &'a str) -> Trial<'a> {
+        let cases = std::env::var("DRYSTONE_CASES").ok().and_then(|n| n.trim().parse().ok()).unwrap_or(4);
+        Trial {
+            family,
+            guarantees: Box::new(|_| Vec::new()),
+            skip: Box::new(|_, _| false),
+            changes: Vec::new(),
+            limits: Limits::default(),
+            cases,
+            combinations: 30,
+            seed: 20_261_121,
+        }
+    }
+
+    /// What a policy of it guarantees, by its parameters ([`value`](crate::value)).
+    #[must_use]
+    pub fn guarantees(self, guarantees: impl Fn(&PolicySpec) -> Vec<Guarantee> + 'a) -> Trial<'a> {
+        Trial { guarantees: Box::new(guarantees), ..self }
+    }
+
+    /// Leaves out values of parameters, told by name and value: those that would compute for hours.
+    #[must_use]
+    pub fn without(self, skip: impl Fn(&str, &str) -> bool + 'a) -> Trial<'a> {
+        Trial { skip: Box::new(skip), ..self }
+    }
+
+    /// Whose schedules follow these changes of a workload, whatever the parameters are.
+    #[must_use]
+    pub fn following(self, changes: &[Change]) -> Trial<'a> {
+        Trial { changes: changes.to_vec(), ..self }
+    }
+
+    /// With cases no larger than this.
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> Trial<'a> {
+        Trial { limits, ..self }
+    }
+
+    /// With so many cases for each text.
+    #[must_use]
+    pub fn cases(self, cases: u64) -> Trial<'a> {
+        Trial { cases, ..self }
+    }
+
+    /// With so many combinations of parameters.
+    #[must_use]
+    pub fn combinations(self, combinations: u64) -> Trial<'a> {
+        Trial { combinations, ..self }
+    }
+
+    /// With other random numbers.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Trial<'a> {
+        Trial { seed, ..self }
+    }
+
+    /// Tries all.
+    ///
+    /// # Errors
+    /// The first failure, on a case as small as was found.
+    ///
+    /// # Panics
+    /// If no policy has this name.
+    pub fn run(&self) -> Result<(), Box<Failure>> {
+        let values = parameters(self.family, &self.skip);
+        let mut random = Random::new(self.seed);
+        let mut specs = one_at_a_time(self.family, &values);
+        specs.extend((0..self.combinations).map(|_| drawn(&mut random, self.family, &values)));
+        for spec in &specs {
+            let subject = Subject::of(spec).guarantees((self.guarantees)(spec)).limits(self.limits);
+            for _ in 0..self.cases {
+                attempt_with(&subject, random.draw(), &check)?;
+            }
+            for &change in &self.changes {
+                attempt_with(&subject, random.draw(), &|subject, case| follows(change, subject, case))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+//! The one line that the author of a policy calls, on a policy that is no part of the library.
+
+use drystone::model::JobId;
+use drystone::policy::{Actions, Event, Kind, Param, Policy, Takes, View, Why, register};
+use drystone_testkit::{Change, Guarantee, Trial, assert_sound};
+use serde::{Deserialize, Serialize};
+
+/// Of the first few waiting jobs, every one that fits starts. With a fault, no more than `most` jobs are ever started.
+#[derive(Serialize, Deserialize)]
+struct Shallow {
+    depth: usize,
+    most: usize,
+    started: usize,
+    queue: Vec<JobId>,
+}
+
+impl Policy for Shallow {
+    fn name(&self) -> &str {
+        "t-shallow"
+    }
+    fn observe(&mut self, event: Event, _view: &View<'_>) {
+        match event {
+            Event::Arrived(id) => self.queue.push(id),
+            Event::Cancelled(id) => self.queue.retain(|&waiting| waiting != id),
+            _ => {}
+        }
+    }
+    fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let mut free = view.free();
+        let mut at = 0;
+        while at < self.queue.len().min(self.depth) && self.started < self.most {
+            let id = self.queue[at];
+            let procs = view.job(id).procs;
+            if procs > free {
+                at += 1;
+                continue;
+            }
+            free -= procs;
+            self.started += 1;
+            actions.start(id, Why::Backfilled);
+            self.queue.remove(at);
+        }
+    }
+}
+
+const DEPTH: Param = Param::new("depth", "50", &[Takes::Whole { from: 1, to: 9_999 }], "how many jobs are looked at");
+
+#[test]
+fn a_policy_of_another_crate_is_tried_in_one_line() {
+    static SHALLOW: Kind = Kind::new("t-shallow", "the first jobs that fit start", &|args| {
+        Ok(Box::new(Shallow { depth: args.get("depth")?, most: usize::MAX, started: 0, queue: Vec::new() }))
+    })
+    .params(&[DEPTH]);
+    register(&SHALLOW).expect("a new name");
+    assert_sound("t-shallow", &[Guarantee::Uninterrupted]);
+    let follows = [Change::Shift, Change::Append, Change::Double];
+    let all = Trial::of("t-shallow").following(&follows).without(|name, _| name == "predict").cases(1);
+    assert!(all.run().is_ok());
+    // In order of arrival only where it looks at one job.
+    let in_order = Trial::of("t-shallow").cases(20).guarantees(|_| vec![Guarantee::InOrder]);
+    assert!(in_order.run().expect_err("overtakes").problem.contains("InOrder"));
+}
+
+#[test]
+fn a_policy_that_loses_jobs_is_shown_on_a_few() {
+    static LOSES: Kind = Kind::new("t-loses", "two jobs start", &|args| {
+        Ok(Box::new(Shallow { depth: args.get("depth")?, most: 2, started: 0, queue: Vec::new() }))
+    })
+    .params(&[DEPTH]);
+    register(&LOSES).expect("a new name");
+    let failure = Trial::of("t-loses").run().expect_err("loses jobs");
+    assert!(failure.problem.contains("for ever"), "{}", failure.report());
+    assert_eq!(failure.case.rows.len(), 3, "{}", failure.report());
+}
