@@ -161,6 +161,12 @@ fn kept(
             fail(found.is_some(), format!("{found:?}"))
         }
         Guarantee::MayKill => Ok(()),
+        Guarantee::AnyThreads => {
+            let mut scheduler = (subject.make)();
+            scheduler.policy.employ(2);
+            let other = simulate(scheduler, case, workload)?;
+            fail(other.segments != seen.segments, "another schedule with two threads".to_string())
+        }
         Guarantee::SameAs(text) => {
             let spec: PolicySpec = text.parse().map_err(|e| format!("{e}"))?;
             let other = simulate(spec.scheduler(), case, workload)?;
@@ -228,6 +234,9 @@ impl Policy for Impatient {
     }
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
         self.0.decide(view, actions);
+    }
+    fn listen(&mut self) {
+        self.0.listen();
     }
     fn next_wake(&self) -> Option<Time> {
         self.0.next_wake()

@@ -25,6 +25,8 @@ pub enum Guarantee {
     SuspendsAtMost(u32),
     /// A job that outlives its estimate may be killed, once its estimate is over.
     MayKill,
+    /// The same schedule with any number of threads ([`Policy::employ`](drystone::policy::Policy::employ)).
+    AnyThreads,
     /// The same schedule as another text.
     SameAs(String),
 }

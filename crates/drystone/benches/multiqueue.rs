@@ -20,7 +20,7 @@ fn policies(c: &mut Criterion) {
             "multiqueue(predict=perfect)",
             "multiqueue(delay=2500)",
             "multiqueue(bounds=auto,queues=auto)",
-            "multiqueue(record=yes)",
+            "multiqueue",
             "multiqueue(own=fig4)",
         ] {
             let Ok(spec) = text.parse::<PolicySpec>() else { continue };

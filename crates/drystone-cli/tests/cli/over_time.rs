@@ -46,14 +46,13 @@ fn a_trace_is_what_the_policy_says_of_itself() {
         700000,partition 1,0\n700000,partition 2,0\n700000,partition 4,8\n\
         720000,partition 1,4\n720000,partition 4,4\n\
         720010,partition 1,0\n720010,partition 2,8\n720010,partition 4,0\n";
-    assert_eq!(trace("multiqueue(record=yes)"), expected);
-    // Most policies have nothing to say, and this one only where it is asked to.
-    assert_eq!(trace("multiqueue"), "time,gauge,value\n");
+    assert_eq!(trace("multiqueue"), expected);
+    // Most policies have nothing to say.
     assert_eq!(trace("easy"), "time,gauge,value\n");
     let run = ["run", "-w", "log.swf", "--trace", "trace.csv", "-p"];
     let said = |policy: &str| folder.run(&[&run[..], &[policy]].concat()).err;
     let silent = "easy said nothing of itself";
-    assert!(said("easy").contains(silent) && !said("multiqueue(record=yes)").contains(silent), "{}", said("easy"));
+    assert!(said("easy").contains(silent) && !said("multiqueue").contains(silent), "{}", said("easy"));
 }
 
 #[test]
@@ -62,7 +61,7 @@ fn a_trace_has_the_delay_in_force() {
     // the tolerance, so that D becomes 1000 + 1 * 1000. Job 3 waits 30 s of 100: (1.3 - 1) / 1.3 of D1 more, 230.77 s; it is
     // told when somebody waits again. Job 5 does not wait, and the change is taken back.
     let folder = folder();
-    let policy = "multiqueue(delay=1000,batch=1,tolerance=0.2,record=yes)";
+    let policy = "multiqueue(delay=1000,batch=1,tolerance=0.2)";
     folder.run(&["run", "-w", "log.swf", "-p", policy, "--quiet", "--trace", "trace.csv"]).ok();
     let csv = folder.read("trace.csv");
     let delays: Vec<&str> = csv.lines().filter(|l| l.contains(",delay,")).take(4).collect();

@@ -138,6 +138,8 @@ impl Biography {
 }
 
 impl Observer for Biography {
+    const NOTES: bool = false;
+
     fn arrived(&mut self, now: Time, id: JobId) {
         if id == self.id {
             self.here = true;

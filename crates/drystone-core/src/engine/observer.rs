@@ -60,6 +60,9 @@ pub trait Observer {
     /// Whether [`Observer::ended`] does anything: what became of a job is put together only for those who look.
     const ENDS: bool = true;
 
+    /// Whether [`Observer::noted`] does anything: a policy may leave out what it only notes where nobody listens.
+    const NOTES: bool = true;
+
     /// A job arrived.
     #[inline]
     fn arrived(&mut self, _now: Time, _id: JobId) {}
@@ -115,10 +118,12 @@ pub trait Observer {
 /// Nobody watches.
 impl Observer for () {
     const ENDS: bool = false;
+    const NOTES: bool = false;
 }
 
 impl<A: Observer, B: Observer> Observer for (A, B) {
     const ENDS: bool = A::ENDS || B::ENDS;
+    const NOTES: bool = A::NOTES || B::NOTES;
 
     fn arrived(&mut self, now: Time, id: JobId) {
         self.0.arrived(now, id);
@@ -173,6 +178,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
 /// Whoever watches can watch through a reference.
 impl<O: Observer> Observer for &mut O {
     const ENDS: bool = O::ENDS;
+    const NOTES: bool = O::NOTES;
 
     fn arrived(&mut self, now: Time, id: JobId) {
         (**self).arrived(now, id);
@@ -215,6 +221,7 @@ impl<O: Observer> Observer for &mut O {
 /// Forwards to the observer, if there is one.
 impl<O: Observer> Observer for Option<O> {
     const ENDS: bool = O::ENDS;
+    const NOTES: bool = O::NOTES;
 
     fn arrived(&mut self, now: Time, id: JobId) {
         self.iter_mut().for_each(|o| o.arrived(now, id));
@@ -262,6 +269,8 @@ pub struct Schedule {
 }
 
 impl Observer for Schedule {
+    const NOTES: bool = false;
+
     fn ended(&mut self, ended: &Ended<'_>) {
         let at = ended.id.index();
         if self.spans.len() <= at {

@@ -67,6 +67,8 @@ impl Segments {
 }
 
 impl Observer for Segments {
+    const NOTES: bool = false;
+
     fn started(&mut self, now: Time, id: JobId, _why: Why) {
         self.begin(now, id, None);
     }

@@ -99,6 +99,10 @@ pub struct Session {
     expiry: Time,
     /// Whether it was woken since its last decision.
     woken: bool,
+    /// Whether somebody listens to the policy's notes.
+    listened: bool,
+    /// Threads that the policy may use within a decision.
+    threads: u32,
     /// For policies that heed a time limit.
     stopwatch: Box<dyn Stopwatch>,
     s: State,
@@ -206,9 +210,30 @@ impl Session {
             wake: Time::MAX,
             expiry: Time::MAX,
             woken: false,
+            listened: false,
+            threads: 1,
             stopwatch: Box::new(WallClock::default()),
             s,
         }
+    }
+
+    /// Says that somebody listens to the policy's notes ([`Action::Note`](crate::policy::Action::Note)): call it before the
+    /// first event. Without it a policy may leave out what is only noted.
+    pub fn listen(&mut self) {
+        self.listened = true;
+        self.scheduler.policy.listen();
+    }
+
+    /// Whether somebody does.
+    #[inline]
+    pub(crate) fn is_listened_to(&self) -> bool {
+        self.listened
+    }
+
+    /// Lets a policy that searches use so many threads within a decision; 1 by default. What it decides does not depend on it.
+    pub fn employ(&mut self, threads: u32) {
+        self.threads = threads.max(1);
+        self.scheduler.policy.employ(self.threads);
     }
 
     /// Times decisions by another stopwatch than the wall clock, where the policy heeds a time limit.
@@ -647,6 +672,11 @@ impl Session {
             predictor.load(&before)?;
             return Err(error);
         }
+        // How it works, and who listens, is no part of what it is.
+        if self.listened {
+            self.scheduler.policy.listen();
+        }
+        self.scheduler.policy.employ(self.threads);
         self.s = saved.state;
         self.actions.clear();
         (self.wake, self.woken) = (saved.wake, saved.woken);

@@ -199,6 +199,14 @@ impl<S: Source> Simulation<S> {
         self
     }
 
+    /// The same where a policy that searches may use so many threads within a decision
+    /// ([`Policy::employ`](crate::policy::Policy::employ)). The results do not depend on it.
+    #[must_use]
+    pub fn with_threads(mut self, threads: u32) -> Simulation<S> {
+        self.session.employ(threads);
+        self
+    }
+
     /// The present: the instant that was handled last.
     #[must_use]
     pub fn now(&self) -> Time {
@@ -327,7 +335,10 @@ impl<S: Source> Simulation<S> {
 
     /// Handles the events of one instant (with [`Pass::Event`]: one event).
     #[inline]
-    fn reach(&mut self, observer: &mut impl Observer) -> Result<Reached, SimulationError> {
+    fn reach<O: Observer>(&mut self, observer: &mut O) -> Result<Reached, SimulationError> {
+        if O::NOTES && !self.session.is_listened_to() {
+            self.session.listen();
+        }
         let end = self.next_end();
         let mut deadline = self.session.next_deadline();
         let arrival = self.s.next_arrival;

@@ -407,6 +407,14 @@ pub trait Policy: Snapshot + Send + Sync {
         Requirement::Nothing
     }
 
+    /// Told before the first event, and after a state was loaded, that somebody listens to its notes ([`Action::Note`]). Where
+    /// nobody does, a policy may leave out what is only noted.
+    fn listen(&mut self) {}
+
+    /// Told before the first event, and after a state was loaded, how many threads it may use within a decision. What it decides
+    /// must not depend on that.
+    fn employ(&mut self, _threads: u32) {}
+
     /// Gives the policy priorities of users, groups, queues and jobs, before the first event.
     ///
     /// # Errors

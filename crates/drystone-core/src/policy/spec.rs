@@ -350,7 +350,7 @@ mod tests {
             let spec: PolicySpec = text.parse().expect(text);
             spec.idle().into_iter().map(|(name, needs)| format!("{name}: {needs}")).collect()
         };
-        assert_eq!(idle("multiqueue(queues=3,record=yes)"), ["queues: bounds=auto"]);
+        assert_eq!(idle("multiqueue(queues=3,wake=no,delay=9)"), ["queues: bounds=auto"]);
         assert_eq!(idle("multiqueue(queues=3,bounds=auto)"), [""; 0]);
         assert_eq!(idle("multiqueue(ceiling=3)"), ["ceiling: delay other than none"]);
         assert_eq!(idle("multiqueue@lawson2002-delay(ceiling=3)"), ["ceiling: adapt=bounded"]);

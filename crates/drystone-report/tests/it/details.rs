@@ -105,7 +105,7 @@ fn policies_that_say_something_are_heard() {
     let search = goal.search.expect("it searches");
     assert_eq!(search.by_nodes.iter().sum::<u64>(), search.effort.searches);
     assert_eq!(search.nodes.count, search.effort.searches);
-    let (_, multiqueue) = simulated(&workload, "multiqueue(record=yes)", None);
+    let (_, multiqueue) = simulated(&workload, "multiqueue", None);
     let partitions = multiqueue.gauges.iter().filter(|g| g.name.starts_with("partition ")).count();
     assert_eq!(partitions, 4);
     let (_, easy) = simulated(&workload, "easy", None);

@@ -65,9 +65,7 @@ pub(crate) fn guarantees(spec: &PolicySpec) -> Vec<Guarantee> {
         }
         "goal" => {
             all.push(Uninterrupted);
-            if is("threads", "1") {
-                all.push(SameAs(with(spec, "threads", "2")));
-            }
+            all.push(AnyThreads);
         }
         "ss" | "tss" => {
             if is("migration", "no") {
@@ -81,14 +79,6 @@ pub(crate) fn guarantees(spec: &PolicySpec) -> Vec<Guarantee> {
         other => panic!("what `{other}` guarantees is not said: add it to crates/drystone-testkit/tests/it/subject.rs"),
     }
     all
-}
-
-/// The text of a policy with one parameter changed.
-fn with(spec: &PolicySpec, name: &str, value: &str) -> String {
-    let mut args: Vec<String> =
-        spec.parameters().into_iter().filter(|p| p.0 != name).map(|(name, value)| format!("{name}={value}")).collect();
-    args.push(format!("{name}={value}"));
-    format!("{}({})", spec.kind().name, args.join(","))
 }
 
 /// Those that look at the clock every few seconds, plan every job anew, or search, are tried on less.
@@ -108,7 +98,6 @@ fn limits(spec: &PolicySpec) -> Limits {
 fn endless(name: &str, value: &str) -> bool {
     match name {
         "budget" => value != "none",
-        "threads" => !matches!(value, "1" | "2"),
         "nodes" => matches!(value, "all" | "auto"),
         _ => false,
     }
@@ -146,7 +135,7 @@ const TOGETHER: &[&str] = &[
     "conservative(predict=perfect)",
     "goal(tradeoff(Tw:avgX),version=c,predict=recent(2,propagate=running),nodes=500)",
     "goal(lexical(maxW>avgX>unused),search=lds-fcfs,diff=strict,nodes=500,pass=event)",
-    "goal(tradeoff(Tw(30):areaW:late(60)),version=b,predict=perfect,nodes=20000,threads=2)",
+    "goal(tradeoff(Tw(30):areaW:late(60)),version=b,predict=perfect,nodes=20000)",
     "goal(tradeoff(fair(100):avgX),reuse=branch,local=20,nodes=300)",
     "goal(lexical(special(user=1)>Tw),reuse=seed,prune=beside,nodes=300)",
     "goal(plan=estimate,predict=recent(2,propagate=running),nodes=300)",

@@ -302,6 +302,8 @@ impl Collector {
 
 /// Measures ended jobs and the levels between instants.
 impl Observer for Collector {
+    const NOTES: bool = false;
+
     #[inline]
     fn ended(&mut self, ended: &Ended<'_>) {
         Collector::ended(self, ended);

@@ -79,6 +79,8 @@ impl PromisesKept {
 }
 
 impl Observer for PromiseAudit {
+    const NOTES: bool = false;
+
     const ENDS: bool = false;
 
     fn reserved(&mut self, _now: Time, id: JobId, _start: Time, latest: Time) {

@@ -103,6 +103,8 @@ impl<'a> HeelAndToe<'a> {
 }
 
 impl Observer for HeelAndToe<'_> {
+    const NOTES: bool = false;
+
     fn reserved(&mut self, _: Time, id: JobId, _: Time, _: Time) {
         self.head = Some(id);
         if !self.robbed.contains_key(&id) {

@@ -117,7 +117,6 @@ fn texts_are_read_printed_and_refused() {
         ("goal(budget=50)", "budget takes"),
         ("goal(budget=0ms)", "budget takes"),
         ("goal(budget=xs)", "budget takes"),
-        ("goal(threads=0)", "threads takes"),
         ("goal(local=101)", "local takes"),
         ("goal(local=20,nodes=all)", "local is a share of the nodes"),
         ("goal(local=20,budget=50ms)", "local is a share of the nodes"),

@@ -45,7 +45,7 @@ fn changes_of_the_tenth(runs: [i64; 10], policy: &str) -> Vec<(Gauge, i64)> {
 #[test]
 fn as_many_queues_as_uneven_run_times_need() {
     let rare = |run| [200, 200, 200, 200, run, 200, 200, 200, 200, 200];
-    let policy = "multiqueue(bounds=auto,queues=auto,history=10,record=yes)";
+    let policy = "multiqueue(bounds=auto,queues=auto,history=10)";
     assert_eq!(changes_of_the_tenth(rare(1_200), policy), [(Gauge::Queues, 1)]);
     assert_eq!(changes_of_the_tenth(rare(1_220), policy), [(Gauge::Queues, 2), (Gauge::Border(1), 200)]);
     assert_eq!(
@@ -59,7 +59,7 @@ fn as_many_queues_as_uneven_run_times_need() {
 #[test]
 fn every_queue_there_may_ever_be_has_room() {
     let runs = std::array::from_fn(|i| 10 * (i as i64 + 1));
-    let policy = "multiqueue(bounds=auto,queues=8,history=10,widths=1,record=yes)";
+    let policy = "multiqueue(bounds=auto,queues=8,history=10,widths=1)";
     let borders = [20, 30, 40, 60, 70, 80, 90].into_iter().zip(1..).map(|(run, number)| (Gauge::Border(number), run));
     let expected: Vec<_> = [(Gauge::Queues, 16)].into_iter().chain(borders).collect();
     assert_eq!(changes_of_the_tenth(runs, policy), expected);
@@ -69,7 +69,7 @@ fn every_queue_there_may_ever_be_has_room() {
 /// paper's.
 #[test]
 fn what_is_recorded_is_numbered_from_one() {
-    let gauges = told(&workload(10, &[(5, 1, 10, 10)]), &[], "multiqueue(bounds=auto,record=yes)").gauges;
+    let gauges = told(&workload(10, &[(5, 1, 10, 10)]), &[], "multiqueue(bounds=auto)").gauges;
     let number = |gauge: fn(u32) -> Gauge, values: &[i64]| {
         values.iter().zip(1..).map(|(&value, number)| (5, gauge(number), value)).collect::<Vec<_>>()
     };
@@ -371,7 +371,7 @@ fn a_promised_time_at_which_nothing_ends() {
 fn borders_may_move_before_the_first_pass() {
     let jobs: Vec<_> = (0..10).map(|i| (0, if i == 8 { 2 } else { 1 }, if i < 8 { 1 } else { 2 }, 0)).collect();
     for own in ["shared", "fig4", "split"] {
-        let policy = format!("multiqueue(bounds=auto,queues=2,history=10,own={own},record=yes)");
+        let policy = format!("multiqueue(bounds=auto,queues=2,history=10,own={own})");
         assert_eq!(starts(&workload(2, &jobs), &policy), [0; 10], "{own}");
     }
 }

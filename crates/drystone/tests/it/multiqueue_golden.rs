@@ -9,7 +9,7 @@ fn kth_is_met_job_by_job() {
     for (file, policy) in [
         ("kth-single", "easy@lawson2002"),
         ("kth-mq", "multiqueue@lawson2002"),
-        ("kth-mq", "multiqueue(record=yes)"),
+        ("kth-mq", "multiqueue"),
         ("kth-mq-eager", "multiqueue(promise=eager)"),
         ("kth-mq-delay2500", "multiqueue@lawson2002-delay"),
         ("kth-mq-delay2500-fixed", "multiqueue(delay=2500,adapt=fixed)"),

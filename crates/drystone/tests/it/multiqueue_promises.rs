@@ -162,20 +162,20 @@ impl Observer for Overlooked<'_> {
 }
 
 const EVERY: [&str; 14] = [
-    "record=yes",
-    "record=yes,promise=eager",
-    "record=yes,promise=arrival",
-    "record=yes,own=fig4",
-    "record=yes,own=split",
-    "record=yes,delay=2500",
-    "record=yes,delay=300,adapt=bounded,batch=5",
-    "record=yes,delay=2500,hold=yes,promise=eager,batch=3",
-    "record=yes,delay=2500,read=now,batch=2",
-    "record=yes,delay=2500,wake=no",
-    "record=yes,bounds=auto,history=10",
-    "record=yes,bounds=auto,queues=auto,history=10,widths=4",
-    "record=yes,widths=1/8,own=fig4,delay=100",
-    "record=yes,bounds=none",
+    "promise=pivot",
+    "promise=eager",
+    "promise=arrival",
+    "own=fig4",
+    "own=split",
+    "delay=2500",
+    "delay=300,adapt=bounded,batch=5",
+    "delay=2500,hold=yes,promise=eager,batch=3",
+    "delay=2500,read=now,batch=2",
+    "delay=2500,wake=no",
+    "bounds=auto,history=10",
+    "bounds=auto,queues=auto,history=10,widths=4",
+    "widths=1/8,own=fig4,delay=100",
+    "bounds=none",
 ];
 
 proptest! {
@@ -188,7 +188,7 @@ proptest! {
         let wide = [(0, PROCS, 500, 0); 2];
         let workload = made(&raw.into_iter().chain(wide).collect(), true, false);
         for choice in ["promise=pivot", "promise=eager", "delay=2500,batch=4", "widths=2/8", "bounds=20/300/4000/20000"] {
-            let seen = watch(&workload, &format!("multiqueue({choice},record=yes)"));
+            let seen = watch(&workload, &format!("multiqueue({choice})"));
             prop_assert!(seen.wrong.is_empty(), "{choice}: {:?}", seen.wrong);
             prop_assert!(seen.unpromised.is_empty(), "{choice}: {:?}", seen.unpromised);
             prop_assert!(!seen.promised.is_empty(), "{choice}");
@@ -210,7 +210,7 @@ proptest! {
     fn early_ends_keep_every_promise(raw in raw()) {
         let workload = made(&raw, false, false);
         for choice in ["promise=pivot", "promise=eager", "delay=2500,batch=4", "bounds=auto,history=10"] {
-            let seen = watch(&workload, &format!("multiqueue({choice},record=yes)"));
+            let seen = watch(&workload, &format!("multiqueue({choice})"));
             prop_assert!(seen.wrong.is_empty(), "{choice}: {:?}", seen.wrong);
             for (job, mut promised) in seen.promised {
                 promised.push(seen.started[&job]);

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// Policies of every kind that plots tell apart.
 const POLICIES: [&str; 6] =
-    ["easy", "fcfs", "easy++", "conservative", "multiqueue(record=yes)", "goal(tradeoff(Tw:avgX),nodes=50)"];
+    ["easy", "fcfs", "easy++", "conservative", "multiqueue", "goal(tradeoff(Tw:avgX),nodes=50)"];
 
 /// A comparison with everything in it: as a page and as JSON.
 fn compared(folder: &Folder) -> Value {

@@ -11,7 +11,7 @@ const WRITERS: &[&[&str]] = &[
     &["run", "-w", "log.swf", "-p", "easy", "--jobs", "out.swf"],
     &["run", "-w", "log.swf", "-p", "easy", "--jobs", "out.swf.gz"],
     &["run", "-w", "log.swf", "-p", "easy", "--jobs", "out.swf.zst"],
-    &["run", "-w", "log.swf", "-p", "multiqueue(record=yes)", "--trace", "trace.csv"],
+    &["run", "-w", "log.swf", "-p", "multiqueue", "--trace", "trace.csv"],
     &["run", "-w", "log.swf", "-p", "ss", "--segments", "segments.csv"],
     &["run", "-w", "log.swf", "-p", "easy", "--weeks", "weeks.csv"],
     &["run", "-w", "log.swf", "-p", "easy", "--audit", "audit.csv"],

@@ -104,6 +104,10 @@ impl Policy for Goal {
         "goal"
     }
 
+    fn employ(&mut self, threads: u32) {
+        self.settings.threads = threads.clamp(1, settings::MOST_THREADS);
+    }
+
     fn observe(&mut self, event: Event, view: &View<'_>) {
         match event {
             Event::Arrived(id) => self.queue.push(id),
@@ -189,7 +193,6 @@ pub(crate) static GOAL: Kind = Kind {
                       the heuristic path").expert(),
         Param::new("local", "0", &[Takes::Whole { from: 0, to: 100 }], "percent of the nodes that are kept for a local search from the best path of the tree").expert(),
         Param::new("plan", "prediction", &[Takes::Words(&["prediction", "estimate"])], "for which run time jobs are placed; slowdowns count the predicted one always").expert(),
-        Param::new("threads", "1", &[Takes::Whole { from: 1, to: settings::MOST_THREADS as u64 }], "threads that search; results do not depend on it").expert(),
     ],
     needs: &[],
     unnamed: Some("objective"),

@@ -84,7 +84,8 @@ pub struct Settings {
     pub local: u32,
     /// For which run time jobs are placed.
     pub plan: Plan,
-    /// Threads that search; results do not depend on it.
+    /// Threads that search; results do not depend on it. How it works, not what it is: no part of the saved state.
+    #[serde(skip, default = "one")]
     pub threads: u32,
 }
 
@@ -92,6 +93,10 @@ pub struct Settings {
 const NODES: u64 = 4_000;
 /// Most threads.
 pub(super) const MOST_THREADS: u32 = 1_024;
+
+fn one() -> u32 {
+    1
+}
 
 impl Default for Settings {
     fn default() -> Settings {
@@ -146,13 +151,13 @@ impl Settings {
             ("auto", Some(_)) | ("all", _) => None,
             _ => Some(args.get("nodes")?),
         };
-        let (threads, local) = (args.get("threads")?, args.get("local")?);
+        let local = args.get("local")?;
         if local > 0 && nodes.is_none() {
             return Err(args.error("local is a share of the nodes: give their number, e.g. nodes=4000".into()));
         }
         let (prune, reuse) = (args.choose("prune", &prunes)?, args.choose("reuse", &reuses)?);
         let plan = args.choose("plan", &[("prediction", Plan::Prediction), ("estimate", Plan::Estimate)])?;
-        Ok(Settings { objective, traversal, branching, nodes, budget, prune, reuse, local, plan, threads })
+        Ok(Settings { objective, traversal, branching, nodes, budget, prune, reuse, local, plan, threads: 1 })
     }
 }
 

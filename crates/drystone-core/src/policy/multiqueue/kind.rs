@@ -36,7 +36,6 @@ pub(crate) static MULTIQUEUE: Kind = Kind {
         Param::new("hold", "no", &[Takes::NO_YES], "whether a delayed job cannot be promised a start before its delay is over").expert(),
         Param::new("read", "arrival", &[Takes::Words(&["arrival", "now"])], "which D counts for a waiting job: that of its arrival or that of the present").study(),
         Param::new("wake", "yes", &[Takes::NO_YES], "whether the end of a delay is an event of its own").expert(),
-        Param::new("record", "no", &[Takes::NO_YES], "whether partitions, delay and borders are reported as they change").expert(),
     ],
     needs: &[
         Needs { params: &["queues", "history"], any: &[Condition::Is("bounds", "auto")] },
@@ -104,7 +103,6 @@ fn settings(args: &Args<'_>) -> Result<QueueSettings, SpecError> {
             &[("pivot", Promising::Pivot), ("eager", Promising::Eager), ("arrival", Promising::Arrival)],
         )?,
         delay: delay(args)?,
-        record: args.yes("record")?,
     })
 }
 

@@ -52,7 +52,7 @@ pub struct MultiQueue {
     running: RunningSet,
     promises: Promises,
     literal: Literal,
-    /// Booked where somebody asks: with [`Own::Shared`] nobody does unless it is recorded.
+    /// Booked where they count: with [`Own::Shared`] only where somebody listens.
     partitions: Option<Partitions>,
     controller: Option<Controller>,
     /// More than arrivals happened since the last pass.
@@ -65,6 +65,9 @@ pub struct MultiQueue {
     wake: Option<Time>,
     /// Last values reported.
     told: Vec<(Gauge, i64)>,
+    /// Whether somebody listens to its notes.
+    #[serde(skip)]
+    listened: bool,
     #[serde(skip)]
     scratch: Scratch,
 }
@@ -107,6 +110,7 @@ impl MultiQueue {
             stale: false,
             wake: None,
             told: Vec::new(),
+            listened: false,
             scratch: Scratch::default(),
             settings,
         }
@@ -333,7 +337,7 @@ impl Policy for MultiQueue {
         self.scratch.free = view.free();
         self.scratch.planned = false;
         self.class_of.forget_before(view.oldest());
-        if self.partitions.is_none() && (self.settings.record || self.settings.own != Own::Shared) {
+        if self.partitions.is_none() && (self.listened || self.settings.own != Own::Shared) {
             // As many as there are queues: the borders may have moved already, in the very second of the first arrivals.
             let (queues, most) = (self.classes.count(), self.queues.len());
             self.partitions = Some(Partitions::new(view.machine().procs, queues, most));
@@ -350,12 +354,16 @@ impl Policy for MultiQueue {
         if self.settings.delay.is_some() {
             self.wake = self.next_ready();
         }
-        if self.settings.record {
+        if self.listened {
             self.report(actions);
         }
     }
 
     fn next_wake(&self) -> Option<Time> {
         self.wake
+    }
+
+    fn listen(&mut self) {
+        self.listened = true;
     }
 }

@@ -114,8 +114,6 @@ pub struct QueueSettings {
     pub promise: Promising,
     /// The delay of the longest jobs, if any.
     pub delay: Option<Delay>,
-    /// Whether partition sizes, delays and borders are reported as they change.
-    pub record: bool,
 }
 
 impl Default for QueueSettings {
@@ -126,7 +124,6 @@ impl Default for QueueSettings {
             own: Own::Shared,
             promise: Promising::Pivot,
             delay: None,
-            record: false,
         }
     }
 }
