@@ -89,6 +89,7 @@ pub(crate) fn follows(spec: &PolicySpec, change: Change) -> Result<(), &'static 
             "tss" => Err("categories are numbers of processors"),
             _ => Err(NOT_SAID),
         },
+        _ => Err(NOT_SAID),
     }
 }
 
