@@ -1,5 +1,7 @@
 //! Numbers as people read them.
 
+use drystone::metrics::Unit;
+
 /// What stands where there is no value.
 pub const NONE: &str = "-";
 
@@ -88,6 +90,18 @@ pub fn duration(seconds: f64) -> String {
         s if s < 7_200.0 => format!("{} min", fixed(seconds / 60.0, 1)),
         s if s < 172_800.0 => format!("{} h", fixed(seconds / 3_600.0, 1)),
         _ => format!("{} days", fixed(seconds / 86_400.0, 1)),
+    }
+}
+
+/// A value in its unit, or a dash.
+#[must_use]
+pub fn in_unit(value: Option<f64>, unit: Unit) -> String {
+    match (value, unit) {
+        (None, _) => NONE.to_string(),
+        (Some(value), Unit::Seconds) => duration(value),
+        (share, Unit::Share) => percent(share, 1),
+        (Some(value), Unit::Ratio) => fixed(value, 2),
+        (Some(value), Unit::Count) => count(value as u64),
     }
 }
 

@@ -1,12 +1,12 @@
 //! One HTML file with everything in it: verdict, plots, tables, settings, data.
 
 use crate::html::{embed, escape};
-use crate::number::{bound, change, count, duration, exact_percent, fixed, percent, plural};
+use crate::number::{bound, change, count, duration, exact_percent, fixed, in_unit, percent, plural};
 use crate::results::{PolicyResult, Results};
 use crate::table::{Cell, Table};
 use crate::{assets, charts};
 use base64::Engine;
-use drystone::metrics::{Change, LEAST_WEEKS, Measure, Metric, Unit, Verdict};
+use drystone::metrics::{Change, LEAST_WEEKS, Measure, Metric, Verdict};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -163,13 +163,8 @@ fn winners(results: &Results) -> Table {
 }
 
 /// How people read a value.
-fn shown(metric: Metric) -> fn(f64) -> String {
-    match metric.unit() {
-        Unit::Seconds => duration,
-        Unit::Share => |v| percent(Some(v), 1),
-        Unit::Ratio => |v| fixed(v, 2),
-        Unit::Count => |v| count(v as u64),
-    }
+fn shown(metric: Metric) -> impl Fn(f64) -> String {
+    move |value| in_unit(Some(value), metric.unit())
 }
 
 fn interval((low, high): (f64, f64)) -> String {

@@ -27,7 +27,7 @@ pub(crate) use report::ReportArgs;
 pub(crate) use reproduce::ReproduceArgs;
 pub(crate) use run::RunArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
-pub(crate) use simulation::{ReportFormat, SimulationArgs};
+pub(crate) use simulation::SimulationArgs;
 pub(crate) use sweep::{
     ChunkArgs, ExportArgs, MergeArgs, ParetoArgs, QueryArgs, RankArgs, ResumeArgs, StatusArgs, SweepArgs, SweepCommand,
     WorkArgs,

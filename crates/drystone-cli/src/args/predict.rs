@@ -1,6 +1,7 @@
 //! `drystone predict`.
 
-use super::{LogArgs, ReportFormat};
+use super::LogArgs;
+use crate::output::ReportFormat;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -38,7 +39,7 @@ pub(crate) struct PredictArgs {
     pub(crate) cleaning: LogArgs,
 
     /// How to print the results.
-    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 
     /// Also write the results to a file; its ending (.json, .csv, .md, .txt) says how.

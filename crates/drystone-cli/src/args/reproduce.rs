@@ -1,6 +1,6 @@
 //! `drystone reproduce`.
 
-use super::ReportFormat;
+use crate::output::ReportFormat;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -49,7 +49,7 @@ pub(crate) struct ReproduceArgs {
     pub(crate) threads: Option<u16>,
 
     /// How to print the results.
-    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 
     /// Also write the results to a file; its ending (.json, .csv, .md, .txt) says how. Repeatable.

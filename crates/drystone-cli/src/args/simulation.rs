@@ -1,8 +1,9 @@
 //! Options of `run` and `compare`: the workload, what is measured and how it is printed.
 
-use super::values::{selection, threshold, words};
+use super::values::{format, selection, threshold, words};
 use super::{CutArgs, LogArgs};
-use clap::{Args, ValueEnum};
+use crate::output::ReportFormat;
+use clap::Args;
 use drystone::metrics::{Scheme, Selection, Threshold};
 use std::path::PathBuf;
 
@@ -60,7 +61,7 @@ pub(crate) struct SimulationArgs {
     pub(crate) require_promises: bool,
 
     /// How to print the results.
-    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = format())]
     pub(crate) format: ReportFormat,
 
     /// Also write the results to a file; its ending (.html, .json, .csv, .md, .txt) says how. An HTML page has verdict, plots,
@@ -85,17 +86,4 @@ pub(crate) struct SimulationArgs {
     /// Say nothing on the standard error but errors, and that no job counts.
     #[arg(long, short, help_heading = "Output")]
     pub(crate) quiet: bool,
-}
-
-/// How results are printed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum ReportFormat {
-    /// Aligned tables, for people.
-    Table,
-    /// One object with everything.
-    Json,
-    /// A header and rows of figures: one per policy, predictor, cell or whatever is asked for.
-    Csv,
-    /// Tables for documents.
-    Markdown,
 }

@@ -1,6 +1,6 @@
 //! `drystone sweep` and its subcommands.
 
-use super::ReportFormat;
+use crate::output::ReportFormat;
 use clap::{Args, Subcommand};
 use drystone_sweep::Chunk;
 use std::path::PathBuf;
@@ -102,7 +102,7 @@ pub(crate) struct StatusArgs {
     pub(crate) store: PathBuf,
 
     /// How to print it.
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 }
 
@@ -148,7 +148,7 @@ pub(crate) struct QueryArgs {
     pub(crate) sql: String,
 
     /// How to print the answer.
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 }
 
@@ -180,7 +180,7 @@ pub(crate) struct RankArgs {
     pub(crate) top: usize,
 
     /// How to print the ranking. JSON has everything, CSV has every configuration.
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 }
 
@@ -205,7 +205,7 @@ pub(crate) struct ParetoArgs {
     pub(crate) workload: Vec<String>,
 
     /// How to print the front.
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 }
 

@@ -1,6 +1,7 @@
 //! How values on the command line are read, so that help, completions and errors name what is possible.
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use crate::output::ReportFormat;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use drystone::log::clean::OptionError;
 use drystone::metrics::{Selection, Threshold};
 use drystone::policy::{PolicySpec, SpecError};
@@ -15,6 +16,12 @@ where
         let found = all.iter().copied().find(|&value| name(value) == word);
         found.ok_or("unknown word")
     })
+}
+
+/// How results are printed.
+pub(crate) fn format() -> impl TypedValueParser<Value = ReportFormat> {
+    let options = ReportFormat::options().map(|(name, help)| PossibleValue::new(name).help(help));
+    PossibleValuesParser::new(options).try_map(|word| ReportFormat::named(&word).ok_or("unknown format"))
 }
 
 /// A value that is no word; the error says what is possible.

@@ -4,9 +4,11 @@ use crate::args::GanttArgs;
 use crate::exit::{DONE, Failure, Outcome};
 use crate::input::{self, Files, Input};
 use crate::meta::{Determined, PolicyMeta, VERSION};
-use crate::output::file::{self, Output};
+use crate::output::charts::{Chart, Charts};
+use crate::output::file;
+use crate::output::format::{Target, by_ending};
+use crate::output::message;
 use crate::output::number::{count, plural};
-use crate::output::{self, message};
 use crate::progress::Progress;
 use drystone::engine::Segments;
 use drystone::engine::explain::Biography;
@@ -14,45 +16,20 @@ use drystone::experiment::Experiment;
 use drystone::metrics::Selection;
 use drystone::model::JobId;
 use drystone_report::{Gantt, Mark};
-use std::path::Path;
 
 /// So many jobs make a chart that is slow to draw and to look at: some kilobytes of memory for each.
 const MANY: usize = 100_000;
 
-/// How a chart is written.
-#[derive(Clone, Copy)]
-enum Form {
-    Html,
-    Svg,
-    Png,
-    Json,
-}
-
-impl Form {
-    fn of(path: &Path) -> Result<Form, Failure> {
-        match path.extension().and_then(|e| e.to_str()) {
-            Some("html" | "htm") => Ok(Form::Html),
-            Some("svg") => Ok(Form::Svg),
-            Some("png") => Ok(Form::Png),
-            Some("json") => Ok(Form::Json),
-            _ => Err(Failure::usage(format_args!(
-                "{}: the ending says how to draw the chart; expected .html, .svg, .png or .json",
-                path.display()
-            ))),
-        }
-    }
-}
-
 pub(crate) fn gantt(args: &GanttArgs) -> Outcome {
     message::be_quiet(args.quiet);
-    let form = Form::of(&args.output)?;
+    by_ending::<Charts>(&args.output)?;
     let read = [args.workload.as_deref(), args.priorities.as_deref(), args.platform.as_deref()];
     file::distinct(&read, &[("--audit", args.log.audit.as_deref()), ("--output", Some(&args.output))])?;
     let window = match &args.window {
         Some(text) => input::limits("--window", text)?,
         None => (None, None),
     };
-    let out = Output::create(&args.output)?;
+    let out = Target::<Charts>::open(&args.output)?;
     let input = Input::part(args.workload.as_deref(), &args.log, &args.cut, args.seed, false)?;
     let workload = &input.workload;
     let spec = input::in_study(&args.policy, args.log.study)?;
@@ -98,17 +75,7 @@ pub(crate) fn gantt(args: &GanttArgs) -> Outcome {
     if let Some(number) = args.job.filter(|_| !gantt.shows_mark()) {
         message::note(&format!("job {number} has no part in this window: nothing of it is drawn"));
     }
-    let (width, height) = args.pixels;
-    let bytes = match form {
-        Form::Html => gantt.page(args.colour).into_bytes(),
-        Form::Json => output::json(&gantt)?,
-        Form::Svg => gantt.draw(args.colour, width, height).map_err(Failure::usage)?.file().into_bytes(),
-        Form::Png => {
-            let drawing = gantt.draw(args.colour, width, height).map_err(Failure::usage)?;
-            drawing.png(2.0).map_err(Failure::usage)?
-        }
-    };
-    out.write_whole(&bytes)?.publish()?;
+    out.write(&Chart { gantt: &gantt, colour: args.colour, pixels: args.pixels })?.publish()?;
     message::note(&format!("{} drawn in {}", plural(gantt.jobs() as u64, "job"), args.output.display()));
     Ok(DONE)
 }

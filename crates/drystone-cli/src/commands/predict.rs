@@ -63,7 +63,7 @@ pub(crate) fn predict(args: &PredictArgs) -> Outcome {
     if let Some(file) = report_file {
         file.write(&judged)?.publish()?;
     }
-    output::print(&judged, args.format.into())?;
+    output::print(&judged, args.format)?;
     Ok(DONE)
 }
 

@@ -165,7 +165,7 @@ pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> Outcome {
     let reports = reports.into_iter().filter_map(|report| report.unless_lost(lacks_parts));
     let reports = reports.map(|report| report.write(&all)).collect::<Result<Vec<_>, _>>()?;
     file::publish(reports)?;
-    output::print(&all, args.format.into())?;
+    output::print(&all, args.format)?;
     Ok(match stopped {
         true => interrupt::code(),
         false if counts.out > 0 => FINDING,

@@ -131,6 +131,11 @@ impl Output {
         matches!(self.place.get_ref(), Place::Temporary { target, .. } if target.exists())
     }
 
+    /// Whether it is the standard output.
+    pub(crate) fn is_stdout(&self) -> bool {
+        matches!(self.place.get_ref(), Place::Stdout(_))
+    }
+
     /// Whether a person reads it as it is written.
     pub(crate) fn is_terminal(&self) -> bool {
         matches!(self.place.get_ref(), Place::Stdout(out) if out.is_terminal())

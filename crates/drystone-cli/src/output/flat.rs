@@ -5,6 +5,8 @@ use crate::exit::Failure;
 /// Rows of named values, each row with the same columns.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rows {
+    /// Columns that there are in any case.
+    columns: Vec<String>,
     rows: Vec<Row>,
 }
 
@@ -33,13 +35,18 @@ impl Row {
 }
 
 impl Rows {
+    /// No rows yet, with these columns in any case.
+    pub(crate) fn of(columns: impl IntoIterator<Item = String>) -> Rows {
+        Rows { columns: columns.into_iter().collect(), rows: Vec::new() }
+    }
+
     pub(crate) fn push(&mut self, row: Row) {
         self.rows.push(row);
     }
 
     /// As CSV with a header line. Columns that a row lacks are empty.
     pub(crate) fn csv(&self) -> Result<Vec<u8>, Failure> {
-        let mut columns: Vec<&str> = Vec::new();
+        let mut columns: Vec<&str> = self.columns.iter().map(String::as_str).collect();
         for row in &self.rows {
             for (name, _) in &row.values {
                 if !columns.contains(&name.as_str()) {

@@ -4,7 +4,7 @@ use super::columns::{self, OVERVIEW};
 use super::document::{Document, Table};
 use super::flat::Row;
 use super::message;
-use super::number::{NONE, count, duration, fixed, fixed_or, minutes, percent, plural, speed};
+use super::number::{NONE, count, duration, fixed, fixed_or, in_unit, minutes, percent, plural, speed};
 use crate::meta::{ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
 use drystone::experiment::Measured;
 use drystone::metrics::{
@@ -209,10 +209,48 @@ pub(crate) fn facts(
     if let Some(f) = &report.fairness {
         facts.push(("fairness", fairness_text(f)));
     }
+    let told = facts.len();
     if let Some(timing) = timing {
         facts.push(("simulation", format!("{} jobs/s", speed(timing.jobs_per_second))));
     }
-    facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
+    let mut facts: Vec<_> = facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
+    facts.splice(told..told, others(report, promises));
+    facts
+}
+
+/// What [`facts`] put into words, or leave to CSV and JSON.
+const TOLD: [Metric; 25] = [
+    Metric::MakespanUtilisation,
+    Metric::Utilisation,
+    Metric::Makespan,
+    Metric::LossOfCapacity,
+    Metric::WaitingJobs,
+    Metric::Suspensions,
+    Metric::Promised,
+    Metric::BrokenPromises,
+    Metric::WorstDelay,
+    Metric::Accuracy,
+    Metric::FirstAccuracy,
+    Metric::PredictionRate,
+    Metric::UnderPredictedRate,
+    Metric::Corrections,
+    Metric::CorrectionsDeviation,
+    Metric::ReservationRate,
+    Metric::ReservationError,
+    Metric::ReservationErrorMedian,
+    Metric::ReservationErrorDeviation,
+    Metric::DelayRate,
+    Metric::Delay,
+    Metric::DelayMedian,
+    Metric::DelayDeviation,
+    Metric::Fairness,
+    Metric::JobFairness,
+];
+
+/// Metrics without words of their own: a new one is shown by its name until it has some.
+fn others(report: &Report, promises: PromisesKept) -> Vec<(String, String)> {
+    let others = Metric::FIGURES.into_iter().filter(|metric| !TOLD.contains(metric));
+    others.map(|metric| (metric.name(), in_unit(metric.of((report, &promises)), metric.unit()))).collect()
 }
 
 fn fairness_text(fairness: &Fairness) -> String {

@@ -3,5 +3,6 @@
 
 mod analysis;
 mod fuzzed;
+mod given;
 mod store;
 mod study;

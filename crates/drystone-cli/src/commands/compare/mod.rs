@@ -22,7 +22,7 @@ use crate::output::document::Document;
 use crate::output::flat::Rows;
 use crate::output::number::{count, speed};
 use crate::output::report::{self, Timing};
-use crate::output::{self, Form, Printable, ReportFile, file, message, plots};
+use crate::output::{self, Printable, ReportFile, file, message, plots};
 use drystone::log::transform::Factor;
 use drystone::metrics::{Comparison, Metric, Options, Report, Selection, compare as compare_reports};
 use drystone::model::Workload;
@@ -93,7 +93,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
 /// Refuses options that contradict each other, before anything is read or made.
 fn check(args: &CompareArgs) -> Result<(), Failure> {
     let common = &args.common;
-    if args.brief && Form::from(common.format) != Form::Table {
+    if args.brief && !common.format.for_people() {
         return Err(Failure::usage("--brief is a table; --format table is all it goes with"));
     }
     if let Selection::Submitted { .. } = input::selection(common)
@@ -193,16 +193,17 @@ fn write(
 
 /// Prints the result. On a terminal it also has how fast each simulation was.
 fn print(args: &CompareArgs, result: &mut CompareResult, timings: &[Timing]) -> Result<(), Failure> {
-    let form: Form = args.common.format.into();
-    let on_terminal = form == Form::Table && output::stdout::is_terminal();
+    let format = args.common.format;
+    let on_terminal = format.for_people() && output::stdout::is_terminal();
     if on_terminal {
         for (result, timing) in result.results.iter_mut().zip(timings) {
             result.timing = Some(*timing);
         }
     }
-    match form {
-        Form::Table if args.brief => output::print_document(&brief(result, output::stdout::width()))?,
-        _ => output::print(result, form)?,
+    if args.brief {
+        output::print_document(&brief(result, output::stdout::width()))?;
+    } else {
+        output::print(result, format)?;
     }
     if !on_terminal && !args.common.timing {
         let speed = |(r, t): (&PolicyResult, &Timing)| format!("{} {}", r.policy.text, speed(t.jobs_per_second));

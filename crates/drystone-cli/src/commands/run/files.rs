@@ -8,14 +8,15 @@ use crate::meta::{Determined, VERSION};
 use crate::output::beside::{self, Csv};
 use crate::output::file::{self, Folder};
 use crate::output::flat::{Row, Rows};
-use crate::output::{self, ReportFile, jobs, message, plots};
+use crate::output::schedules::{self, Schedule, ScheduleFile};
+use crate::output::{self, ReportFile, message, plots};
 use drystone::engine::{Notes, Segments};
 use drystone::metrics::{JobRow, weekly};
 use std::path::Path;
 
 /// Every file that was asked for, opened before the work begins: what cannot be written is said at once.
 pub(super) struct RunFiles<'a> {
-    schedule: Option<jobs::Target>,
+    schedule: Option<ScheduleFile>,
     report: Option<ReportFile>,
     plots: Option<&'a Path>,
     _folder: Option<Folder>,
@@ -39,7 +40,7 @@ impl<'a> RunFiles<'a> {
     pub(super) fn open(args: &'a RunArgs) -> Result<RunFiles<'a>, Failure> {
         let common = &args.common;
         let named = [
-            ("--jobs", args.jobs.as_deref(), args.jobs.as_deref().and_then(jobs::beside)),
+            ("--jobs", args.jobs.as_deref(), args.jobs.as_deref().and_then(schedules::beside)),
             ("--trace", args.trace.as_deref(), args.trace.as_deref().and_then(beside::beside)),
             ("--weeks", args.weeks.as_deref(), args.weeks.as_deref().and_then(beside::beside)),
             ("--segments", args.segments.as_deref(), args.segments.as_deref().and_then(beside::beside)),
@@ -50,7 +51,7 @@ impl<'a> RunFiles<'a> {
         let written: Vec<(&str, Option<&Path>)> = files.collect();
         file::distinct(&input::read_by(common), &written)?;
         Ok(RunFiles {
-            schedule: args.jobs.as_deref().map(jobs::Target::open).transpose()?,
+            schedule: args.jobs.as_deref().map(ScheduleFile::open).transpose()?,
             report: common.report.as_deref().map(ReportFile::open).transpose()?,
             plots: common.plots.as_deref(),
             _folder: common.plots.as_deref().map(plots::prepare).transpose()?,
@@ -63,7 +64,7 @@ impl<'a> RunFiles<'a> {
 
     /// Whether the schedule needs the original records.
     pub(super) fn need_records(&self) -> bool {
-        self.schedule.as_ref().is_some_and(jobs::Target::needs_records)
+        self.schedule.as_ref().is_some_and(ScheduleFile::needs_records)
     }
 
     /// Whether a file needs a row per job.
@@ -92,7 +93,8 @@ impl<'a> RunFiles<'a> {
             experiment: &result.experiment,
         };
         if let (Some(schedule), Some(rows)) = (self.schedule, seen.rows) {
-            files.extend(schedule.write(rows, seen.input, &determined("drystone/schedule/1"))?);
+            let determined = &determined("drystone/schedule/1");
+            files.extend(schedule.write(&Schedule { rows, input: seen.input, determined })?);
         }
         if let (Some(file), Some(rows)) = (self.weeks, seen.rows) {
             files.extend(file.write(&weeks_csv(rows)?, &determined("drystone/weeks/1"))?);

@@ -13,7 +13,7 @@ use crate::measuring::{config, details};
 use crate::meta::{PolicyMeta, VERSION};
 use crate::output::number::{count, speed};
 use crate::output::report::{self, Timing};
-use crate::output::{self, Form, excess, message};
+use crate::output::{self, excess, message};
 use crate::progress::Progress;
 use drystone::engine::{Notes, Observer, Segments};
 use drystone::experiment::Experiment;
@@ -109,7 +109,7 @@ fn print(
     on_stdout: Option<&'static str>,
 ) -> Result<(), Failure> {
     let common = &args.common;
-    let on_terminal = Form::from(common.format) == Form::Table && output::stdout::is_terminal();
+    let on_terminal = common.format.for_people() && output::stdout::is_terminal();
     if on_terminal {
         result.timing = Some(timing);
     }
@@ -117,7 +117,7 @@ fn print(
         Some(option) => message::note(&format!(
             "{option} has the standard output, so the results are not printed; --report FILE writes them"
         )),
-        None => output::print(result, common.format.into())?,
+        None => output::print(result, common.format)?,
     }
     if !(common.timing || on_terminal) {
         message::note(&format!("simulated {} jobs/s", speed(timing.jobs_per_second)));

@@ -3,31 +3,16 @@
 use crate::args::QueryArgs;
 use crate::exit::{DONE, Outcome};
 use crate::output::document::{Document, Table, Value};
+use crate::output::exports::text;
 use crate::output::flat::{Row, Rows};
-use crate::output::{self, Form, Printable};
+use crate::output::{self, Printable};
 use drystone_sweep::{Answer, Cell};
 use serde::{Serialize, Serializer};
 
 pub(super) fn query(args: &QueryArgs) -> Outcome {
     let answer = Shown(drystone_sweep::query(&args.store, &args.sql)?);
-    let form: Form = args.format.into();
-    if form == Form::Csv && answer.0.rows.is_empty() {
-        // Rows know the columns; without any the header still stands.
-        output::stdout::write(format!("{}\n", answer.0.columns.join(",")).as_bytes())?;
-        return Ok(DONE);
-    }
-    output::print(&answer, form)?;
+    output::print(&answer, args.format)?;
     Ok(DONE)
-}
-
-/// A cell as text; nothing is empty.
-pub(super) fn text(cell: &Cell) -> String {
-    match cell {
-        Cell::Null => String::new(),
-        Cell::Int(value) => value.to_string(),
-        Cell::Real(value) => value.to_string(),
-        Cell::Text(value) => value.clone(),
-    }
 }
 
 struct Shown(Answer);
@@ -62,7 +47,8 @@ impl Printable for Shown {
     }
 
     fn rows(&self) -> Rows {
-        let mut rows = Rows::default();
+        // Without any row the header still stands.
+        let mut rows = Rows::of(self.0.columns.iter().cloned());
         for cells in &self.0.rows {
             let mut row = Row::default();
             for (name, cell) in self.0.columns.iter().zip(cells) {

@@ -16,7 +16,7 @@ pub(super) fn pareto(args: &ParetoArgs) -> Outcome {
     let table = Table::of(&store, &choice)?;
     tell_left_out(&table);
     let front = Front::of(&table);
-    output::print(&Shown { origin: Origin::of(&store)?, front, table }, args.format.into())?;
+    output::print(&Shown { origin: Origin::of(&store)?, front, table }, args.format)?;
     Ok(DONE)
 }
 

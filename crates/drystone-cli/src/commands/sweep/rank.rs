@@ -43,7 +43,7 @@ pub(super) fn rank(args: &RankArgs) -> Outcome {
         ranking,
         subspaces,
     };
-    output::print(&shown, args.format.into())?;
+    output::print(&shown, args.format)?;
     Ok(DONE)
 }
 

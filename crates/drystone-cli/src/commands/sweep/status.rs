@@ -11,7 +11,7 @@ use serde::Serialize;
 
 pub(super) fn status(args: &StatusArgs) -> Outcome {
     let progressed = Progressed::of(&Store::look(&args.store)?)?;
-    output::print(&progressed, args.format.into())?;
+    output::print(&progressed, args.format)?;
     Ok(DONE)
 }
 

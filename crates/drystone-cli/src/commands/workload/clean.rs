@@ -3,7 +3,9 @@
 use crate::args::CleanArgs;
 use crate::exit::{DONE, Outcome};
 use crate::input::Input;
-use crate::output::{file, message, records};
+use crate::output::format::Target;
+use crate::output::logs::{Log, Logs};
+use crate::output::{file, message};
 use drystone::log::clean::SizeField;
 use drystone::log::swf::Record;
 use drystone::model::{Job, Truth};
@@ -11,7 +13,7 @@ use drystone::model::{Job, Truth};
 pub(super) fn clean(args: &CleanArgs) -> Outcome {
     let audit = args.cleaning.audit.as_deref();
     file::distinct(&[Some(&args.log)], &[("--audit", audit), ("--out", Some(&args.out))])?;
-    let target = records::Target::open(&args.out)?;
+    let target = Target::<Logs>::open(&args.out)?;
     let input = Input::read(Some(&args.log), &args.cleaning, 0, true)?;
     message::note(&input.audit.to_string());
     let size = args.cleaning.options().size;
@@ -32,7 +34,8 @@ pub(super) fn clean(args: &CleanArgs) -> Outcome {
     }
     let jobs = input.workload.jobs().iter().zip(input.workload.truth());
     let originals = input.records.as_deref().unwrap_or(&[]);
-    target.write(&header, jobs.zip(originals).map(|((j, t), r)| cleaned(r, j, t, size)))?;
+    let records: Vec<Record> = jobs.zip(originals).map(|((j, t), r)| cleaned(r, j, t, size)).collect();
+    target.write(&Log { header: &header, records: &records })?.publish()?;
     Ok(DONE)
 }
 

@@ -3,15 +3,16 @@
 use crate::args::{GenerateArgs, ModelArg};
 use crate::exit::{DONE, Outcome};
 use crate::input;
+use crate::output::format::Target;
+use crate::output::logs::{Log, Logs};
 use crate::output::number::{duration, plural};
-use crate::output::records;
 use crate::waiting::Waiting;
 use drystone::generate::{self, Habits, Length, Model, Params};
 use drystone::log::swf::Record;
 use drystone::model::Span;
 
 pub(super) fn generate(args: &GenerateArgs) -> Outcome {
-    let target = records::Target::open(&args.out)?;
+    let target = Target::<Logs>::open(&args.out)?;
     let params = Params {
         procs: args.procs,
         length: match args.days {
@@ -37,7 +38,8 @@ pub(super) fn generate(args: &GenerateArgs) -> Outcome {
     let mut header = input::synthetic_header(&workload);
     header.push("MaxJobs", &workload.len().to_string());
     header.push("MaxRecords", &workload.len().to_string());
-    let records = workload.jobs().iter().zip(workload.truth()).map(|(job, truth)| Record::of(job, truth));
-    target.write(&header, records)?;
+    let jobs = workload.jobs().iter().zip(workload.truth());
+    let records: Vec<Record> = jobs.map(|(job, truth)| Record::of(job, truth)).collect();
+    target.write(&Log { header: &header, records: &records })?.publish()?;
     Ok(DONE)
 }

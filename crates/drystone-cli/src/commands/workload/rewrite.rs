@@ -3,7 +3,9 @@
 use crate::args::{ConvertArgs, RewriteArgs, ScaleArgs, SliceArgs};
 use crate::exit::{DONE, Failure, Outcome};
 use crate::input;
-use crate::output::{file, message, number, records};
+use crate::output::format::Target;
+use crate::output::logs::{Log, Logs};
+use crate::output::{file, message, number};
 use drystone::log::swf::{Header, Reader, Record};
 use drystone::log::transform;
 use drystone::model::{Provenance, Time};
@@ -13,12 +15,12 @@ struct Raw {
     header: Header,
     records: Vec<Record>,
     /// Where it goes.
-    target: records::Target,
+    target: Target<Logs>,
 }
 
 fn read(args: &RewriteArgs) -> Result<Raw, Failure> {
     file::distinct(&[Some(&args.log)], &[("--out", Some(&args.out))])?;
-    let target = records::Target::open(&args.out)?;
+    let target = Target::<Logs>::open(&args.out)?;
     let source = input::open(&args.log)?;
     let mut reader = Reader::new(source.bytes, source.name)?.lenient(args.lenient);
     let mut records = Vec::new();
@@ -55,7 +57,7 @@ impl Raw {
             self.header.set("MaxRecords", &self.records.len().to_string());
             self.header.push("Note", &format!("drystone {}: {note}", crate::meta::VERSION));
         }
-        self.target.write(&self.header, self.records)?;
+        self.target.write(&Log { header: &self.header, records: &self.records })?.publish()?;
         Ok(DONE)
     }
 

@@ -1,18 +1,31 @@
 //! A schedule as CSV. The first four columns never change: others read them.
 
+use super::{Schedule, Schedules};
 use crate::exit::Failure;
-use crate::output::file::{Complete, Output};
+use crate::output::file::Output;
+use crate::output::format::{Format, Traits};
 use crate::progress::Progress;
 use drystone::metrics::{JobRow, measures};
 use std::io::{self, Write};
 
-const HEADER: &str = "job_id,submit,start,end,wait,run,procs,estimate,user,bounded_slowdown,suspensions,\
+pub(super) const HEADER: &str = "job_id,submit,start,end,wait,run,procs,estimate,user,bounded_slowdown,suspensions,\
     suspended,overhead,first_reservation,first_prediction,corrections,accuracy,counted";
 
-pub(super) fn write(mut out: Output, rows: &[JobRow]) -> Result<Complete, Failure> {
-    let progress = Progress::writing(rows.len(), &out);
-    lines(&mut out, progress.over(rows)).map_err(|e| Failure::write(out.name(), &e))?;
-    out.complete()
+pub(super) struct Csv;
+
+impl Format<Schedules> for Csv {
+    fn endings(&self) -> &'static [&'static str] {
+        &[".csv"]
+    }
+
+    fn traits(&self) -> Traits {
+        Traits { needs_meta_beside: true, ..Traits::default() }
+    }
+
+    fn write(&self, schedule: &Schedule<'_>, out: &mut Output) -> Result<(), Failure> {
+        let progress = Progress::writing(schedule.rows.len(), out);
+        lines(out, progress.over(schedule.rows)).map_err(|e| Failure::write(out.name(), &e))
+    }
 }
 
 /// Numbers only: nothing needs quotes.

@@ -1,8 +1,10 @@
 //! Columns of numbers as Parquet.
 
 use super::csv::COLUMNS;
+use super::{Log, Logs};
 use crate::exit::Failure;
-use crate::output::file::{Complete, Output};
+use crate::output::file::Output;
+use crate::output::format::Format;
 use crate::progress::Progress;
 use ::parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
@@ -11,7 +13,7 @@ use ::parquet::file::metadata::KeyValue;
 use ::parquet::file::properties::WriterProperties;
 use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use ::parquet::schema::types::Type;
-use drystone::log::swf::{Header, Record};
+use drystone::log::swf::Record;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -87,10 +89,9 @@ pub(crate) struct File<'a, R> {
 }
 
 impl<R> File<'_, R> {
-    /// Writes the rows; the file still needs its name.
-    pub(crate) fn write(&self, mut out: Output, rows: &[R]) -> Result<Complete, Failure> {
-        self.groups(&mut out, rows).map_err(|e| Failure::write(out.name(), &io_error(e)))?;
-        out.complete()
+    /// Writes the rows.
+    pub(crate) fn write(&self, out: &mut Output, rows: &[R]) -> Result<(), Failure> {
+        self.groups(out, rows).map_err(|e| Failure::write(out.name(), &io_error(e)))
     }
 
     fn groups(&self, out: &mut Output, rows: &[R]) -> Result<(), ParquetError> {
@@ -128,21 +129,24 @@ fn io_error(error: ParquetError) -> io::Error {
     }
 }
 
-/// Writes the records of a log: whole numbers as such, fields that may have a fraction as doubles.
-pub(super) fn write_records(
-    out: Output,
-    header: &Header,
-    records: impl IntoIterator<Item = Record>,
-) -> Result<Complete, Failure> {
-    use drystone::log::swf::Field;
-    let records: Vec<Record> = records.into_iter().collect();
-    let whole = Field::ALL.map(|field| move |r: &Record| r.get(field).digits());
-    let fraction = Field::ALL.map(|field| move |r: &Record| r.get(field).as_f64());
-    let column = |at: usize| -> Column<'_, Record> {
-        if Field::ALL[at].is_decimal() { Column::Double(&fraction[at]) } else { Column::Long(&whole[at]) }
-    };
-    let columns: Vec<(&str, Column<'_, Record>)> = (0..COLUMNS.len()).map(|at| (COLUMNS[at], column(at))).collect();
-    let fields: Vec<(String, String)> = header.fields().collect();
-    let metadata: Vec<(&str, &str)> = fields.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
-    File { columns: &columns, metadata: &metadata }.write(out, &records)
+/// The records of a log: whole numbers as such, fields that may have a fraction as doubles.
+pub(super) struct Parquet;
+
+impl Format<Logs> for Parquet {
+    fn endings(&self) -> &'static [&'static str] {
+        &[".parquet"]
+    }
+
+    fn write(&self, log: &Log<'_>, out: &mut Output) -> Result<(), Failure> {
+        use drystone::log::swf::Field;
+        let whole = Field::ALL.map(|field| move |r: &Record| r.get(field).digits());
+        let fraction = Field::ALL.map(|field| move |r: &Record| r.get(field).as_f64());
+        let column = |at: usize| -> Column<'_, Record> {
+            if Field::ALL[at].is_decimal() { Column::Double(&fraction[at]) } else { Column::Long(&whole[at]) }
+        };
+        let columns: Vec<(&str, Column<'_, Record>)> = (0..COLUMNS.len()).map(|at| (COLUMNS[at], column(at))).collect();
+        let fields: Vec<(String, String)> = log.header.fields().collect();
+        let metadata: Vec<(&str, &str)> = fields.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+        File { columns: &columns, metadata: &metadata }.write(out, log.records)
+    }
 }

@@ -1,7 +1,29 @@
 //! Records as CSV: the eighteen fields, as the log writes them.
 
+use super::{Log, Logs};
+use crate::exit::Failure;
+use crate::output::file::Output;
+use crate::output::format::{Format, Traits};
+use crate::progress::Progress;
 use drystone::log::swf::Record;
 use std::io::{self, Write};
+
+pub(super) struct Csv;
+
+impl Format<Logs> for Csv {
+    fn endings(&self) -> &'static [&'static str] {
+        &[".csv"]
+    }
+
+    fn traits(&self) -> Traits {
+        Traits { needs_meta_beside: true, ..Traits::default() }
+    }
+
+    fn write(&self, log: &Log<'_>, out: &mut Output) -> Result<(), Failure> {
+        let progress = Progress::writing(log.records.len(), out);
+        lines(out, progress.over(log.records)).map_err(|e| Failure::write(out.name(), &e))
+    }
+}
 
 /// Names of the columns, also in Parquet.
 pub(super) const COLUMNS: [&str; 18] = [
@@ -26,7 +48,7 @@ pub(super) const COLUMNS: [&str; 18] = [
 ];
 
 /// Numbers only: nothing needs quotes.
-pub(super) fn lines(out: &mut impl Write, records: impl IntoIterator<Item = Record>) -> io::Result<()> {
+fn lines<'r>(out: &mut impl Write, records: impl IntoIterator<Item = &'r Record>) -> io::Result<()> {
     writeln!(out, "{}", COLUMNS.join(","))?;
     for record in records {
         for (at, value) in record.values().iter().enumerate() {

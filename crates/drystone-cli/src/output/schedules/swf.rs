@@ -1,19 +1,29 @@
 //! A schedule as a log: the original records with the simulated waits, run times and sizes.
 
+use super::{Schedule, Schedules};
 use crate::exit::Failure;
-use crate::input::Input;
-use crate::output::file::{Complete, Output};
-use crate::output::records::{self, Packing};
-use drystone::log::swf::Record;
-use drystone::metrics::JobRow;
+use crate::output::file::Output;
+use crate::output::format::{Format, Traits};
+use crate::output::logs::{Log, Logs, Swf};
+use drystone::log::swf::{Header, Record};
 
-pub(super) fn write(
-    out: Output,
-    packing: Packing,
-    rows: &[JobRow],
-    input: &Input,
-    determined: &str,
-) -> Result<Complete, Failure> {
+impl Format<Schedules> for Swf {
+    fn endings(&self) -> &'static [&'static str] {
+        self.ending()
+    }
+
+    fn traits(&self) -> Traits {
+        self.does()
+    }
+
+    fn write(&self, schedule: &Schedule<'_>, out: &mut Output) -> Result<(), Failure> {
+        let (header, records) = log(schedule)?;
+        Format::<Logs>::write(self, &Log { header: &header, records: &records }, out)
+    }
+}
+
+fn log(schedule: &Schedule<'_>) -> Result<(Header, Vec<Record>), Failure> {
+    let Schedule { rows, input, .. } = schedule;
     let workload = &input.workload;
     let mut header = input.header.clone();
     header.set("MaxProcs", &workload.machine().procs.to_string());
@@ -24,11 +34,11 @@ pub(super) fn write(
     }
     header.retire_times(&workload.provenance.settings);
     header.push("Note", "simulated by drystone; waits, run times and sizes are simulated");
-    header.push("Note", &format!("drystone {determined}"));
+    header.push("Note", &format!("drystone {}", schedule.determined()?));
     let originals = input.records.as_deref().unwrap_or(&[]);
     let records = rows.iter().zip(workload.jobs().iter().zip(workload.truth())).map(|(row, (job, truth))| {
         let original = originals.get(row.id.index()).copied().unwrap_or_else(|| Record::of(job, truth));
         original.scheduled(job, row.wait(), row.ran)
     });
-    records::write_swf(out, packing, &header, records)
+    Ok((header, records.collect()))
 }

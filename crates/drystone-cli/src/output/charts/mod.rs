@@ -1,0 +1,30 @@
+//! Charts of schedules: one file per format.
+
+mod html;
+mod json;
+mod png;
+mod svg;
+
+use super::format::{Format, Kind};
+use drystone_report::{Colour, Gantt};
+
+/// A schedule, and how it is drawn.
+pub(crate) struct Chart<'a> {
+    pub(crate) gantt: &'a Gantt,
+    pub(crate) colour: Colour,
+    /// Width and height.
+    pub(crate) pixels: (u32, u32),
+}
+
+/// Charts of schedules.
+pub(crate) struct Charts;
+
+impl Kind for Charts {
+    type Of<'a> = Chart<'a>;
+
+    const HOW: &'static str = "how to draw the chart";
+
+    fn formats() -> &'static [&'static dyn Format<Charts>] {
+        &[&html::Html, &svg::Svg, &png::Png, &json::Json]
+    }
+}

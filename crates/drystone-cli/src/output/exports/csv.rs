@@ -1,0 +1,38 @@
+//! A header and a row per configuration.
+
+use super::{Export, Exports, text};
+use crate::exit::Failure;
+use crate::output::file::Output;
+use crate::output::format::{Format, Traits};
+
+pub(super) struct Csv;
+
+impl Format<Exports> for Csv {
+    fn endings(&self) -> &'static [&'static str] {
+        &[".csv"]
+    }
+
+    fn traits(&self) -> Traits {
+        Traits { for_stdout: true, ..Traits::default() }
+    }
+
+    fn write(&self, export: &Export<'_>, out: &mut Output) -> Result<(), Failure> {
+        let mut write = || -> std::io::Result<()> {
+            let mut csv = csv::Writer::from_writer(&mut *out);
+            csv.write_record(&export.answer.columns).map_err(plain)?;
+            for row in &export.answer.rows {
+                csv.write_record(row.iter().map(text)).map_err(plain)?;
+            }
+            csv.flush()
+        };
+        write().map_err(|e| Failure::write(out.name(), &e))
+    }
+}
+
+/// The error of the file itself, where it is one: a reader who has seen enough is no failure.
+fn plain(error: csv::Error) -> std::io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => std::io::Error::other(format!("{other:?}")),
+    }
+}

@@ -1,0 +1,132 @@
+//! Formats of what is written: one trait, and one file for each format.
+
+use super::file::{Complete, Output};
+use crate::exit::Failure;
+use std::path::Path;
+
+/// A kind of thing that is written: results, schedules, logs, charts.
+pub(crate) trait Kind: Sized + 'static {
+    /// A thing of this kind.
+    type Of<'a>: ?Sized;
+
+    /// What the ending of a file says of it: `how to write the report`.
+    const HOW: &'static str;
+
+    /// Every format of it. A new format needs a file, and a place in this list.
+    fn formats() -> &'static [&'static dyn Format<Self>];
+}
+
+/// A way to write things of a kind.
+pub(crate) trait Format<K: Kind>: Sync {
+    /// Endings of the files that are written so, in lower case; messages name the first.
+    fn endings(&self) -> &'static [&'static str];
+
+    /// Its word for `--format`, and what help says of it; `None` where it is for files only.
+    fn option(&self) -> Option<(&'static str, &'static str)> {
+        None
+    }
+
+    /// What it does that others do not.
+    fn traits(&self) -> Traits {
+        Traits::default()
+    }
+
+    /// Writes all of it; the file still needs its name.
+    fn write(&self, what: &K::Of<'_>, out: &mut Output) -> Result<(), Failure>;
+}
+
+/// What some formats do and others do not.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Traits {
+    /// People read it as it stands on the terminal.
+    pub(crate) for_people: bool,
+    /// It shows plots, which need more than tables do.
+    pub(crate) has_plots: bool,
+    /// It holds the original records of a log.
+    pub(crate) has_records: bool,
+    /// It has no place for what determined its content: that stands in a file beside it.
+    pub(crate) needs_meta_beside: bool,
+    /// The standard output gets this one where a file's ending decides.
+    pub(crate) for_stdout: bool,
+}
+
+/// The format that a file's ending asks for.
+pub(crate) fn by_ending<K: Kind>(path: &Path) -> Result<&'static dyn Format<K>, Failure> {
+    let stdout = path == Path::new("-");
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let ends = |format: &&&'static dyn Format<K>| match stdout {
+        true => format.traits().for_stdout,
+        false => format.endings().iter().any(|ending| name.ends_with(ending)),
+    };
+    K::formats().iter().find(ends).copied().ok_or_else(|| {
+        let endings: Vec<&str> = K::formats().iter().filter_map(|format| format.endings().first().copied()).collect();
+        let (last, first) = endings.split_last().map_or(("", &[][..]), |(last, first)| (*last, first));
+        Failure::usage(format_args!(
+            "{}: the ending says {}; expected {} or {last}",
+            path.display(),
+            K::HOW,
+            first.join(", ")
+        ))
+    })
+}
+
+/// A file to be written, opened before the work begins: what cannot be written is said at once.
+pub(crate) struct Target<K: Kind> {
+    pub(crate) format: &'static dyn Format<K>,
+    pub(crate) out: Output,
+}
+
+impl<K: Kind> Target<K> {
+    /// Opens a file to write as its ending says.
+    pub(crate) fn open(path: &Path) -> Result<Target<K>, Failure> {
+        Ok(Target { format: by_ending(path)?, out: Output::create(path)? })
+    }
+
+    /// Writes it; the file still needs its name.
+    pub(crate) fn write(mut self, what: &K::Of<'_>) -> Result<Complete, Failure> {
+        self.format.write(what, &mut self.out)?;
+        self.out.complete()
+    }
+}
+
+/// Writes bytes that are there already.
+pub(crate) fn put(out: &mut Output, bytes: &[u8]) -> Result<(), Failure> {
+    use std::io::Write;
+    out.write_all(bytes).map_err(|e| Failure::write(out.name(), &e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Cli;
+    use crate::output::{charts::Charts, exports::Exports, logs::Logs, reports::Reports, schedules::Schedules};
+    use clap::CommandFactory;
+
+    /// Every ending leads to its format, and the help of the option that takes such a file names it.
+    fn endings_are_told<K: Kind>(command: &[&str], option: &str) {
+        let cli = Cli::command();
+        let find = |at: clap::Command, name: &&str| at.find_subcommand(name).expect(name).clone();
+        let command = command.iter().fold(cli, find);
+        let argument = command.get_arguments().find(|a| a.get_id() == option).expect(option);
+        let help = argument.get_long_help().or(argument.get_help()).expect("help").to_string();
+        for format in K::formats() {
+            let ending = format.endings().first().expect("an ending");
+            assert!(help.contains(ending), "--{option} takes {ending}: {help}");
+            for ending in format.endings() {
+                let found = by_ending::<K>(Path::new(&format!("Name{}", ending.to_uppercase()))).expect("a format");
+                assert_eq!(found.endings(), format.endings());
+            }
+        }
+        assert!(by_ending::<K>(Path::new("name.odd")).is_err());
+    }
+
+    #[test]
+    fn help_names_every_format() {
+        endings_are_told::<Reports>(&["compare"], "report");
+        endings_are_told::<Reports>(&["run"], "report");
+        endings_are_told::<Schedules>(&["run"], "jobs");
+        endings_are_told::<Charts>(&["gantt"], "output");
+        endings_are_told::<Exports>(&["sweep", "export"], "out");
+        endings_are_told::<Logs>(&["workload", "convert"], "out");
+    }
+}

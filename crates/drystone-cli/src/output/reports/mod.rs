@@ -1,0 +1,137 @@
+//! Results of commands in every format they are printed and written in: one file per format.
+
+mod csv;
+mod html;
+mod json;
+mod markdown;
+mod table;
+
+use super::document::Document;
+use super::file::{Complete, Output};
+use super::flat::Rows;
+use super::format::{Format, Kind, Target, by_ending};
+use super::message;
+use crate::exit::Failure;
+use drystone_report::Results;
+use serde::Serialize;
+use std::path::Path;
+
+/// Results of commands.
+pub(crate) struct Reports;
+
+impl Kind for Reports {
+    type Of<'a> = dyn Printable + 'a;
+
+    const HOW: &'static str = "how to write the report";
+
+    /// In the order in which help lists them.
+    fn formats() -> &'static [&'static dyn Format<Reports>] {
+        &[&table::Table, &json::Json, &csv::Csv, &markdown::Markdown, &html::Html]
+    }
+}
+
+/// A result in every form it can be printed in.
+pub(crate) trait Printable: ToJson {
+    /// For people.
+    fn document(&self) -> Document;
+
+    /// As rows: names of columns, then values.
+    fn rows(&self) -> Rows;
+
+    /// What it has that rows have no place for.
+    fn beyond_rows(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+/// What serde writes, of types that are known only when the program runs.
+pub(crate) trait ToJson {
+    /// Pretty JSON with a line end.
+    fn json(&self) -> Result<Vec<u8>, Failure>;
+
+    /// As what pages and plots are made of.
+    fn results(&self) -> Result<Results, Failure>;
+}
+
+impl<T: Serialize> ToJson for T {
+    fn json(&self) -> Result<Vec<u8>, Failure> {
+        super::json(self)
+    }
+
+    fn results(&self) -> Result<Results, Failure> {
+        super::results(self)
+    }
+}
+
+/// The format of a `--format`.
+#[derive(Clone, Copy)]
+pub(crate) struct ReportFormat(&'static dyn Format<Reports>);
+
+impl std::fmt::Debug for ReportFormat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0.option().map_or("file", |(name, _)| name))
+    }
+}
+
+impl ReportFormat {
+    /// The words for formats, with what help says of them.
+    pub(crate) fn options() -> impl Iterator<Item = (&'static str, &'static str)> {
+        Reports::formats().iter().filter_map(|format| format.option())
+    }
+
+    /// The format with this word.
+    pub(crate) fn named(word: &str) -> Option<ReportFormat> {
+        let named = |format: &&&'static dyn Format<Reports>| format.option().is_some_and(|(name, _)| name == word);
+        Reports::formats().iter().find(named).map(|&format| ReportFormat(format))
+    }
+
+    /// Whether people read it as it stands on the terminal.
+    pub(crate) fn for_people(self) -> bool {
+        self.0.traits().for_people
+    }
+}
+
+/// Prints a result on the standard output.
+pub(crate) fn print(result: &dyn Printable, format: ReportFormat) -> Result<(), Failure> {
+    Target { format: format.0, out: Output::create(Path::new("-"))? }.write(result)?.publish()
+}
+
+/// A report to be written to a file, opened before the work begins.
+pub(crate) struct ReportFile(Target<Reports>);
+
+impl ReportFile {
+    /// Opens a file to write as its ending says.
+    pub(crate) fn open(path: &Path) -> Result<ReportFile, Failure> {
+        Ok(ReportFile(Target::open(path)?))
+    }
+
+    /// Opens a file for results of which there is no page.
+    pub(crate) fn open_plain(path: &Path) -> Result<ReportFile, Failure> {
+        if by_ending::<Reports>(path)?.traits().has_plots {
+            return Err(Failure::usage(format_args!(
+                "{}: only `compare` and `run` make pages; expected .json, .csv, .md or .txt",
+                path.display()
+            )));
+        }
+        ReportFile::open(path)
+    }
+
+    /// Whether it is to have plots.
+    pub(crate) fn is_page(&self) -> bool {
+        self.0.format.traits().has_plots
+    }
+
+    /// What is to be written where the result lacks parts: nothing in the place of an older file, which may be whole. Says so.
+    pub(crate) fn unless_lost(self, lacks_parts: bool) -> Option<ReportFile> {
+        let lost = lacks_parts && self.0.out.replaces();
+        if lost {
+            message::warning(&format!("{} is left as it was: what is new lacks parts", self.0.out.name()));
+        }
+        (!lost).then_some(self)
+    }
+
+    /// Writes the result; the file still needs its name.
+    pub(crate) fn write(self, result: &dyn Printable) -> Result<Complete, Failure> {
+        self.0.write(result)
+    }
+}

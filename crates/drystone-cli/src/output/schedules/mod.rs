@@ -1,0 +1,77 @@
+//! Schedules, job by job: one file per format.
+
+mod csv;
+mod parquet;
+mod swf;
+
+use super::file::{Complete, Output};
+use super::format::{Format, Kind, Target, by_ending};
+use super::logs::{Packing, Swf};
+use crate::exit::Failure;
+use crate::input::Input;
+use crate::meta::Determined;
+use drystone::metrics::JobRow;
+use std::path::{Path, PathBuf};
+
+/// A schedule: a row per job in order of arrival.
+pub(crate) struct Schedule<'a> {
+    pub(crate) rows: &'a [JobRow],
+    /// What was scheduled.
+    pub(crate) input: &'a Input,
+    /// What determined the schedule.
+    pub(crate) determined: &'a Determined<'a>,
+}
+
+impl Schedule<'_> {
+    /// What determined it, on one line.
+    fn determined(&self) -> Result<String, Failure> {
+        serde_json::to_string(self.determined).map_err(Failure::usage)
+    }
+}
+
+/// Schedules.
+pub(crate) struct Schedules;
+
+impl Kind for Schedules {
+    type Of<'a> = Schedule<'a>;
+
+    const HOW: &'static str = "how to write it";
+
+    fn formats() -> &'static [&'static dyn Format<Schedules>] {
+        &[&Swf(Packing::None), &Swf(Packing::Gzip), &Swf(Packing::Zstd), &csv::Csv, &parquet::Parquet]
+    }
+}
+
+/// A schedule to be written, opened before the work begins.
+pub(crate) struct ScheduleFile {
+    target: Target<Schedules>,
+    /// For what determined the schedule, where the file itself has no place for it.
+    beside: Option<Output>,
+}
+
+/// Where what determined a schedule stands, if that has no place for it itself.
+pub(crate) fn beside(path: &Path) -> Option<PathBuf> {
+    let needed = by_ending::<Schedules>(path).is_ok_and(|format| format.traits().needs_meta_beside);
+    super::beside::beside(path).filter(|_| needed)
+}
+
+impl ScheduleFile {
+    /// Opens a file to write as its ending says.
+    pub(crate) fn open(path: &Path) -> Result<ScheduleFile, Failure> {
+        let target = Target::open(path)?;
+        Ok(ScheduleFile { target, beside: beside(path).as_deref().map(Output::create).transpose()? })
+    }
+
+    /// Whether the original records are needed.
+    pub(crate) fn needs_records(&self) -> bool {
+        self.target.format.traits().has_records
+    }
+
+    /// Writes a schedule. What determined it stands in the header of a log, in the metadata of Parquet, and beside CSV in
+    /// `FILE.meta.json`. The files still need their names.
+    pub(crate) fn write(self, schedule: &Schedule<'_>) -> Result<Vec<Complete>, Failure> {
+        let written = self.target.write(schedule)?;
+        let beside = self.beside.map(|beside| beside.write_whole(&super::json(schedule.determined)?)).transpose()?;
+        Ok([written].into_iter().chain(beside).collect())
+    }
+}
