@@ -163,7 +163,7 @@ fn winners(results: &Results) -> Table {
 }
 
 /// How people read a value.
-fn shown(metric: Metric) -> impl Fn(f64) -> String {
+fn shown(metric: Metric) -> impl Fn(f64) -> String + Copy {
     move |value| in_unit(Some(value), metric.unit())
 }
 
