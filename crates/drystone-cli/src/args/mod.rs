@@ -2,6 +2,7 @@
 
 mod compare;
 mod cut;
+mod evolve;
 mod explain;
 mod gantt;
 mod log;
@@ -18,6 +19,7 @@ mod workload;
 
 pub(crate) use compare::CompareArgs;
 pub(crate) use cut::CutArgs;
+pub(crate) use evolve::{EvolveArgs, Method};
 pub(crate) use explain::{ExplainArgs, StoryFormat};
 pub(crate) use gantt::GanttArgs;
 pub(crate) use log::LogArgs;
@@ -64,6 +66,7 @@ Examples:
   drystone explain -w LOG.swf.gz --job 4711 -p slack   # why this job started when it did
   drystone gantt --workload LOG.swf.gz --policy ss     # the schedule, drawn
   drystone predict LOG.swf.gz                          # how well run times can be foreseen
+  drystone evolve -w LOG.swf.gz --for 10m              # a better order, found by search
   drystone sweep STUDY.toml                            # every configuration of a study
   drystone reproduce --logs DIR                        # the published record, number by number
   drystone policies                                    # what policies there are
@@ -86,6 +89,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Tell why a job started when it did.
     Explain(Box<ExplainArgs>),
+    /// Search for orders of waiting jobs: chosen on some weeks of a log, judged on others.
+    Evolve(Box<EvolveArgs>),
     /// Draw the schedule of a policy, processors by time.
     Gantt(Box<GanttArgs>),
     /// Judge predictors of run times on a log, without a schedule.

@@ -1,6 +1,7 @@
 //! What the commands do: one file per command.
 
 mod compare;
+mod evolve;
 mod explain;
 mod gantt;
 mod orders;
@@ -23,6 +24,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Run(args) => run::run(&args),
         Command::Report(args) => report::report(&args),
         Command::Explain(args) => explain::explain(&args),
+        Command::Evolve(args) => evolve::evolve(&args),
         Command::Gantt(args) => gantt::gantt(&args),
         Command::Predict(args) => predict::predict(&args),
         Command::Reproduce(args) => reproduce::reproduce_studies(&args),

@@ -1,0 +1,136 @@
+//! `drystone evolve`.
+
+use super::{LogArgs, ReportFormat};
+use crate::exit::CODES;
+use clap::{Args, ValueEnum};
+use drystone_evolve::{Guard, Objective, Template};
+use std::path::PathBuf;
+use std::time::Duration;
+
+const EXAMPLES: &str = "\
+Examples:
+  drystone evolve --workload LOG.swf.gz --for 10m
+  drystone evolve -w LOG.swf.gz --objective wait_mean --guard 'wait_max<=1.5*easy' --for 1h
+  drystone evolve -w LOG.swf.gz --evaluations 5000 --state search.json     # Ctrl-C, and the same again goes on
+  drystone evolve -w LOG.swf.gz --policy 'easy(order=?,backfill=?,predict=recent(2))' --also OTHER.swf.gz
+  drystone evolve --method regression --trials 20000                       # as SC 2017 did it; needs no log
+
+Formulas are chosen on some weeks of the log and reported on the others, and on other logs (--also). Beside each
+generation as many formulas drawn at random are simulated: their best is what a search must beat.
+
+A formula that is found is an order like any other: drystone compare -w LOG -p easy -p 'easy(order=FORMULA)'.";
+
+/// Arguments of `drystone evolve`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
+pub(crate) struct EvolveArgs {
+    /// Log in Standard Workload Format, plain or compressed with gzip or zstd; - is the standard input. Without it a
+    /// synthetic workload of 10,000 jobs.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) workload: Option<PathBuf>,
+
+    /// Another log on which what was found is judged; repeatable.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) also: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+
+    /// How orders are found: by breeding formulas, or by regression over trials of random orders on a generated workload.
+    #[arg(long, value_name = "METHOD", default_value = "search")]
+    pub(crate) method: Method,
+
+    /// What is to be small: the mean or the maximum of a measure, such as wait_mean or bounded_slowdown_mean.
+    #[arg(long, value_name = "MEASURE", default_value = "bounded_slowdown_mean")]
+    pub(crate) objective: Objective,
+
+    /// What must not be exceeded, such as 'wait_max<=1.5*easy' or 'wait_max<=86400'.
+    #[arg(long, value_name = "BOUND")]
+    pub(crate) guard: Option<Guard>,
+
+    /// The policy, with ? in place of the formula.
+    #[arg(long, short, value_name = "SPEC", default_value = "easy(order=?,backfill=?)")]
+    pub(crate) policy: Template,
+
+    /// Search for so long, such as 90s, 10m or 2h, to the end of the generation. What is found then depends on the speed of
+    /// the machine.
+    #[arg(long = "for", value_name = "TIME", value_parser = duration)]
+    pub(crate) limit: Option<Duration>,
+
+    /// Search until so many formulas were simulated [default: 1000, without --for].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) evaluations: Option<u64>,
+
+    /// Formulas of a generation.
+    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u16).range(4..=2000))]
+    pub(crate) population: u16,
+
+    /// Most parts of a formula: numbers, variables, operators, functions.
+    #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u16).range(1..=100))]
+    pub(crate) largest: u16,
+
+    /// Length in weeks of the parts into which the log is divided: every other one is to choose by.
+    #[arg(long, value_name = "WEEKS", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=52))]
+    pub(crate) weeks: u32,
+
+    /// On how many of these parts formulas are simulated.
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) parts: u32,
+
+    /// Tuples of jobs for the regression.
+    #[arg(long, value_name = "N", default_value_t = 40, help_heading = "Regression",
+          value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) tuples: u32,
+
+    /// Trials per tuple.
+    #[arg(long, value_name = "N", default_value_t = 8192, help_heading = "Regression",
+          value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
+    pub(crate) trials: u32,
+
+    /// Save the search after each generation into this file, and go on from it where it is there already.
+    #[arg(long, value_name = "FILE.json", help_heading = "Output")]
+    pub(crate) state: Option<PathBuf>,
+
+    /// Seed of everything random.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// Threads that simulate; results do not depend on it [default: as many as there are processors].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+
+    /// How to print the results.
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
+    pub(crate) format: ReportFormat,
+
+    /// Also write the results to a file; its ending (.json, .csv, .md, .txt) says how.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) report: Option<PathBuf>,
+
+    /// Say nothing on the standard error but errors.
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) quiet: bool,
+}
+
+/// How orders are found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Method {
+    /// Mutation and crossover of formulas, local steps of their weights.
+    Search,
+    /// Functions fitted to the scores of jobs in trials, as Carastan-Santos & de Camargo 2017 did it.
+    Regression,
+}
+
+/// `90s`, `10m`, `2h`.
+fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = || "expected a whole number and s, m or h, such as 10m".to_string();
+    let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;
+    let length = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        _ => return Err(wrong()),
+    };
+    let number: u64 = number.parse().ok().filter(|number| (1..=1_000_000).contains(number)).ok_or_else(wrong)?;
+    Ok(Duration::from_secs(number * length))
+}

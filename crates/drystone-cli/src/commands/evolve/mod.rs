@@ -1,0 +1,200 @@
+//! `drystone evolve`: a search for orders of waiting jobs, and what they are worth where they were not chosen.
+
+mod found;
+mod regression;
+
+use crate::args::{EvolveArgs, Method};
+use crate::exit::{DONE, Failure, Outcome};
+use crate::input::Input;
+use crate::interrupt;
+use crate::meta::VERSION;
+use crate::output::{self, ReportFile, file, message};
+use crate::progress::Progress;
+use drystone::model::Workload;
+use drystone::policy::PolicySpec;
+use drystone_evolve::{Found, Ground, Judged, OnLog, Parts, Search, SearchError, Settings, Stopped, judge};
+use found::Evolved;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// Published orders and a clairvoyant one, beside which what was found is judged. The first is what changes are against.
+const BESIDE: [&str; 9] = ["fcfs", "spf", "saf", "wfp3", "unicef", "f1", "f2", "f3", "f4"];
+const CLAIRVOYANT: &str = "easy(order=sjf,backfill=sjf,predict=perfect)";
+
+/// Where neither time nor number is given.
+const EVALUATIONS: u64 = 1_000;
+/// Most formulas of the front that are judged.
+const JUDGED: usize = 4;
+
+pub(crate) fn evolve(args: &EvolveArgs) -> Outcome {
+    message::be_quiet(args.quiet);
+    if args.method == Method::Regression {
+        return regression::regression(args);
+    }
+    let mut read = vec![args.workload.as_deref()];
+    read.extend(args.also.iter().map(|path| Some(path.as_path())));
+    let written = [
+        ("--report", args.report.as_deref()),
+        ("--audit", args.log.audit.as_deref()),
+        ("--state", args.state.as_deref()),
+    ];
+    file::distinct(&read, &written)?;
+    let report_file = args.report.as_deref().map(ReportFile::open_plain).transpose()?;
+    let input = Input::read(args.workload.as_deref(), &args.log, args.seed, false)?;
+    let others = args.also.iter().map(|path| Input::read(Some(path), &args.log, args.seed, false));
+    let others = others.collect::<Result<Vec<Input>, Failure>>()?;
+    let parts = Parts { weeks: args.weeks, count: args.parts };
+    let ground = Ground::new(&input.workload, parts, args.objective, args.guard.as_ref(), args.policy.clone());
+    let ground = ground.map_err(Failure::usage)?;
+    let stop = interrupt::stop_in_order();
+    let search = searched(args, &ground, &input, stop)?;
+    let interrupted = interrupt::stop_at_once();
+    let state = search.state().clone();
+    if interrupted {
+        message::note(&format!(
+            "stopped after {} generations; what was found until then is judged{}",
+            state.generation,
+            if args.state.is_some() { ", and the same command goes on" } else { "" }
+        ));
+    }
+    let never = AtomicBool::new(false);
+    let policies = policies(args, &state.front, &state.random_front)?;
+    let progress = Progress::new("judging", "logs", Some(1 + others.len() as u64));
+    let mut logs: Vec<OnLog> = Vec::new();
+    let own = std::iter::once((&input.workload, Some(parts)));
+    for (workload, parts) in own.chain(others.iter().map(|other| (&other.workload, None))) {
+        logs.push(judged(workload, parts, args, &policies, &never)?);
+        progress.add(1);
+    }
+    drop(progress);
+    let evolved = Evolved {
+        schema: "drystone/evolve/1",
+        drystone: VERSION,
+        workload: input.meta(),
+        objective: args.objective.to_string(),
+        guard: args.guard.as_ref().map(ToString::to_string),
+        bound: ground.bound(),
+        policy: args.policy.to_string(),
+        seed: args.seed,
+        parts_of_weeks: args.weeks,
+        generations: state.generation,
+        evaluations: state.evaluations,
+        random_evaluations: state.random_evaluations,
+        front: state.front,
+        random_front: state.random_front,
+        logs,
+    };
+    if let Some(file) = report_file {
+        file.write(&evolved)?.publish()?;
+    }
+    output::print(&evolved, args.format.into())?;
+    Ok(if interrupted { interrupt::code() } else { DONE })
+}
+
+/// Searches until time is up, enough is simulated, or it is told to stop.
+#[expect(clippy::disallowed_methods, reason = "how long a search may take is the user's choice")]
+fn searched<'a>(
+    args: &EvolveArgs,
+    ground: &'a Ground,
+    input: &Input,
+    stop: &AtomicBool,
+) -> Result<Search<'a>, Failure> {
+    let settings = Settings {
+        population: args.population.into(),
+        seed: args.seed,
+        largest: args.largest.into(),
+        ..Settings::default()
+    };
+    let threads = args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
+    let of = identity(args, input, &settings);
+    let mut search = Search::new(ground, settings, threads, of);
+    if let Some(saved) = args.state.as_deref().and_then(|path| std::fs::read_to_string(path).ok()) {
+        search = search.resume(&saved).map_err(failure)?;
+        message::note(&format!("going on after {} generations", search.state().generation));
+    }
+    let most = args.evaluations.or(args.limit.is_none().then_some(EVALUATIONS));
+    let progress = Progress::new("searching", "formulas", most);
+    progress.add(search.state().evaluations);
+    let since = Instant::now();
+    while most.is_none_or(|most| search.state().evaluations < most)
+        && args.limit.is_none_or(|limit| since.elapsed() < limit)
+    {
+        let before = search.state().evaluations;
+        if search.step(stop).map_err(failure)?.is_err() {
+            break;
+        }
+        if search.state().evaluations == before {
+            message::note("nothing new was bred any more; the search ends");
+            break;
+        }
+        progress.add(search.state().evaluations - before);
+        if let Some(best) = search.state().population.first() {
+            progress.say(format!(", best {:.4} {}", best.score.quality, best.formula));
+        }
+        save(args.state.as_deref(), &search)?;
+    }
+    if !stop.load(Ordering::Relaxed) {
+        // Interrupted meanwhile, the front stays as it is.
+        let _ = search.polish(stop).map_err(failure)?;
+    }
+    Ok(search)
+}
+
+fn save(path: Option<&Path>, search: &Search<'_>) -> Result<(), Failure> {
+    match path {
+        Some(path) => file::write(path, search.saved().as_bytes())?.publish(),
+        None => Ok(()),
+    }
+}
+
+fn failure(error: SearchError) -> Failure {
+    Failure::usage(error)
+}
+
+/// What a saved search belongs to.
+fn identity(args: &EvolveArgs, input: &Input, settings: &Settings) -> String {
+    let guard = args.guard.as_ref().map(ToString::to_string).unwrap_or_default();
+    format!(
+        "log {}, objective {}, guard {guard}, policy {}, parts {} of {} weeks, population {}, largest {}, seed {}",
+        input.meta().hash,
+        args.objective,
+        args.policy,
+        args.parts,
+        args.weeks,
+        settings.population,
+        settings.largest,
+        settings.seed
+    )
+}
+
+/// What is judged: the published orders, the front from its best on, the best at random, and the clairvoyant.
+fn policies(args: &EvolveArgs, front: &[Found], random: &[Found]) -> Result<Vec<Judged>, Failure> {
+    let mut policies = Vec::new();
+    let mut add = |name: String, policy: PolicySpec| policies.push(Judged { name, policy });
+    for order in BESIDE {
+        add(order.to_string(), args.policy.with(order)?);
+    }
+    for (at, found) in front.iter().rev().take(JUDGED).enumerate() {
+        let name = if at == 0 { "evolved".to_string() } else { format!("evolved, of {} parts", found.size) };
+        add(name, args.policy.with(&found.formula)?);
+    }
+    if let Some(best) = random.last() {
+        add("best at random".to_string(), args.policy.with(&best.formula)?);
+    }
+    add("clairvoyant sjf".to_string(), CLAIRVOYANT.parse()?);
+    Ok(policies)
+}
+
+fn judged(
+    workload: &Workload,
+    parts: Option<Parts>,
+    args: &EvolveArgs,
+    policies: &[Judged],
+    stop: &AtomicBool,
+) -> Result<OnLog, Failure> {
+    match judge(workload, parts, args.objective, policies, args.seed, stop).map_err(Failure::usage)? {
+        Ok(on_log) => Ok(on_log),
+        Err(Stopped) => Err(Failure::usage("stopped")),
+    }
+}

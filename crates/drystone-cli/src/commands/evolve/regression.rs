@@ -1,0 +1,134 @@
+//! `drystone evolve --method regression`.
+
+use crate::args::EvolveArgs;
+use crate::exit::{DONE, Failure, Outcome};
+use crate::interrupt;
+use crate::meta::VERSION;
+use crate::output::document::{Document, Table};
+use crate::output::flat::{Row, Rows};
+use crate::output::number::count;
+use crate::output::{self, Printable, ReportFile};
+use crate::progress::Progress;
+use drystone_evolve::regression::{Base, Fit, Form, Join, Settings, fit_all, scores};
+use serde::Serialize;
+
+/// How many functions are shown.
+const SHOWN: usize = 10;
+
+/// The four functions of the paper: name, form.
+const PUBLISHED: [(&str, [Base; 3], [Join; 2]); 4] = [
+    ("F1", [Base::Log10, Base::Identity, Base::Log10], [Join::Multiply, Join::Add]),
+    ("F2", [Base::Root, Base::Identity, Base::Log10], [Join::Multiply, Join::Add]),
+    ("F3", [Base::Identity, Base::Identity, Base::Log10], [Join::Multiply, Join::Add]),
+    ("F4", [Base::Identity, Base::Root, Base::Log10], [Join::Multiply, Join::Add]),
+];
+
+#[derive(Serialize)]
+struct Fitted {
+    schema: &'static str,
+    drystone: &'static str,
+    settings: Settings,
+    samples: usize,
+    functions: usize,
+    best: Vec<Ranked>,
+    published: Vec<Ranked>,
+}
+
+#[derive(Serialize)]
+struct Ranked {
+    rank: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'static str>,
+    #[serde(flatten)]
+    fit: Fit,
+}
+
+pub(super) fn regression(args: &EvolveArgs) -> Outcome {
+    let report_file = args.report.as_deref().map(ReportFile::open_plain).transpose()?;
+    let settings =
+        Settings { tuples: args.tuples as usize, trials: args.trials as usize, seed: args.seed, ..Settings::default() };
+    let stop = interrupt::stop_in_order();
+    let progress = Progress::new("trying", "tuples", Some(args.tuples.into()));
+    let samples = scores(&settings, stop, &mut || progress.add(1))?;
+    drop(progress);
+    let Some(samples) = samples else {
+        return Err(Failure::Message { code: interrupt::code(), text: "stopped before all tuples were tried".into() });
+    };
+    let fits = fit_all(&samples);
+    let functions = fits.len();
+    let published = PUBLISHED.into_iter().filter_map(|(name, bases, joins)| {
+        let rank = fits.iter().position(|fit| fit.form == Form { bases, joins })?;
+        Some(Ranked { rank: rank + 1, name: Some(name), fit: fits[rank].clone() })
+    });
+    let published = published.collect();
+    let best = (1..).zip(fits.into_iter().take(SHOWN)).map(|(rank, fit)| Ranked { rank, name: None, fit }).collect();
+    let fitted = Fitted {
+        schema: "drystone/regression/1",
+        drystone: VERSION,
+        settings,
+        samples: samples.len(),
+        functions,
+        best,
+        published,
+    };
+    if let Some(file) = report_file {
+        file.write(&fitted)?.publish()?;
+    }
+    output::print(&fitted, args.format.into())?;
+    Ok(DONE)
+}
+
+impl Printable for Fitted {
+    fn document(&self) -> Document {
+        let mut document = Document::default();
+        let s = &self.settings;
+        document.heading("Orders by regression over trials");
+        document.facts(vec![
+            ("drystone".to_string(), self.drystone.to_string()),
+            ("machine".to_string(), format!("{} processors", count(s.procs.into()))),
+            (
+                "tuples".to_string(),
+                format!("{}, of {} jobs at work and {} waiting", count(s.tuples as u64), s.running, s.queue),
+            ),
+            ("trials per tuple".to_string(), count(s.trials as u64)),
+            ("samples".to_string(), count(self.samples as u64)),
+            ("seed".to_string(), s.seed.to_string()),
+        ]);
+        document.heading(format!("The best of {} functions", count(self.functions as u64)));
+        document.table(table(&self.best));
+        document.heading("The forms of the published functions, with the weights that fit here");
+        document.table(table(&self.published));
+        document.text("A formula is an order: drystone compare -p easy -p 'easy(order=FORMULA,backfill=FORMULA)'.");
+        document
+    }
+
+    fn rows(&self) -> Rows {
+        let mut rows = Rows::default();
+        for ranked in self.best.iter().chain(&self.published) {
+            let mut row = Row::default();
+            row.text("drystone", self.drystone);
+            row.text("seed", self.settings.seed);
+            row.text("trials", self.settings.trials);
+            row.text("tuples", self.settings.tuples);
+            row.text("rank", ranked.rank);
+            row.text("name", ranked.name.unwrap_or(""));
+            row.number("error", Some(ranked.fit.error));
+            row.text("formula", &ranked.fit.formula);
+            rows.push(row);
+        }
+        rows
+    }
+}
+
+fn table(ranked: &[Ranked]) -> Table {
+    let mut table = Table::new(["rank", "name", "error", "formula"]).texts(&[1, 3]);
+    for r in ranked {
+        table.row(vec![
+            count(r.rank as u64).into(),
+            r.name.unwrap_or("").into(),
+            format!("{:.6}", r.fit.error).into(),
+            r.fit.formula.as_str().into(),
+        ]);
+    }
+    table
+}

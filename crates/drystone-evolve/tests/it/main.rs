@@ -1,0 +1,3 @@
+//! The search as a whole, on generated workloads.
+
+mod search;
