@@ -191,3 +191,48 @@ impl Ranking {
         jobs
     }
 }
+
+/// Puts jobs in an order at a moment: for policies that sort a few of them anew now and then.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(super) struct Rater {
+    order: Order,
+}
+
+impl Rater {
+    pub(super) fn new(order: Order) -> Rater {
+        Rater { order }
+    }
+
+    /// What must be kept of users for it.
+    pub(super) fn shares(&self) -> Option<Shares> {
+        shares_for(std::iter::once(&self.order))
+    }
+
+    /// The places of these jobs in the order: which is first, which second. O(n log n).
+    pub(super) fn ranked(&self, jobs: &[JobId], shares: Option<&mut Shares>, view: &View<'_>) -> Vec<usize> {
+        let shares = shares.map(|shares| {
+            bring_up_to_date(shares, view);
+            &*shares
+        });
+        let moment = moment(jobs.len(), shares, view);
+        let mut places: Vec<(Waiting, usize)> = jobs
+            .iter()
+            .enumerate()
+            .map(|(at, &id)| {
+                let prediction = view.prediction(id);
+                let mut job = waiting(&self.order, id, prediction, view);
+                if let Some(formula) = self.order.moving() {
+                    job.key = formula.place(&facts(id, prediction, view), &moment);
+                }
+                (job, at)
+            })
+            .collect();
+        if self.order == Order::Lxf {
+            let more = |a: &Waiting, b: &Waiting| crate::parts::more_expanded(a, b, view.now());
+            places.sort_by(|a, b| more(&b.0, &a.0).cmp(&more(&a.0, &b.0)));
+        } else {
+            places.sort_by_key(|(job, _)| job.place());
+        }
+        places.into_iter().map(|(_, at)| at).collect()
+    }
+}

@@ -28,8 +28,11 @@ pub use task::{Candidate, Owner, Task};
 pub use walker::Effort;
 
 use super::planned::{Believed, Notice, Planned};
+use super::ranking::{self, Rater};
 use super::{Action, Actions, Event, Gauge, Kind, Param, Phase, Policy, Takes, View, Why};
 use crate::model::{JobId, Span, Time};
+use crate::parts::Order;
+use crate::parts::formula::Shares;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use usage::{Ran, Usage};
@@ -45,6 +48,10 @@ pub struct Goal {
     last: Vec<JobId>,
     /// Kept where the objective looks back.
     usage: Usage,
+    /// What orders branches, where that is not the heuristic of the search.
+    rater: Option<Rater>,
+    /// Kept where its formula asks for it.
+    shares: Option<Shares>,
     #[serde(skip)]
     search: Search,
     #[serde(skip)]
@@ -55,7 +62,10 @@ impl Goal {
     /// A policy with an empty queue.
     #[must_use]
     pub fn new(settings: Settings) -> Goal {
+        let rater = settings.order.clone().map(Rater::new);
         Goal {
+            shares: rater.as_ref().and_then(Rater::shares),
+            rater,
             settings,
             running: Believed::new(Notice::Immediate),
             queue: Vec::new(),
@@ -85,6 +95,11 @@ impl Goal {
         let place = |id: &JobId| self.queue.binary_search(id).ok().map(|place| place as u32);
         task.last.clear();
         task.last.extend(self.last.iter().filter_map(place));
+        task.ranked.clear();
+        if let Some(rater) = &self.rater {
+            let ranked = rater.ranked(&self.queue, self.shares.as_mut(), view);
+            task.ranked.extend(ranked.into_iter().map(|place| place as u32));
+        }
     }
 }
 
@@ -113,6 +128,9 @@ impl Policy for Goal {
             Event::Arrived(id) => self.queue.push(id),
             Event::Ended { job, predicted_end } => {
                 self.running.ended(job, predicted_end, view.now());
+                if let Some(shares) = &mut self.shares {
+                    ranking::account(shares, job, view);
+                }
                 if let Some(window) = self.settings.objective.window() {
                     let (user, procs) = (view.job(job).user, i64::from(view.job(job).procs));
                     self.usage.ended(Ran { user, procs, from: view.segment_start(job), to: view.now() }, window);
@@ -183,6 +201,13 @@ pub(crate) static GOAL: Kind = Kind {
         Param::new("version", "a", &[Takes::Words(&["a", "b", "c"])], "what a trade-off is relative to: the best schedule so far, the smaller of both, or what backfilling \
                       would achieve").study(),
         Param::new("diff", "relaxed", &[Takes::Words(&["relaxed", "strict"])], "where measures disagree, differences below 1 % do not count, or every difference counts").study(),
+        Param::new(
+            "order",
+            "auto",
+            &[Takes::Words(&["auto"]), Order::TAKES],
+            "the order in which branches are tried, in place of slowdown or arrival; auto: as `search` says",
+        )
+        .expert(),
         Param::new("search", "auto", &[Takes::Words(&["auto", "dds-lxf", "dds-fcfs", "lds-lxf", "lds-fcfs"])], "depth-bounded or limited discrepancy search, branching by slowdown or arrival; auto: dds-fcfs for \
                       lexical(maxW>...), else dds-lxf").expert(),
         Param::new("nodes", "auto", &[Takes::Words(&["auto", "all"]), Takes::Whole { from: 0, to: u64::MAX }], "most nodes placed per decision; the heuristic path is always completed; auto: 4000, all with budget"),

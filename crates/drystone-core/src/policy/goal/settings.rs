@@ -2,6 +2,8 @@
 
 use super::measures::Measure;
 use super::objective::{Differences, Model, Objective, Version};
+use crate::parts::Order;
+use crate::policy::ranking;
 use crate::policy::{Args, Form, SpecError, Takes};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -71,6 +73,8 @@ pub struct Settings {
     pub traversal: Traversal,
     /// The order of branches.
     pub branching: Branching,
+    /// Another order of branches in its place.
+    pub order: Option<Order>,
     /// L: most nodes placed per decision; `None` is no limit.
     pub nodes: Option<u64>,
     /// Most time per decision, for live use. Results then depend on the speed of the machine.
@@ -104,6 +108,7 @@ impl Default for Settings {
             objective: Objective::default(),
             traversal: Traversal::Dds,
             branching: Branching::Lxf,
+            order: None,
             nodes: Some(NODES),
             budget: None,
             prune: Prune::Earliest,
@@ -157,7 +162,8 @@ impl Settings {
         }
         let (prune, reuse) = (args.choose("prune", &prunes)?, args.choose("reuse", &reuses)?);
         let plan = args.choose("plan", &[("prediction", Plan::Prediction), ("estimate", Plan::Estimate)])?;
-        Ok(Settings { objective, traversal, branching, nodes, budget, prune, reuse, local, plan, threads: 1 })
+        let order = if args.is("order", "auto") { None } else { Some(ranking::order(args, "order")?) };
+        Ok(Settings { objective, traversal, branching, order, nodes, budget, prune, reuse, local, plan, threads: 1 })
     }
 }
 

@@ -56,6 +56,8 @@ pub struct Task {
     /// The best path of an earlier decision: places in `waiting` of those of its jobs that still wait, each once. Used as
     /// [`Settings::reuse`] says.
     pub last: Vec<u32>,
+    /// Places in `waiting` in the order of branches, where [`Settings::order`] says another than the heuristic's; else empty.
+    pub ranked: Vec<u32>,
 }
 
 impl Task {
@@ -133,6 +135,9 @@ impl Table {
     /// Ranks by the branching heuristic.
     fn order(&mut self, task: &Task, branching: Branching) {
         self.places.clear();
+        if task.ranked.len() == task.waiting.len() {
+            return self.places.extend(&task.ranked);
+        }
         self.places.extend(0..task.waiting.len() as u32);
         if branching == Branching::Lxf {
             // (wait + run) / run compares as wait / run; ties by arrival.

@@ -20,9 +20,11 @@ pub use priorities::{Priorities, PriorityError, Quota};
 pub use settings::{AverageWait, Order, Removal, Settings, Tick};
 
 use super::planned::{Believed, Planned, compress};
+use super::ranking::{self, Rater};
 use super::{Action, Actions, Event, Kind, Moved, Param, Phase, Policy, Takes, Variant, View, Why};
 use crate::model::{JobId, Span, Time};
-use crate::parts::{Profile, Running};
+use crate::parts::formula::Shares;
+use crate::parts::{self, Profile, Running};
 use average::Average;
 use price::{Waiting, first_slack, scheduler_priority};
 use search::{Choice, Newcomer, Search, Task};
@@ -62,6 +64,10 @@ pub struct Slack {
     guests: Vec<Running>,
     /// Priorities of running jobs, kept only where they may be given more time.
     held: BTreeMap<JobId, f64>,
+    /// What puts displaced jobs in order, where a formula does.
+    rater: Option<Rater>,
+    /// Kept where the formula asks for it.
+    shares: Option<Shares>,
     #[serde(skip)]
     search: Search,
 }
@@ -70,7 +76,13 @@ impl Slack {
     /// A policy with an empty plan.
     #[must_use]
     pub fn new(settings: Settings, priorities: Priorities) -> Slack {
+        let rater = match &settings.order {
+            Order::Formula(formula) => Some(Rater::new(parts::Order::Formula(formula.clone()))),
+            _ => None,
+        };
         Slack {
+            shares: rater.as_ref().and_then(Rater::shares),
+            rater,
             priorities,
             average: Average::new(settings.average_wait),
             now: Time::MIN,
@@ -132,8 +144,13 @@ impl Slack {
     fn find(&mut self, new: Newcomer, first: Choice, only_now: bool, view: &View<'_>) -> Choice {
         let (now, free) = (view.now(), self.free(view));
         self.running.fill(&mut self.search.base, now, free);
-        let Slack { settings, profile: full, plan, compact, search, .. } = self;
-        let task = Task { settings, now, full, plan, compact: *compact, new, only_now };
+        let Slack { settings, profile: full, plan, compact, search, rater, shares, .. } = self;
+        let ranked = rater.as_ref().map(|rater| {
+            let jobs: Vec<JobId> = plan.iter().map(|job| job.planned.id).collect();
+            rater.ranked(&jobs, shares.as_mut(), view)
+        });
+        let ranked = ranked.as_deref().unwrap_or_default();
+        let task = Task { settings, now, full, plan, compact: *compact, new, only_now, ranked };
         search.cheapest(&task, first)
     }
 
@@ -237,6 +254,9 @@ impl Policy for Slack {
         match event {
             Event::Arrived(id) => self.fresh.push(id),
             Event::Ended { job, predicted_end } => {
+                if let Some(shares) = &mut self.shares {
+                    ranking::account(shares, job, view);
+                }
                 self.running.ended(job, predicted_end, view.now());
                 self.priorities.left(view.job(job), view.ran(job), view.now());
                 self.dying.retain(|&id| id != job);

@@ -40,6 +40,8 @@ pub(super) struct Task<'a> {
     pub(super) new: Newcomer,
     /// Whether the newcomer must start now.
     pub(super) only_now: bool,
+    /// Where a formula orders displaced jobs: the places in the plan in its order.
+    pub(super) ranked: &'a [usize],
 }
 
 /// A way to fit the newcomer in; the jobs to be moved are in [`Search::moves`].
@@ -188,8 +190,9 @@ impl Search {
         self.order.extend(0..plan.len());
         let stakes = &self.stakes;
         let id = |at: usize| plan[at].planned.id;
-        match settings.order {
+        match &settings.order {
             Order::Start | Order::Exhaustive(_) => {}
+            Order::Formula(_) => self.order.copy_from_slice(task.ranked),
             Order::Arrival => self.order.sort_unstable_by_key(|&at| id(at)),
             Order::Utilisation => {
                 let area = |at: usize| i128::from(plan[at].planned.span.0) * i128::from(plan[at].planned.procs);
@@ -210,8 +213,8 @@ impl Search {
         let Newcomer { procs, span, .. } = task.new;
         self.trial.reserve(candidate.start, candidate.start.saturating_add(span), procs);
         self.trial_moves.clear();
-        match task.settings.order {
-            Order::Exhaustive(most) if task.plan.len() - candidate.fixed <= usize::from(most) => {
+        match &task.settings.order {
+            Order::Exhaustive(most) if task.plan.len() - candidate.fixed <= usize::from(*most) => {
                 self.permute(task, candidate, 0, candidate.own, best);
             }
             Order::Start | Order::Exhaustive(_) if task.compact => {
@@ -414,7 +417,16 @@ mod tests {
         fn search(&self, order: Order, compact: bool) -> (Choice, Vec<Move>) {
             let settings = Settings { order, ..Settings::default() };
             let (full, plan, new) = (self.full(), self.plan.as_slice(), self.new);
-            let task = Task { settings: &settings, now: Time(0), full: &full, plan, compact, new, only_now: false };
+            let task = Task {
+                settings: &settings,
+                now: Time(0),
+                full: &full,
+                plan,
+                compact,
+                new,
+                only_now: false,
+                ranked: &[],
+            };
             let mut search = Search { base: machine(self.running), ..Search::default() };
             let choice = search.cheapest(&task, self.first(&settings));
             (choice, search.moves().to_vec())
@@ -478,8 +490,8 @@ mod tests {
         #[test]
         fn savings_change_nothing(case in cases()) {
             for order in [Order::Start, Order::Arrival, Order::Utilisation, Order::Cost, Order::Priority, Order::Exhaustive(3)] {
-                let (quick, moves) = case.search(order, true);
-                let (careful, all_moves) = case.search(order, false);
+                let (quick, moves) = case.search(order.clone(), true);
+                let (careful, all_moves) = case.search(order.clone(), false);
                 prop_assert_eq!((quick.start, quick.price, moves), (careful.start, careful.price, all_moves), "{:?}", order);
             }
         }
@@ -496,7 +508,7 @@ mod tests {
                 prop_assert_eq!(moves.len(), moved);
             }
             for order in [Order::Start, Order::Arrival, Order::Utilisation, Order::Cost, Order::Priority] {
-                prop_assert!(case.search(order, true).0.price >= best.price - 1e-9 * (1.0 + best.price.abs()), "{order:?}");
+                prop_assert!(case.search(order.clone(), true).0.price >= best.price - 1e-9 * (1.0 + best.price.abs()), "{order:?}");
             }
         }
     }

@@ -1,12 +1,14 @@
 //! The parameters of slack-based backfilling (Talby & Feitelson 1999, section 4.8) and how texts give them.
 
 use super::price::Weights;
+use crate::parts::{self, formula::Formula};
 use crate::policy::planned::Notice;
+use crate::policy::ranking;
 use crate::policy::{Args, Call, Form, SpecError, Takes};
 use serde::{Deserialize, Serialize};
 
 /// In which order displaced jobs are put back (rule 16; section 4.6). Ties are broken by arrival.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Order {
     /// `ast`: by planned start.
     #[default]
@@ -22,6 +24,8 @@ pub enum Order {
     /// `exhaustive(N)`: every order of up to N displaced jobs is priced, by planned start beyond: a yardstick, N! times as
     /// slow.
     Exhaustive(u8),
+    /// A formula or a named order, as policies take it that order their queue.
+    Formula(Formula),
 }
 
 /// AWT, the average wait by which slacks and the scheduler's priority are measured.
@@ -117,13 +121,19 @@ impl Settings {
 /// What the order of displaced jobs takes.
 pub(super) const ORDER: Takes = Takes::Form(&Form {
     name: "displacement",
-    shape: "ast|aat|du|dc|dp|exhaustive(N) with N from 1 to 8",
-    samples: &["ast", "aat", "du", "dc", "dp", "exhaustive", "exhaustive(3)"],
+    shape: "ast|aat|du|dc|dp|exhaustive(N) with N from 1 to 8|a formula",
+    samples: &["ast", "aat", "du", "dc", "dp", "exhaustive", "exhaustive(3)", "wfp3", "r*n-60*w"],
     check: |text| displaced(text).is_some(),
 });
 
 fn order(args: &Args<'_>) -> Result<Order, SpecError> {
-    displaced(args.text("order")).ok_or_else(|| args.wrong("order"))
+    if let Some(order) = displaced(args.text("order")).filter(|order| !matches!(order, Order::Formula(_))) {
+        return Ok(order);
+    }
+    match ranking::order(args, "order")? {
+        parts::Order::Formula(formula) => Ok(Order::Formula(formula)),
+        _ => Err(args.wrong("order")),
+    }
 }
 
 fn displaced(text: &str) -> Option<Order> {
@@ -136,9 +146,11 @@ fn displaced(text: &str) -> Option<Order> {
         ("exhaustive", Order::Exhaustive(6)),
     ];
     if let Some((_, order)) = words.iter().find(|(word, _)| *word == text) {
-        return Some(*order);
+        return Some(order.clone());
     }
-    let call = Call::parse(text).ok().filter(|call| call.name == "exhaustive")?;
+    let Some(call) = Call::parse(text).ok().filter(|call| call.name == "exhaustive") else {
+        return text.parse().ok().map(Order::Formula);
+    };
     let [(None, most)] = call.args.as_slice() else { return None };
     most.parse().ok().filter(|most| (1..=MOST_EXHAUSTIVE).contains(most)).map(Order::Exhaustive)
 }
