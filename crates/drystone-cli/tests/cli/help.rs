@@ -2,12 +2,13 @@
 
 use crate::common::Folder;
 
-const COMMANDS: [&[&str]; 26] = [
+const COMMANDS: [&[&str]; 27] = [
     &[],
     &["compare"],
     &["run"],
     &["report"],
     &["explain"],
+    &["evolve"],
     &["gantt"],
     &["predict"],
     &["policies"],

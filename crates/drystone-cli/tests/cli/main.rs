@@ -6,6 +6,7 @@ mod builds;
 mod common;
 mod compare;
 mod documents;
+mod evolve;
 mod explain;
 mod faults;
 mod golden;

@@ -264,6 +264,7 @@ fn moments(most: usize) -> impl Strategy<Value = (Task, Problem)> {
                 .collect(),
             usage: (0..).zip(usage.iter().copied()).collect(),
             last: places(&last),
+            ranked: Vec::new(),
         };
         let problem = Problem {
             now,

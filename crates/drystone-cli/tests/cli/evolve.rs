@@ -1,0 +1,74 @@
+//! `drystone evolve`, and orders by formula as the command line takes them.
+
+use crate::common::{Folder, four};
+
+const SMALL: [&str; 9] =
+    ["evolve", "--evaluations", "8", "--population", "4", "--parts", "1", "--weeks", "1"];
+
+#[test]
+fn a_search_reports_on_weeks_that_it_has_not_seen_and_goes_on() {
+    let folder = Folder::new();
+    let args = [&SMALL[..], &["--state", "s.json", "--format", "json", "--quiet"]].concat();
+    let found = folder.run(&args).json();
+    assert_eq!(found["schema"], "drystone/evolve/1");
+    let log = &found["logs"][0];
+    assert_eq!(log["seen_weeks"], 1);
+    assert!(log["unseen_weeks"].as_u64().is_some_and(|weeks| weeks > 5));
+    let names: Vec<&str> = log["verdicts"].as_array().expect("some").iter().filter_map(|v| v["name"].as_str()).collect();
+    for name in ["fcfs", "f1", "f4", "wfp3", "evolved", "best at random", "clairvoyant sjf"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    // Found already: the same command has nothing to search for any more, and says the same.
+    assert_eq!(folder.run(&args).json(), found);
+    let other = folder.run(&[&args[..], &["--seed", "2"]].concat()).fails(2);
+    assert!(other.contains("of another search"), "{other}");
+}
+
+#[test]
+fn a_regression_finds_the_published_forms() {
+    let args = ["evolve", "--method", "regression", "--tuples", "3", "--trials", "200", "--format", "json", "--quiet"];
+    let found = Folder::new().run(&args).json();
+    let names: Vec<&str> =
+        found["published"].as_array().expect("some").iter().filter_map(|f| f["name"].as_str()).collect();
+    assert_eq!(names, ["F1", "F2", "F3", "F4"]);
+    assert_eq!(found["samples"], 96);
+}
+
+#[test]
+fn wrong_usage_says_what_is_right() {
+    let folder = Folder::with("log.swf", four());
+    for (args, part) in [
+        (&["evolve", "--policy", "easy"][..], "no `?` in place of the formula"),
+        (&["evolve", "--policy", "easy(ordr=?)"], "Did you mean `order`?"),
+        (&["evolve", "--objective", "waits_mean"], "no objective"),
+        (&["evolve", "--guard", "wait_max<=1.5*esy"], "Did you mean `easy`?"),
+        (&["evolve", "--for", "10x"], "such as 10m"),
+        (&["evolve", "--workload", "log.swf"], "two parts of 2 weeks"),
+    ] {
+        let error = folder.run(args).fails(2);
+        assert!(error.contains(part), "{args:?}: {error}");
+    }
+}
+
+/// The caret stands below the character that is wrong.
+#[test]
+fn wrong_formulas_are_pointed_at() {
+    let folder = Folder::with("log.swf", four());
+    for (policy, line, caret) in [
+        ("easy(order=log10(q)*n)", "  log10(q)*n", "        ^"),
+        ("easy(order=\"r*n)\")", "  r*n)", "     ^"),
+        ("easy(order=(r*n)", "  easy(order=(r*n)", "             ^"),
+        ("easy(backfill=r + wating)", "  r + wating", "      ^"),
+        ("easy(order=actual*n)", "  actual*n", "  ^"),
+    ] {
+        let error = folder.run(&["compare", "-w", "log.swf", "-p", policy]).fails(2);
+        let lines: Vec<&str> = error.lines().collect();
+        let at = lines.iter().position(|l| *l == line).unwrap_or_else(|| panic!("{policy}: {error}"));
+        assert_eq!(lines[at + 1], caret, "{policy}: {error}");
+    }
+    let long = format!("easy(order={}r)", "r+".repeat(5_000));
+    let error = folder.run(&["compare", "-w", "log.swf", "-p", &long]).fails(2);
+    assert!(error.contains("at most 4096 are read"), "{}", &error[error.len() - 400..]);
+    let clairvoyant = ["compare", "-w", "log.swf", "-p", "easy(order=actual,predict=perfect)", "--quiet"];
+    folder.run(&clairvoyant).ok();
+}
