@@ -1,7 +1,8 @@
 //! `drystone evolve`.
 
-use super::{LogArgs, ReportFormat};
+use super::LogArgs;
 use crate::exit::CODES;
+use crate::output::ReportFormat;
 use clap::{Args, ValueEnum};
 use drystone_evolve::{Guard, Objective, Template};
 use std::path::PathBuf;
@@ -100,7 +101,7 @@ pub(crate) struct EvolveArgs {
     pub(crate) threads: Option<u16>,
 
     /// How to print the results.
-    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 
     /// Also write the results to a file; its ending (.json, .csv, .md, .txt) says how.

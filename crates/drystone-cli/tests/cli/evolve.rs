@@ -2,8 +2,7 @@
 
 use crate::common::{Folder, four};
 
-const SMALL: [&str; 9] =
-    ["evolve", "--evaluations", "8", "--population", "4", "--parts", "1", "--weeks", "1"];
+const SMALL: [&str; 9] = ["evolve", "--evaluations", "8", "--population", "4", "--parts", "1", "--weeks", "1"];
 
 #[test]
 fn a_search_reports_on_weeks_that_it_has_not_seen_and_goes_on() {
@@ -14,7 +13,8 @@ fn a_search_reports_on_weeks_that_it_has_not_seen_and_goes_on() {
     let log = &found["logs"][0];
     assert_eq!(log["seen_weeks"], 1);
     assert!(log["unseen_weeks"].as_u64().is_some_and(|weeks| weeks > 5));
-    let names: Vec<&str> = log["verdicts"].as_array().expect("some").iter().filter_map(|v| v["name"].as_str()).collect();
+    let names: Vec<&str> =
+        log["verdicts"].as_array().expect("some").iter().filter_map(|v| v["name"].as_str()).collect();
     for name in ["fcfs", "f1", "f4", "wfp3", "evolved", "best at random", "clairvoyant sjf"] {
         assert!(names.contains(&name), "{names:?}");
     }

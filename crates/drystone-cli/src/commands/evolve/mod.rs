@@ -88,7 +88,7 @@ pub(crate) fn evolve(args: &EvolveArgs) -> Outcome {
     if let Some(file) = report_file {
         file.write(&evolved)?.publish()?;
     }
-    output::print(&evolved, args.format.into())?;
+    output::print(&evolved, args.format)?;
     Ok(if interrupted { interrupt::code() } else { DONE })
 }
 

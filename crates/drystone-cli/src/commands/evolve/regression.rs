@@ -74,7 +74,7 @@ pub(super) fn regression(args: &EvolveArgs) -> Outcome {
     if let Some(file) = report_file {
         file.write(&fitted)?.publish()?;
     }
-    output::print(&fitted, args.format.into())?;
+    output::print(&fitted, args.format)?;
     Ok(DONE)
 }
 
