@@ -1,6 +1,7 @@
 //! From the command line to a workload: a log read and cleaned, or the synthetic default.
 
 use crate::args::{CutArgs, LogArgs, SimulationArgs};
+use crate::doubts;
 use crate::exit::Failure;
 use crate::meta::{ExperimentMeta, FileMeta, StudyMeta, WorkloadMeta};
 use crate::output::message;
@@ -64,6 +65,7 @@ impl Input {
         }
         if path.is_some() {
             input.say_what_was_dropped(args.audit.is_some());
+            doubts::say_what_work_is_lost(&input.workload, &input.audit);
             // Whoever wants estimates to be exact knows that they are.
             if !exact {
                 input.say_who_is_foreseen(guesses);
@@ -82,8 +84,9 @@ impl Input {
             for (key, said, possible) in input.header.absurd() {
                 message::warning(&format!("the header's {key}, {said}, cannot be and is ignored: it is {possible}"));
             }
-            if args.procs.is_none() {
-                input.say_where_the_size_is_from();
+            match args.procs {
+                Some(given) => doubts::say_where_sizes_differ(&input.header, given),
+                None => input.say_where_the_size_is_from(),
             }
             if let Some(zone) = Calendar::unknown_zone(&input.workload.provenance) {
                 let submits = input.workload.submits().unwrap_or_default();

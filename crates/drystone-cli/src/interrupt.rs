@@ -27,6 +27,25 @@ pub(crate) fn stop_at_once() -> bool {
     ASKED.load(Ordering::SeqCst)
 }
 
+/// Whether it was the time that ran out, and nobody who interrupted.
+static TIME_IS_UP: AtomicBool = AtomicBool::new(false);
+
+/// From now on work that stops in order is told to do so after this time.
+pub(crate) fn stop_after(time: std::time::Duration) -> std::io::Result<()> {
+    let wait = move || {
+        std::thread::sleep(time);
+        if !ASKED.swap(true, Ordering::SeqCst) {
+            TIME_IS_UP.store(true, Ordering::SeqCst);
+        }
+    };
+    std::thread::Builder::new().name("time".to_string()).spawn(wait).map(|_| ())
+}
+
+/// Whether work was told to stop because its time was up.
+pub(crate) fn time_is_up() -> bool {
+    TIME_IS_UP.load(Ordering::SeqCst)
+}
+
 /// The exit code of work that was stopped in order.
 pub(crate) fn code() -> u8 {
     CODE.load(Ordering::SeqCst)

@@ -18,6 +18,7 @@
 
 mod args;
 mod commands;
+mod doubts;
 mod exit;
 mod input;
 mod interrupt;

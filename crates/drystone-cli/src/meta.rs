@@ -144,13 +144,31 @@ pub(crate) struct PolicyMeta {
     pub(crate) parameters: Pairs,
     /// Whether it knows true run times: a bound for other policies, impossible on a real machine.
     pub(crate) clairvoyant: bool,
+    /// Whether it suspends running jobs, which few machines can do, and none for nothing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) preemptive: bool,
 }
+
+/// Families of policies that suspend running jobs.
+const PREEMPTIVE: [&str; 3] = ["ss", "tss", "is"];
 
 impl PolicyMeta {
     pub(crate) fn of(spec: &PolicySpec) -> PolicyMeta {
         let parameters = spec.parameters().into_iter().map(|(name, value)| (name.to_string(), value)).collect();
         let clairvoyant = spec.scheduler().forecast.predictor.clairvoyant();
-        PolicyMeta { text: spec.text().to_string(), kind: spec.kind().name, parameters: Pairs(parameters), clairvoyant }
+        let kind = spec.kind().name;
+        let preemptive = PREEMPTIVE.contains(&kind);
+        PolicyMeta { text: spec.text().to_string(), kind, parameters: Pairs(parameters), clairvoyant, preemptive }
+    }
+
+    /// Its text, with what keeps a machine from running it.
+    pub(crate) fn marked(&self) -> String {
+        match (self.clairvoyant, self.preemptive) {
+            (true, true) => format!("{} (knows run times, preemptive)", self.text),
+            (true, false) => format!("{} (knows run times)", self.text),
+            (false, true) => format!("{} (preemptive)", self.text),
+            (false, false) => self.text.clone(),
+        }
     }
 }
 

@@ -81,6 +81,13 @@ impl Progress {
         self.bar.set_message(visible(&text).into_owned());
     }
 
+    /// Says a line of its own, above the bar, of work that takes long enough to be watched.
+    pub(crate) fn tell(&self, text: &str) {
+        if self.since.elapsed() >= PATIENCE {
+            self.bar.suspend(|| message::note(text));
+        }
+    }
+
     /// Some more is done.
     pub(crate) fn add(&self, done: u64) {
         self.bar.inc(done);

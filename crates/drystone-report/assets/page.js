@@ -85,7 +85,7 @@
       input.value = policy.index;
       input.addEventListener('change', () => choose(input.checked ? chosen.concat(policy.index) : chosen.filter(i => i !== policy.index)));
       swatch.className = 'swatch';
-      label.append(input, swatch, document.createTextNode(shortText(policy.name, 60) + (policy.baseline ? ' (baseline)' : policy.clairvoyant ? ' (knows run times)' : '')));
+      label.append(input, swatch, document.createTextNode(shortText(policy.name, 60) + (policy.baseline ? ' (baseline)' : policy.clairvoyant ? ' (knows run times)' : policy.preemptive ? ' (preemptive)' : '')));
       chips.append(label);
     }
     const baseline = results.policies.filter(p => p.baseline).map(p => p.index);
@@ -120,6 +120,47 @@
       link.download = 'drystone.json';
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    });
+  }
+
+  // Tables: a click on a head sorts by its column, another one the other way round.
+  function sortBy(table, column, descending) {
+    const body = table.tBodies[0];
+    const key = row => {
+      const cell = row.cells[column];
+      return cell.dataset.v !== undefined ? Number(cell.dataset.v) : cell.textContent;
+    };
+    const order = (a, b) => {
+      const [x, y] = [key(a), key(b)];
+      if (typeof x !== typeof y) return typeof x === 'number' ? -1 : 1;
+      const less = typeof x === 'number' ? x - y : x.localeCompare(y, 'en', {numeric: true});
+      return descending ? -less : less;
+    };
+    body.append(...Array.from(body.rows).map((row, i) => [row, i]).sort((a, b) => order(a[0], b[0]) || a[1] - b[1]).map(both => both[0]));
+    Array.from(table.tHead.rows[0].cells).forEach((head, i) => {
+      if (i === column) head.setAttribute('aria-sort', descending ? 'descending' : 'ascending'); else head.removeAttribute('aria-sort');
+    });
+  }
+  document.querySelectorAll('table').forEach(table => {
+    if (!table.tHead || table.tBodies[0].rows.length < 2) return;
+    Array.from(table.tHead.rows[0].cells).forEach((head, column) => {
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.className = 'sort';
+      button.append(...head.childNodes);
+      button.addEventListener('click', () => sortBy(table, column, head.getAttribute('aria-sort') === 'ascending'));
+      head.append(button);
+    });
+  });
+
+  // The sheet alone, on paper.
+  const print = document.getElementById('print');
+  if (print) {
+    print.hidden = false;
+    print.addEventListener('click', () => {
+      root.dataset.sheet = 'only';
+      window.print();
+      delete root.dataset.sheet;
     });
   }
 

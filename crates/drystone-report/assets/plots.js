@@ -80,7 +80,7 @@ function readResults(data) {
   const baseline = single ? data.policy.text : data.baseline;
   const policies = results.map((result, index) => ({
     index, name: result.policy.text, report: result.report, details: result.details || null,
-    clairvoyant: result.policy.clairvoyant, baseline: result.policy.text === baseline
+    clairvoyant: result.policy.clairvoyant, preemptive: !!result.policy.preemptive, baseline: result.policy.text === baseline
   }));
   let hue = 0;
   for (const policy of policies) {
@@ -94,15 +94,34 @@ function readResults(data) {
 // Those that are shown before anybody chooses: the baseline and the best by mean bounded slowdown, five in all.
 function chooseSome(results) {
   const mean = p => { const m = p.report.measures.bounded_slowdown.mean; return m === null ? Infinity : m; };
-  const rest = results.policies.filter(p => !p.baseline && !p.clairvoyant).sort((a, b) => mean(a) - mean(b) || a.index - b.index);
+  const rest = results.policies.filter(p => !p.baseline && !p.clairvoyant && !p.preemptive).sort((a, b) => (a.details === null) - (b.details === null) || mean(a) - mean(b) || a.index - b.index);
   return results.policies.filter(p => p.baseline).concat(rest.slice(0, 4)).map(p => p.index);
+}
+
+// The colour of the thing with this number, unlike that of any other: chosen ones first, then hues a golden angle apart, each
+// round lighter or darker than the one before.
+function colorAt(i, look) {
+  const n = look.hues.length;
+  if (i < n) return look.hues[i];
+  const k = i - n, dark = look === LOOKS.dark;
+  const lightness = [dark ? 70 : 30, dark ? 56 : 44, dark ? 82 : 22][k % 3];
+  return hslHex((k * 137.508 + 20) % 360, [72, 50][Math.floor(k / 3) % 2], lightness);
+}
+
+// A colour by hue in degrees, saturation and lightness in per cent, as #rrggbb.
+function hslHex(hue, saturation, lightness) {
+  const l = lightness / 100, a = saturation / 100 * Math.min(l, 1 - l);
+  const part = n => {
+    const k = (n + hue / 30) % 12;
+    return Math.round(255 * (l - a * Math.max(-1, Math.min(k - 3, 9 - k, 1)))).toString(16).padStart(2, '0');
+  };
+  return '#' + part(0) + part(8) + part(4);
 }
 
 // The colour and dash of a policy: the same in every plot.
 function lookOf(policy, look) {
   if (policy.hue < 0) return {color: look.ink, type: 'solid', width: 2.6};
-  const n = look.hues.length;
-  return {color: look.hues[policy.hue % n], type: DASHES[Math.floor(policy.hue / n) % DASHES.length], width: 1.8};
+  return {color: colorAt(policy.hue, look), type: DASHES[Math.floor(policy.hue / look.hues.length) % DASHES.length], width: 1.8};
 }
 
 // What every plot shares. `view` has `look`, `narrow`, `still` (for files) and `chosen`.
@@ -150,13 +169,16 @@ function zoom(view, xs) {
   ];
 }
 
+// What stands for what, above the plot: in several lines in a file, in one that can be turned over in a page.
 function legend(view, policies, extra) {
-  // A page has its own list of policies; a file has not.
-  return view.still
-    ? Object.assign({show: true, type: 'plain', top: 0, textStyle: {color: view.look.ink}, itemWidth: 26, icon: undefined,
-      data: policies.map(p => p.name), formatter: name => shortText(name, 30)}, extra || {})
-    : {show: false};
+  const look = view.look;
+  return Object.assign({show: true, type: view.still ? 'plain' : 'scroll', top: 0, left: view.still ? 'center' : 0, textStyle: {color: look.ink},
+    itemWidth: 26, icon: undefined, pageTextStyle: {color: look.soft}, pageIconColor: look.ink, pageIconInactiveColor: look.line,
+    data: policies.map(p => p.name), formatter: name => shortText(name, view.narrow ? 18 : 30)}, extra || {});
 }
+
+// Where a plot with a legend and a name above its axis begins.
+function below(view, policies) { return view.still ? 34 + 22 * Math.ceil(policies.length / 4) : 58; }
 
 function line(policy, look, points, extra) {
   const style = lookOf(policy, look);
@@ -197,7 +219,7 @@ function distribution(results, view, spec) {
     option: frame(view, {
       describes: spec.title + ', for ' + policies.map(p => shortText(p.name, 30)).join(', '), series,
       legend: legend(view, policies),
-      grid: {left: 12, right: 26, top: view.still ? 34 + 22 * Math.ceil(policies.length / 4) : 34, bottom: view.still ? 34 : 58, containLabel: true},
+      grid: {left: 12, right: 26, top: below(view, policies), bottom: view.still ? 34 : 58, containLabel: true},
       xAxis: axis(view, {type: 'log', name: spec.axis, axisLabel: {formatter: spec.label === figureText ? tickText : spec.label}, min: spec.least}),
       yAxis: upAxis(view, {type: 'value', name: 'share of jobs', min: 0, max: 1, axisLabel: {formatter: v => percentText(v, 0)}}),
       // Across the lines at one share: what as many jobs do not exceed under each policy.
@@ -206,6 +228,11 @@ function distribution(results, view, spec) {
       dataZoom: zoom(view)
     })
   };
+}
+
+// What the colours of better, worse and unsure stand for.
+function verdictKinds(look, names) {
+  return [look.better, look.worse, look.unsure].map((color, i) => ({name: names[i], color}));
 }
 
 // Changes against the baseline with their intervals.
@@ -222,12 +249,14 @@ function changesPlot(results, view, metric, id, title) {
     return {value: [c.relative, i, low, high], name: p.name, itemStyle: {color: color(c)}, word: word(c), has: !!c.interval};
   });
   const wide = view.narrow ? 14 : 22;
+  const kinds = verdictKinds(look, ['clearly better', 'clearly worse', 'may be noise']);
   return {
-    id, title, height: Math.max(150, 74 + 24 * ordered.length),
-    note: 'Dots: change of the mean against ' + shortText(results.baseline ? results.baseline.name : '', 40) + '; bars: its interval, where there is one. Left is better. Grey: may be noise.',
+    id, title, height: Math.max(170, 98 + 24 * ordered.length),
+    note: 'Dots: change of the mean against ' + shortText(results.baseline ? results.baseline.name : '', 40) + '; bars: its interval, where there is one. Left is better.',
     option: frame(view, {
       describes: title + ': ' + data.map(d => shortText(d.name, 30) + ' ' + signedPercent(d.value[0]) + ' ' + d.word).join(', '),
-      grid: {left: 20, right: 34, top: 14, bottom: 34, containLabel: true},
+      legend: legend(view, kinds, {icon: 'circle', itemWidth: 12}),
+      grid: {left: 20, right: 34, top: 38, bottom: 34, containLabel: true},
       xAxis: axis(view, {type: 'value', scale: false, name: 'change', axisLabel: {formatter: v => signedPercent(v).replace('.0', '')}}),
       yAxis: axis(view, {type: 'category', data: ordered.map(p => p.name), axisLabel: {formatter: n => shortText(n, wide), color: look.ink},
         splitLine: {show: false}, axisTick: {show: false}}),
@@ -241,8 +270,9 @@ function changesPlot(results, view, metric, id, title) {
             const bar = (x1, y1, x2, y2) => ({type: 'line', shape: {x1, y1, x2, y2}, style});
             return {type: 'group', children: [bar(low[0], low[1], high[0], high[1]), bar(low[0], low[1] - 5, low[0], low[1] + 5), bar(high[0], high[1] - 5, high[0], high[1] + 5)]};
           }},
-        {type: 'scatter', z: 3, symbolSize: 10, data, encode: {x: 0, y: 1},
-          markLine: {silent: true, symbol: 'none', label: {show: false}, lineStyle: {color: look.ink, type: 'solid', width: 1}, data: [{xAxis: 0}]}}
+        ...kinds.map((kind, k) => Object.assign({type: 'scatter', name: kind.name, z: 3, symbolSize: 10, itemStyle: {color: kind.color},
+          data: data.filter(d => d.itemStyle.color === kind.color), encode: {x: 0, y: 1}}, k ? {} : {markLine: {silent: true, symbol: 'none',
+          label: {show: false}, lineStyle: {color: look.ink, type: 'solid', width: 1}, data: [{xAxis: 0}]}}))
       ]
     })
   };
@@ -259,27 +289,28 @@ function paretoPlot(results, view) {
   const least = (of) => Math.max(1e-9, Math.min(...policies.map(of).filter(v => v > 0)));
   const log = policies.every(p => x(p) > 0 && y(p) > 0);
   // What knows run times is a bound, not a choice.
-  const real = policies.filter(p => !p.clairvoyant);
+  const real = policies.filter(p => !p.clairvoyant && !p.preemptive);
   const front = real.filter(p => !real.some(q => q !== p && x(q) <= x(p) && y(q) <= y(p) && (x(q) < x(p) || y(q) < y(p))))
     .sort((a, b) => x(a) - x(b) || y(b) - y(a));
   const data = policies.map(p => {
     const chosen = view.chosen.includes(p.index), style = lookOf(p, look);
-    return {name: p.name, value: [x(p), y(p)], symbol: p.baseline ? 'diamond' : p.clairvoyant ? 'emptyCircle' : 'circle', symbolSize: p.baseline ? 15 : 11,
+    return {name: p.name, value: [x(p), y(p)], symbol: p.baseline ? 'diamond' : p.clairvoyant || p.preemptive ? 'emptyCircle' : 'circle', symbolSize: p.baseline ? 15 : 11,
       itemStyle: {color: style.color, opacity: chosen ? 1 : 0.35, borderColor: style.color},
       label: {show: chosen, formatter: () => shortText(p.name, view.narrow ? 12 : 24), position: 'right', color: look.ink}};
   });
   return {
     id: 'pareto', title: 'Mean bounded slowdown and longest wait of every policy', height: 380,
-    note: 'Left and down is better. The line joins policies that no other beats in both. Diamond: the baseline; hollow: knows run times, a bound and no choice.',
+    note: 'Left and down is better. The line joins policies that no other beats in both. Diamond: the baseline; hollow: knows run times or suspends jobs, a bound and no choice.',
     option: frame(view, {
       describes: 'Mean bounded slowdown against longest wait; not beaten in both: ' + front.map(p => shortText(p.name, 30)).join(', '),
-      grid: {left: 12, right: view.narrow ? 60 : 110, top: 36, bottom: 34, containLabel: true},
+      legend: legend(view, policies),
+      grid: {left: 12, right: view.narrow ? 60 : 110, top: below(view, policies) + 4, bottom: 34, containLabel: true},
       xAxis: axis(view, {type: log ? 'log' : 'value', name: 'mean bounded slowdown', axisLabel: {formatter: tickText}, min: log ? nice(least(x), -1) : undefined, max: log ? nice(Math.max(...policies.map(x)), 1) : undefined, scale: true}),
       yAxis: upAxis(view, {type: log ? 'log' : 'value', name: 'longest wait', axisLabel: {formatter: durationText}, min: log ? nice(least(y), -1) : undefined, max: log ? nice(Math.max(...policies.map(y)), 1) : undefined, scale: true}),
       tooltip: tip(look, {trigger: 'item', formatter: p => escapeHtml(shortText(p.name, 60)) + '<br>mean bounded slowdown <b>' + figureText(p.value[0]) + '</b><br>longest wait <b>' + escapeHtml(durationText(p.value[1])) + '</b>'}),
       series: [
         {type: 'line', name: 'front', silent: true, showSymbol: false, step: false, data: front.map(p => [x(p), y(p)]), lineStyle: {color: look.soft, type: 'dashed', width: 1}, z: 1, tooltip: {show: false}},
-        {type: 'scatter', name: 'policies', data, z: 3, labelLayout: {hideOverlap: true}, emphasis: {label: {show: true}}}
+        ...data.map(point => ({type: 'scatter', name: point.name, data: [point], z: 3, itemStyle: {color: point.itemStyle.color}, labelLayout: {hideOverlap: true}, emphasis: {label: {show: true}}}))
       ]
     })
   };
@@ -300,6 +331,10 @@ function heatPlot(results, view, key, id, title) {
   const base = results.baseline;
   const policies = shown(results, view, p => !p.baseline && p.details && p.details.classes.length);
   if (!base || !base.details || !base.details.classes.length || !policies.length) return null;
+  const met = base.details.classes.filter(c => c.jobs > 0 || c[key] !== null).concat(...policies.map(p => p.details.classes));
+  // Only lengths and widths of which there are jobs.
+  const lengths = RUNS.map((_, i) => i).filter(i => met.some(c => Math.floor(c.key / 5) === i));
+  const widths = SIZES.map((_, i) => i).filter(i => met.some(c => c.key % 5 === i));
   const look = view.look, columns = Math.min(policies.length, view.narrow ? 1 : policies.length === 4 ? 2 : 3), lines = Math.ceil(policies.length / columns);
   const cell = 250, head = 26, grids = [], xs = [], ys = [], series = [], titles = [];
   const most = 1.5;
@@ -308,13 +343,13 @@ function heatPlot(results, view, key, id, title) {
     const width = 100 / columns;
     grids.push({left: (column * width + (column ? 1 : 0) + (view.narrow ? 14 : 6)) + '%', width: (width - (view.narrow ? 18 : 8)) + '%', top: row * cell + head + 6, height: cell - head - 50});
     titles.push({text: shortText(p.name, view.narrow ? 34 : 30), left: (column * width + width / 2 + 1) + '%', top: row * cell, textAlign: 'center', textStyle: {fontSize: 12, fontWeight: 'bold', color: look.ink, fontFamily: view.font || FONT}});
-    xs.push(axis(view, {type: 'category', gridIndex: i, data: RUNS, splitLine: {show: false}, axisLabel: {fontSize: 10, interval: 0, hideOverlap: false}, axisTick: {show: false}}));
-    ys.push(axis(view, {type: 'category', gridIndex: i, data: SIZES, splitLine: {show: false}, axisLabel: {fontSize: 10, interval: 0, hideOverlap: false}, axisTick: {show: false}}));
+    xs.push(axis(view, {type: 'category', gridIndex: i, data: lengths.map(i => RUNS[i]), splitLine: {show: false}, axisLabel: {fontSize: 10, interval: 0, hideOverlap: false}, axisTick: {show: false}}));
+    ys.push(axis(view, {type: 'category', gridIndex: i, data: widths.map(i => SIZES[i]), splitLine: {show: false}, axisLabel: {fontSize: 10, interval: 0, hideOverlap: false}, axisTick: {show: false}}));
     const data = p.details.classes.map(c => {
       const before = base.details.classes.find(b => b.key === c.key);
       const old = before ? before[key] : null;
       const change = old === null || c[key] === null || old === undefined ? null : old === c[key] ? 0 : old > 0 ? c[key] / old - 1 : null;
-      return {value: [Math.floor(c.key / 5), c.key % 5, change === null ? '-' : Math.max(-most, Math.min(most, Math.log2(Math.max(1e-9, 1 + change))))],
+      return {value: [lengths.indexOf(Math.floor(c.key / 5)), widths.indexOf(c.key % 5), change === null ? '-' : Math.max(-most, Math.min(most, Math.log2(Math.max(1e-9, 1 + change))))],
         cell: c, before: old, change, label: {color: change !== null && Math.abs(Math.log2(Math.max(1e-9, 1 + change))) > 0.75 ? '#ffffff' : look.ink}};
     });
     series.push({type: 'heatmap', name: p.name, xAxisIndex: i, yAxisIndex: i, data, itemStyle: {borderColor: look.paper, borderWidth: 2},
@@ -352,7 +387,7 @@ function timePlot(results, view, key, id, title, label, extra) {
     note: 'Time-weighted means over ' + width + ' each.' + (extra && extra.note ? ' ' + extra.note : ''),
     option: frame(view, {
       describes: title + ', for ' + policies.map(p => shortText(p.name, 30)).join(', '), series, legend: legend(view, policies),
-      grid: {left: 12, right: 26, top: view.still ? 34 + 22 * Math.ceil(policies.length / 4) : 34, bottom: view.still ? 34 : 58, containLabel: true},
+      grid: {left: 12, right: 26, top: below(view, policies), bottom: view.still ? 34 : 58, containLabel: true},
       xAxis: axis(view, {type: 'value', name: 'days since the first submit', min: 0, max: 'dataMax', axisLabel: {formatter: tickText}}),
       yAxis: upAxis(view, Object.assign({type: 'value', name: extra && extra.axis || '', min: 0, axisLabel: {formatter: label}}, extra && extra.top ? {max: extra.top} : {})),
       tooltip: tip(look, {trigger: 'axis', formatter: ps => ps.length ? rows('day ' + numberText(ps[0].value[0], 2), ps, p => label(p.value[1])) : ''}),
@@ -369,8 +404,8 @@ function weeklyPlot(results, view) {
   const look = view.look, columns = view.narrow ? 1 : 2, cell = 200, grids = [], xs = [], ys = [], series = [], titles = [];
   for (let k = 0; k < 4; k++) {
     const row = Math.floor(k / columns), column = k % columns, width = 100 / columns;
-    grids.push({left: column * width + (view.narrow ? 12 : 6) + '%', width: width - (view.narrow ? 16 : 8) + '%', top: row * cell + 30 + (view.still ? 26 : 0), height: cell - 66});
-    titles.push({text: 'run time ' + LENGTHS[k], left: column * width + (view.narrow ? 12 : 6) + '%', top: row * cell + 4 + (view.still ? 26 : 0), textStyle: {fontSize: 12, fontWeight: 'normal', color: look.soft, fontFamily: view.font || FONT}});
+    grids.push({left: column * width + (view.narrow ? 12 : 6) + '%', width: width - (view.narrow ? 16 : 8) + '%', top: row * cell + 56, height: cell - 66});
+    titles.push({text: 'run time ' + LENGTHS[k], left: column * width + (view.narrow ? 12 : 6) + '%', top: row * cell + 30, textStyle: {fontSize: 12, fontWeight: 'normal', color: look.soft, fontFamily: view.font || FONT}});
     xs.push(axis(view, {type: 'value', gridIndex: k, min: Math.min(1, weeks - 1), max: 'dataMax', name: row === 4 / columns - 1 ? 'week' : '', minInterval: 1}));
     ys.push(axis(view, {type: 'log', gridIndex: k, min: 1, axisLabel: {formatter: tickText}}));
     for (const p of policies) {
@@ -379,7 +414,7 @@ function weeklyPlot(results, view) {
     }
   }
   return {
-    id: 'class-slowdown', title: 'Mean slowdown by run time, week by week', height: cell * 4 / columns + 20 + (view.still ? 26 : 0),
+    id: 'class-slowdown', title: 'Mean slowdown by run time, week by week', height: cell * 4 / columns + 46,
     note: 'By week of submit; slowdown is 1 + wait / run time, on logarithmic axes.',
     option: frame(view, {
       describes: 'Mean weekly slowdown of four classes of run times', title: titles, grid: grids, xAxis: xs, yAxis: ys, series, legend: legend(view, policies),
@@ -400,7 +435,7 @@ function ratioPlot(results, view) {
     note: 'R = (s − t) / min(s, t) of the mean slowdowns s under ' + shortText(results.baseline.name, 40) + ' and t under the policy: above 0 the policy is better; +1 is twice as good, −1 twice as bad.',
     option: frame(view, {
       describes: 'Slowdown ratio per 1,000 submissions: ' + policies.map(p => shortText(p.name, 30) + ' overall ' + figureText(p.details.ratios.overall)).join(', '), series, legend: legend(view, policies),
-      grid: {left: 12, right: 26, top: view.still ? 34 + 22 * Math.ceil(policies.length / 4) : 34, bottom: view.still ? 34 : 58, containLabel: true},
+      grid: {left: 12, right: 26, top: below(view, policies), bottom: view.still ? 34 : 58, containLabel: true},
       xAxis: axis(view, {type: 'value', name: 'thousands of submissions', min: 0, max: 'dataMax', minInterval: 1}),
       yAxis: upAxis(view, {type: 'value', name: 'R'}),
       tooltip: tip(look, {trigger: 'axis', formatter: ps => ps.length ? rows('submissions up to ' + numberText(ps[0].value[0] * 1000, 0), ps, p => figureText(p.value[1])) : ''}),
@@ -426,7 +461,7 @@ function accuracyPlot(results, view) {
     note: 'Shares of jobs in twentieths of accuracy: the smaller of prediction and run time divided by the larger, over the life of the job; 1 is perfect.',
     option: frame(view, {
       describes: 'Accuracy of predictions: ' + policies.map(p => shortText(p.name, 30) + ' mean ' + percentText((p.report.predictability || {accuracy: {mean: null}}).accuracy.mean, 1)).join(', '), series, legend: legend(view, policies),
-      grid: {left: 12, right: 26, top: view.still ? 34 + 22 * Math.ceil(policies.length / 4) : 34, bottom: 34, containLabel: true},
+      grid: {left: 12, right: 26, top: below(view, policies), bottom: 34, containLabel: true},
       xAxis: axis(view, {type: 'value', name: 'accuracy', min: 0, max: 1}),
       yAxis: upAxis(view, {type: 'value', name: 'share of jobs', min: 0, axisLabel: {formatter: v => percentText(v, 0)}}),
       tooltip: tip(look, {trigger: 'axis', formatter: ps => ps.length ? rows('accuracy from ' + numberText(ps[0].value[0], 2), ps, p => percentText(p.value[1], 1)) : ''})
@@ -456,20 +491,23 @@ function usersPlot(results, view) {
   if (!data.length) return null;
   const better = policies.map(p => data.filter(d => d.policy === p.name && d.value[0] < 0.98).length);
   const worse = policies.map(p => data.filter(d => d.policy === p.name && d.value[0] > 1.02).length);
+  const kinds = verdictKinds(look, ['better off', 'worse off', 'about the same']);
   const low = Math.min(...data.map(d => d.value[0])), high = Math.max(...data.map(d => d.value[0]));
   return {
-    id: 'users', title: 'Users who win and users who lose', height: Math.max(180, 80 + 62 * policies.length),
+    id: 'users', title: 'Users who win and users who lose', height: Math.max(200, 104 + 62 * policies.length),
     note: 'A dot per user: their mean bounded slowdown divided by that under ' + shortText(base.name, 40) + '. Left of 1 they are better off. Large dots: many jobs.' +
       (base.details.user_count > base.details.users.length ? ' The ' + base.details.users.length + ' users with most jobs of ' + base.details.user_count + '.' : ''),
     option: frame(view, {
       describes: 'Users better and worse off: ' + policies.map((p, i) => shortText(p.name, 30) + ' ' + better[i] + ' better, ' + worse[i] + ' worse').join('; '),
-      grid: {left: 30, right: 34, top: 14, bottom: 48},
+      legend: legend(view, kinds, {icon: 'circle', itemWidth: 12}),
+      grid: {left: 30, right: 34, top: 38, bottom: 48},
       xAxis: axis(view, {type: 'log', name: 'mean bounded slowdown ÷ that under the baseline', axisLabel: {formatter: v => '×' + tickText(v)}, min: Math.min(0.5, nice(low, -1)), max: Math.max(2, nice(high, 1))}),
       yAxis: axis(view, {type: 'value', min: -0.5, max: policies.length - 0.5, interval: 1, inverse: true, splitLine: {show: false}, axisTick: {show: false},
         axisLabel: {show: false}, axisLine: {show: false}}),
       tooltip: tip(look, {trigger: 'item', formatter: p => p.data.policy === undefined ? '' : escapeHtml(shortText(p.data.name, 60)) + ', ' + numberText(p.data.value[2], 0) + ' jobs<br>' + escapeHtml(shortText(p.data.policy, 40)) + ': <b>×' + figureText(p.data.value[0]) + '</b> (' + figureText(p.data.now) + ' against ' + figureText(p.data.old) + ')'}),
       series: [
-        {type: 'scatter', data, z: 2, markLine: {silent: true, symbol: 'none', label: {show: false}, lineStyle: {color: look.ink, type: 'solid', width: 1}, data: [{xAxis: 1}]}},
+        ...kinds.map((kind, k) => Object.assign({type: 'scatter', name: kind.name, data: data.filter(d => d.itemStyle.color === kind.color), itemStyle: {color: kind.color}, z: 2},
+          k ? {} : {markLine: {silent: true, symbol: 'none', label: {show: false}, lineStyle: {color: look.ink, type: 'solid', width: 1}, data: [{xAxis: 1}]}})),
         {type: 'scatter', silent: true, symbol: 'rect', symbolSize: 1, itemStyle: {color: 'transparent'}, clip: false, z: 4, data: policies.map((p, i) => ({value: [Math.min(0.5, nice(low, -1)), i - 0.4],
           label: {show: true, position: 'right', color: look.ink, fontWeight: 'bold', formatter: () => shortText(p.name, view.narrow ? 16 : 30) + ': ' + better[i] + ' better, ' + worse[i] + ' worse'}}))}
       ]
@@ -494,7 +532,7 @@ function gaugePlots(results, view) {
           while (at < g.points.length && g.points[at][0] <= t) value = g.points[at++][1];
           return [days(t - start), value];
         });
-        const color = look.hues[i % look.hues.length];
+        const color = colorAt(i, look);
         return {name: g.name, type: 'line', stack: 'all', step: 'end', data: points, showSymbol: false, lineStyle: {width: 0.8, color}, itemStyle: {color}, areaStyle: {opacity: 0.55, color}};
       });
       plots.push({
@@ -502,7 +540,7 @@ function gaugePlots(results, view) {
         note: 'Processors that belong to each partition; their borders move.' + (parts.some(g => g.changes > g.points.length) ? ' Thinned out: not every move is drawn.' : ''),
         option: frame(view, {
           describes: 'Processors of each partition over time', series, legend: {show: true, type: view.still ? 'plain' : 'scroll', top: 0, textStyle: {color: look.ink}},
-          grid: {left: 12, right: 26, top: 50, bottom: view.still ? 34 : 58, containLabel: true},
+          grid: {left: 12, right: 26, top: 58, bottom: view.still ? 34 : 58, containLabel: true},
           xAxis: axis(view, {type: 'value', name: 'days since the first submit', min: 0, max: 'dataMax', axisLabel: {formatter: tickText}}),
           yAxis: upAxis(view, {type: 'value', name: 'processors', min: 0}),
           tooltip: tip(look, {trigger: 'axis', formatter: ps => ps.length ? rows('day ' + numberText(ps[0].value[0], 2), ps, q => numberText(q.value[1], 0)) : ''}),
@@ -525,6 +563,7 @@ function searchPlot(results, view) {
     note: policies.map(p => shortText(p.name, 40) + ': ' + numberText(p.details.search.effort.searches, 0) + ' searches, ' + percentText(p.details.search.effort.exhausted / p.details.search.effort.searches, 1) + ' exhausted their tree').join('; ') + '.',
     option: frame(view, {
       describes: 'Searches by nodes placed', legend: legend(view, policies),
+      grid: {left: 12, right: 26, top: below(view, policies), bottom: 34, containLabel: true},
       xAxis: axis(view, {type: 'category', data: names, name: 'nodes', splitLine: {show: false}}),
       yAxis: upAxis(view, {type: 'value', name: 'searches'}),
       tooltip: tip(look, {trigger: 'axis', formatter: ps => ps.length ? rows(ps[0].name + ' nodes', ps, q => numberText(q.value, 0)) : ''}),
@@ -543,7 +582,7 @@ function loadPlot(results, view, key, id, title, label) {
     id, title, height: 300, note: 'Interarrival times divided by each load factor; every policy simulated again at each.',
     option: frame(view, {
       describes: title, series, legend: legend(view, policies),
-      grid: {left: 12, right: 26, top: view.still ? 34 + 22 * Math.ceil(policies.length / 4) : 34, bottom: 34, containLabel: true},
+      grid: {left: 12, right: 26, top: below(view, policies), bottom: 34, containLabel: true},
       xAxis: axis(view, {type: 'value', name: 'offered load', scale: true, axisLabel: {formatter: v => percentText(v, 0)}}),
       yAxis: upAxis(view, {type: 'value', name: label === durationText ? 'mean wait' : 'mean bounded slowdown', min: 0, axisLabel: {formatter: label === figureText ? tickText : label}}),
       tooltip: tip(look, {trigger: 'axis', formatter: ps => ps.length ? rows('offered load ' + percentText(ps[0].value[0], 1), ps, p => label(p.value[1])) : ''})

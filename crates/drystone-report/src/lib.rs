@@ -5,6 +5,7 @@
 //! [`charts`] into files.
 
 mod assets;
+mod budget;
 pub mod charts;
 mod details;
 mod gantt;
@@ -12,7 +13,10 @@ pub mod html;
 pub mod number;
 mod page;
 mod results;
+mod settings;
+mod sheet;
 mod spark;
+mod summary;
 mod table;
 mod timeline;
 
@@ -21,4 +25,5 @@ pub use gantt::{Colour, GANTT, Gantt, Mark};
 pub use page::page;
 pub use results::{COMPARE, LoadPoint, PLOTS, Policy, PolicyResult, RUN, Results, ResultsError};
 pub use spark::{highest, sparkline};
+pub use summary::{Does, Summary};
 pub use timeline::{MOST_BINS, Timeline, TimelineMeter};

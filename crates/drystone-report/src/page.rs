@@ -4,7 +4,7 @@ use crate::html::{embed, escape};
 use crate::number::{bound, change, count, duration, exact_percent, fixed, in_unit, percent, plural};
 use crate::results::{PolicyResult, Results};
 use crate::table::{Cell, Table};
-use crate::{assets, charts};
+use crate::{assets, budget, charts, settings, sheet};
 use base64::Engine;
 use drystone::metrics::{Change, LEAST_WEEKS, Measure, Metric, Verdict};
 use serde_json::Value;
@@ -21,12 +21,15 @@ const TABLE_USERS: usize = 30;
 pub fn page(results: &Results) -> String {
     let title = format!("{} – Drystone", workload_name(results));
     let mut main = String::with_capacity(1 << 16);
+    let (data, left_out) = budget::fitting(&results.data, &budget::by_interest(results));
     header(results, &mut main);
+    sheet::sheet(results, &mut main);
     verdict(results, &mut main);
-    plots(results, &mut main);
+    plots(results, &left_out, &mut main);
     tables(results, &mut main);
-    settings(results, &mut main);
-    shell(&title, &main, &results.data, &[assets::ECHARTS, charts::SCRIPT, assets::PAGE_JS])
+    sheet::glossary(results, &mut main);
+    settings::settings(results, &mut main);
+    shell(&title, &main, &data, &[assets::ECHARTS, charts::SCRIPT, assets::PAGE_JS])
 }
 
 /// A whole document around the body's content, with the data and scripts that nobody can add to.
@@ -77,14 +80,18 @@ fn header(results: &Results, out: &mut String) {
     if let Some(load) = number("load") {
         facts.push(format!("load {}", percent(Some(load), 1)));
     }
+    let (first, short) = match results.summary {
+        Some(_) => ("summary", "<a href=\"#summary\">In short</a>"),
+        None => ("verdict", ""),
+    };
     let policies = results.policies.len();
     facts.push(if policies == 1 { "1 policy".to_string() } else { format!("{} policies", count(policies as u64)) });
     let _ = write!(
         out,
-        "<a class=\"skip\" href=\"#verdict\">Skip to the verdict</a>\n<header><div><h1>{}</h1><p class=\"facts\">{}</p></div>\
+        "<a class=\"skip\" href=\"#{first}\">Skip to the verdict</a>\n<header><div><h1>{}</h1><p class=\"facts\">{}</p></div>\
          <button type=\"button\" id=\"theme\" hidden>Theme: automatic</button></header>\n<nav aria-label=\"Sections\">\
-         <a href=\"#verdict\">Verdict</a><a href=\"#plots\">Plots</a><a href=\"#tables\">Tables</a>\
-         <a href=\"#settings\">Settings and data</a></nav>\n<main>\n",
+         {short}<a href=\"#verdict\">Verdict</a><a href=\"#plots\">Plots</a><a href=\"#tables\">Tables</a>\
+         <a href=\"#glossary\">Words</a><a href=\"#settings\">Settings and data</a></nav>\n<main>\n",
         escape(workload_name(results)),
         escape(&facts.join(" · ")),
     );
@@ -118,10 +125,13 @@ fn winners(results: &Results) -> Table {
     let comparison = &results.comparison;
     let mut table = Table::new(
         "winners",
-        "Who is best by which measure, of policies that a real machine can run",
+        "Which policy is best by which measure, of those that a site can choose",
         ["measure", "best policy", "its value", "baseline's value", "change", "interval", "so it is"],
     );
-    let real = |name: &str| !results.policies.iter().any(|p| p.policy.text == name && p.policy.clairvoyant);
+    let real = |name: &str| {
+        let found = results.policies.iter().find(|p| p.policy.text == name);
+        found.is_some_and(|p| !p.policy.clairvoyant && !p.policy.preemptive)
+    };
     let metrics = [
         Metric::Mean(Measure::Wait),
         Metric::Mean(Measure::Response),
@@ -185,7 +195,7 @@ fn judged(change: &Change) -> (&'static str, &'static str) {
 }
 
 /// Places for the plots, which JavaScript fills.
-fn plots(results: &Results, out: &mut String) {
+fn plots(results: &Results, left_out: &[usize], out: &mut String) {
     out.push_str("<section id=\"plots\"><h2>Plots</h2>\n");
     if results.policies.is_empty() || results.policies.iter().all(|p| p.report.trimmed.kept == 0) {
         out.push_str("<p>Nothing to plot.</p></section>\n");
@@ -195,6 +205,15 @@ fn plots(results: &Results, out: &mut String) {
         out.push_str(
             "<p class=\"note\">These results hold no distributions and series: simulate with <code>--details</code> or \
              <code>--report FILE.html</code> for all plots.</p>",
+        );
+    }
+    if !left_out.is_empty() {
+        let names: Vec<&str> = left_out.iter().map(|&at| results.policies[at].policy.text.as_str()).collect();
+        let _ = write!(
+            out,
+            "<p class=\"note\">To keep the page small, distributions and series of these policies are left out: {}. <code>--format \
+             json</code> has them.</p>",
+            escape(&names.join(", "))
         );
     }
     out.push_str(
@@ -211,8 +230,8 @@ fn tables(results: &Results, out: &mut String) {
     let policies = &results.policies;
     let name = |p: &PolicyResult| {
         let base = if p.policy.text == results.baseline && policies.len() > 1 { " (baseline)" } else { "" };
-        let bound = if p.policy.clairvoyant { " (knows run times)" } else { "" };
-        Cell::name(&format!("{}{base}{bound}", p.policy.text))
+        let equals: String = p.equals.iter().map(|other| format!(" = {other}")).collect();
+        Cell::name(&format!("{}{equals}{base}", p.policy.marked()))
     };
     figures(policies, name).html(out);
     let comparison = &results.comparison;
@@ -244,7 +263,8 @@ fn tables(results: &Results, out: &mut String) {
         }
         let mut table = Table::new("changes", format!("Change against {} ({how})", results.baseline), head);
         for policy in &comparison.policies {
-            let mut row = vec![Cell::name(&policy.name)];
+            let marked = policies.iter().find(|p| p.policy.text == policy.name).map(&name);
+            let mut row = vec![marked.unwrap_or_else(|| Cell::name(&policy.name))];
             for metric in metrics {
                 let found = policy.changes.iter().find(|c| c.metric == metric);
                 let tone = match found.map(|c| c.verdict) {
@@ -513,62 +533,5 @@ fn loads(results: &Results, out: &mut String) {
     }
     if !table.is_empty() {
         table.html(out);
-    }
-}
-
-/// Everything that determined the results, and the data themselves.
-fn settings(results: &Results, out: &mut String) {
-    out.push_str("<section id=\"settings\"><h2>Settings and data</h2>\n");
-    let mut facts = Table::new("facts", "What determined these results", ["setting", "value"]);
-    facts.row(vec![Cell::name("drystone"), Cell::words(results.drystone.clone())]);
-    flatten(&mut facts, "workload", &results.workload);
-    flatten(&mut facts, "", &results.experiment);
-    let options = results.comparison.options;
-    for (name, value) in [
-        ("intervals: draws", count(u64::from(options.resamples))),
-        ("intervals: confidence", exact_percent(options.confidence)),
-        ("intervals: seed", options.seed.to_string()),
-    ] {
-        facts.row(vec![Cell::name(name), Cell::words(value)]);
-    }
-    facts.html(out);
-    let mut policies = Table::new("parameters", "Every parameter in force", ["policy", "parameters"]);
-    for result in &results.policies {
-        let text = match &result.policy.parameters {
-            Value::Object(map) => {
-                map.iter().map(|(name, value)| format!("{name}={}", plain(value))).collect::<Vec<_>>().join(", ")
-            }
-            _ => String::new(),
-        };
-        policies.row(vec![Cell::name(&result.policy.text), Cell::words(text)]);
-    }
-    policies.html(out);
-    out.push_str(
-        "<p>Everything on this page is in one JSON object in its source, the element <code>#data</code>; it is what \
-         <code>--format json</code> prints. <button type=\"button\" id=\"save\" hidden>Save the data as JSON</button></p>\n\
-         <p class=\"note\">Wait: time not running between submit and end. Response: from submit to end. Bounded slowdown: \
-         max(1, response / max(10 s, run time)). All plots: drag or pinch to zoom where there is a slider, hover or use \
-         the tables for numbers.</p></section>\n</main>\n",
-    );
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
-/// A row per leaf of nested settings.
-fn flatten(table: &mut Table, at: &str, value: &Value) {
-    match value {
-        Value::Object(map) => {
-            for (key, value) in map {
-                let below = if at.is_empty() { key.clone() } else { format!("{at}: {key}") };
-                flatten(table, &below, value);
-            }
-        }
-        Value::Null => {}
-        leaf => table.row(vec![Cell::name(at), Cell::words(plain(leaf))]),
     }
 }

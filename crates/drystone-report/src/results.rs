@@ -1,6 +1,7 @@
 //! Results as `drystone compare` and `drystone run` write them, read again.
 
 use crate::details::Details;
+use crate::summary::Summary;
 use drystone::metrics::{Comparison, Options, PromisesKept, Report};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -26,6 +27,8 @@ pub struct Results {
     pub baseline: String,
     /// Sentences for people who have to decide.
     pub verdict: Vec<String>,
+    /// What the comparison comes to, where that was written.
+    pub summary: Option<Summary>,
     /// Changes against the baseline.
     pub comparison: Comparison,
     /// What became of each policy.
@@ -41,6 +44,9 @@ pub struct Results {
 pub struct PolicyResult {
     /// Which policy.
     pub policy: Policy,
+    /// Other policies that make the same schedule.
+    #[serde(default)]
+    pub equals: Vec<String>,
     /// Announced starts.
     pub promises: PromisesKept,
     /// Everything measured.
@@ -61,6 +67,20 @@ pub struct Policy {
     /// Whether it knows true run times.
     #[serde(default)]
     pub clairvoyant: bool,
+    /// Whether it suspends running jobs.
+    #[serde(default)]
+    pub preemptive: bool,
+}
+
+impl Policy {
+    /// Its text, with what keeps a machine from running it.
+    #[must_use]
+    pub fn marked(&self) -> String {
+        let mut marks = Vec::new();
+        marks.extend(self.clairvoyant.then_some("knows run times"));
+        marks.extend(self.preemptive.then_some("preemptive"));
+        if marks.is_empty() { self.text.clone() } else { format!("{} ({})", self.text, marks.join(", ")) }
+    }
 }
 
 /// One policy at one load.
@@ -110,6 +130,8 @@ struct Compare {
     experiment: Value,
     baseline: String,
     verdict: Vec<String>,
+    #[serde(default)]
+    summary: Option<Summary>,
     comparison: Comparison,
     results: Vec<PolicyResult>,
     #[serde(default)]
@@ -147,6 +169,7 @@ impl Results {
                     experiment: c.experiment,
                     baseline: c.baseline,
                     verdict: c.verdict,
+                    summary: c.summary,
                     comparison: c.comparison,
                     policies: c.results,
                     loads: c.loads,
@@ -169,6 +192,7 @@ impl Results {
                     experiment: run.experiment,
                     baseline,
                     verdict: Vec::new(),
+                    summary: None,
                     comparison,
                     policies: vec![only],
                     loads: Vec::new(),

@@ -5,28 +5,40 @@ use crate::exit::CODES;
 use clap::Args;
 use drystone::log::transform::Factor;
 use drystone::policy::PolicySpec;
+use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
   drystone compare
   drystone compare --workload LOG.swf.gz
   drystone compare --workload LOG.swf.gz --brief
+  drystone compare --workload LOG.swf.gz --all --within 10min
   drystone compare --workload LOG.swf.gz --policy easy --policy easy++ --policy conservative
   drystone compare --workload LOG.swf.gz --baseline fcfs --by sixteen
   drystone compare --workload LOG.swf.gz --loads 0.8,0.9,1,1.1 --report out.html
   drystone compare --workload LOG.swf.gz --as tsafrir2007 --format markdown
   drystone compare --format json | jq '.results[] | [.policy.text, .report.measures.wait.mean]'
 
-The same input gives the same bytes on any number of threads. Ctrl-C once ends the simulations that are still at work and tells what
+The same input gives the same bytes on any number of threads, unless --within cuts it short. Ctrl-C once ends the simulations that are still at work and tells what
 the others gave; twice, everything.";
 
 /// Arguments of `drystone compare`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
 pub(crate) struct CompareArgs {
-    /// A policy to compare; repeatable [default: every policy and every named form of one].
+    /// A policy to compare; repeatable [default: eight that a site can run, without those that would take long on this log].
     #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]
     pub(crate) policy: Vec<PolicySpec>,
+
+    /// Compare every policy and every named form of one: also those that know run times, those that suspend jobs, and those that
+    /// take long.
+    #[arg(long, conflicts_with = "policy")]
+    pub(crate) all: bool,
+
+    /// Stop after this time, such as 60s or 5min, and judge by what is done: the cheapest policies come first. What is done by then
+    /// depends on the speed of the machine.
+    #[arg(long, value_name = "TIME", value_parser = super::values::time)]
+    pub(crate) within: Option<Duration>,
 
     /// What the others are compared with [default: easy if it is among them, else the first].
     #[arg(long, value_name = "SPEC", value_parser = super::values::policy)]

@@ -11,6 +11,7 @@ Examples:
   drystone explain --job 4711 --policy conservative --workload LOG.swf.gz
   drystone explain --job 4711 --policy 'slack(sf=3,awt=2401)' --priorities important.toml \\
       --workload LOG.swf.gz
+  drystone explain --job 4711 --policy easy --workload LOG.swf.gz --why-not
   drystone explain --job 4711 --policy easy --workload LOG.swf.gz --month 1997-03 --format json
 
 A file of priorities (up: what users say, pp: what administrators say, from 0 to 1; -inf: only where it disturbs nobody):
@@ -59,6 +60,11 @@ pub(crate) struct ExplainArgs {
     /// it suspension costs nothing.
     #[arg(long, value_name = "FILE.toml", help_heading = "Policy")]
     pub(crate) platform: Option<PathBuf>,
+
+    /// Also tell what stood in the way while it waited, hour by hour, and what would have let it start earlier: fewer processors, or
+    /// a shorter limit.
+    #[arg(long, help_heading = "Output", conflicts_with = "no_what_if")]
+    pub(crate) why_not: bool,
 
     /// How to tell it.
     #[arg(long, value_name = "FORMAT", default_value = "text", help_heading = "Output")]

@@ -44,7 +44,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 /// Simulate, compare and choose batch scheduling policies on real logs.
 ///
-/// Without any file at hand, `drystone compare` simulates a synthetic workload under every policy there is.
+/// Without any file at hand, `drystone compare` simulates a synthetic workload under the policies that a site can run.
 #[derive(Parser, Debug)]
 #[command(name = "drystone", version, max_term_width = 110, after_help = CODES, after_long_help = EXAMPLES)]
 pub(crate) struct Cli {
@@ -53,14 +53,22 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 
     /// When to colour output; NO_COLOR is honoured.
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = "Global options")]
+    #[arg(
+        long,
+        visible_alias = "colour",
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        help_heading = "Global options"
+    )]
     pub(crate) color: Color,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  drystone compare                                     # every policy on a synthetic workload
-  drystone compare --workload LOG.swf.gz               # every policy on your log
+  drystone compare                                     # the usual policies on a synthetic workload
+  drystone compare --workload LOG.swf.gz               # the same on your log
+  drystone compare --workload LOG.swf.gz --all         # every policy
   drystone compare -w LOG.swf.gz --report out.html     # the same as a page with plots
   drystone run --workload LOG.swf.gz --policy easy     # one policy, in depth
   drystone explain -w LOG.swf.gz --job 4711 -p slack   # why this job started when it did

@@ -15,16 +15,6 @@ pub(crate) struct SimulationArgs {
     #[arg(long, short, value_name = "FILE")]
     pub(crate) workload: Option<PathBuf>,
 
-    #[command(flatten)]
-    pub(crate) log: LogArgs,
-
-    #[command(flatten)]
-    pub(crate) cut: CutArgs,
-
-    /// Simulate each calendar month of submits apart, from an empty machine, and trim each by itself.
-    #[arg(long, help_heading = "Cleaning", conflicts_with_all = ["load", "month"])]
-    pub(crate) each_month: bool,
-
     /// Which jobs count: all, tsafrir (without the first 1 % to end and those that end after the last submit), completed,
     /// submitted(FROM,UNTIL), window(WARM_UP,COOL_DOWN), in seconds of the simulation, after --load [default: the study's,
     /// else all].
@@ -79,11 +69,21 @@ pub(crate) struct SimulationArgs {
     pub(crate) details: bool,
 
     /// Print how fast each simulation was, in every format. Differs from run to run; without this option only tables on
-    /// a terminal have it, and otherwise the standard error.
+    /// a terminal have it.
     #[arg(long, help_heading = "Output")]
     pub(crate) timing: bool,
 
     /// Say nothing on the standard error but errors, and that no job counts.
     #[arg(long, short, help_heading = "Output")]
     pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+
+    #[command(flatten)]
+    pub(crate) cut: CutArgs,
+
+    /// Simulate each calendar month of submits apart, from an empty machine, and trim each by itself.
+    #[arg(long, help_heading = "Cleaning", conflicts_with_all = ["load", "month"])]
+    pub(crate) each_month: bool,
 }

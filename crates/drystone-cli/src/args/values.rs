@@ -6,6 +6,7 @@ use drystone::log::clean::OptionError;
 use drystone::metrics::{Selection, Threshold};
 use drystone::policy::{PolicySpec, SpecError};
 use std::str::FromStr;
+use std::time::Duration;
 
 /// One of a few words.
 pub(crate) fn words<T>(all: &'static [T], name: fn(T) -> &'static str) -> impl TypedValueParser<Value = T>
@@ -54,6 +55,22 @@ pub(crate) fn month(text: &str) -> Result<String, String> {
 pub(crate) fn probability(text: &str) -> Result<f64, String> {
     let value = text.parse().ok().filter(|p: &f64| *p > 0.0 && *p < 1.0);
     value.ok_or_else(|| "expected a number between 0 and 1, e.g. 0.95".to_string())
+}
+
+/// A length of time: seconds, or a number with s, min, h or d.
+pub(crate) fn time(text: &str) -> Result<Duration, String> {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let unit = match unit.trim() {
+        "" | "s" | "sec" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3_600.0,
+        "d" => 86_400.0,
+        _ => 0.0,
+    };
+    let seconds = number.parse::<f64>().unwrap_or(0.0) * unit;
+    let time = Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero());
+    time.ok_or_else(|| "expected a time such as 60s, 5min or 2h".to_string())
 }
 
 /// A policy.

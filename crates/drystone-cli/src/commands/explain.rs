@@ -1,5 +1,6 @@
 //! `drystone explain`: why a job started when it did.
 
+use super::why_not::{Watch, WhyNot};
 use crate::args::{ExplainArgs, StoryFormat};
 use crate::exit::{DONE, Failure, Outcome};
 use crate::input::{self, Files, Input};
@@ -7,6 +8,7 @@ use crate::meta::{Determined, PolicyMeta, VERSION};
 use crate::output::{self, file, message, stdout};
 use crate::progress::{Ends, Progress};
 use drystone::engine::explain::{ExplainError, Explanation, WhatIf, explain as tell};
+use drystone::engine::{Replay, Simulation};
 use drystone::experiment::scheduler;
 use serde::Serialize;
 
@@ -17,6 +19,8 @@ struct Answer<'a> {
     determined: Determined<'a>,
     #[serde(flatten)]
     told: &'a Explanation<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why_not: Option<&'a WhyNot>,
 }
 
 pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
@@ -41,10 +45,24 @@ pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
         ExplainError::Simulation(error) => Failure::simulation(spec.text(), &error),
         other => Failure::usage(other),
     })?;
+    let mut why_not = None;
+    if args.why_not {
+        let mut watch = (Watch::new(workload, id), &mut counted);
+        let mut simulation = Simulation::new(workload.machine(), new(), Replay::new(workload)).on(&platform);
+        let failed = |error| Failure::simulation(spec.text(), &error);
+        while watch.0.start.is_none() && simulation.step(&mut watch).map_err(failed)? {}
+        why_not = watch.0.told(story.what_if());
+        if why_not.is_none() {
+            message::note("the job did not wait, or never started: nothing stood in its way that could be told");
+        }
+    }
     drop(counted);
     drop(progress);
     match args.format {
-        StoryFormat::Text => stdout::write(story.to_string().as_bytes())?,
+        StoryFormat::Text => {
+            let why_not = why_not.as_ref().map(|told| format!("\n{}", told.text())).unwrap_or_default();
+            stdout::write(format!("{story}{why_not}").as_bytes())?;
+        }
         StoryFormat::Json => {
             let determined = Determined {
                 schema: "drystone/explanation/1",
@@ -53,7 +71,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
                 policy: &PolicyMeta::of(&spec),
                 experiment: &experiment,
             };
-            stdout::write(&output::json(&Answer { determined, told: &story })?)?;
+            stdout::write(&output::json(&Answer { determined, told: &story, why_not: why_not.as_ref() })?)?;
         }
     }
     Ok(DONE)

@@ -7,11 +7,13 @@ mod gantt;
 mod orders;
 mod policies;
 mod predict;
+mod predict_verdict;
 mod report;
 mod reproduce;
 mod run;
 mod shell;
 mod sweep;
+mod why_not;
 mod workload;
 
 use crate::args::{Cli, Command};

@@ -1,5 +1,6 @@
 //! `drystone predict`: predictors alone on a log.
 
+use super::predict_verdict;
 use crate::args::PredictArgs;
 use crate::exit::{DONE, Outcome};
 use crate::input::Input;
@@ -32,6 +33,7 @@ struct Judged {
     drystone: &'static str,
     workload: WorkloadMeta,
     predictors: Vec<Judgement>,
+    verdict: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -59,7 +61,17 @@ pub(crate) fn predict(args: &PredictArgs) -> Outcome {
         let foresight = foresee(&input.workload, &waits, &mut forecast);
         predictors.push(Judgement { predictor, clairvoyant, foresight });
     }
-    let judged = Judged { schema: "drystone/predict/1", drystone: VERSION, workload: input.meta(), predictors };
+    let all: Vec<predict_verdict::Judged<'_>> = predictors
+        .iter()
+        .map(|j: &Judgement| predict_verdict::Judged {
+            predictor: &j.predictor,
+            clairvoyant: j.clairvoyant,
+            foresight: &j.foresight,
+        })
+        .collect();
+    let verdict = predict_verdict::verdict(&input.workload, &all)?;
+    let judged =
+        Judged { schema: "drystone/predict/1", drystone: VERSION, workload: input.meta(), predictors, verdict };
     if let Some(file) = report_file {
         file.write(&judged)?.publish()?;
     }
@@ -101,6 +113,10 @@ impl Printable for Judged {
             document.table(table);
         }
         report::say_if_inexact(&mut document, self.predictors.iter().flat_map(|j| summaries(&j.foresight)));
+        if !self.verdict.is_empty() {
+            document.heading("Verdict");
+            document.text(self.verdict.join("\n"));
+        }
         document
     }
 

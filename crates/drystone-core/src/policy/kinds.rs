@@ -32,8 +32,8 @@ pub static COMMON: &[Param] = &[
         "correct",
         "auto",
         &[Takes::Words(&["auto", "none", "estimate", "gradual", "exponential", "steps", "doubling"])],
-        "what a running job's prediction becomes when it expires; auto: estimate where predictions come from history, \
-         else none",
+        "what a running job's prediction becomes when it expires; auto: estimate where predictions come from history \
+         or overdue=extended, else none",
     )
     .expert(),
     Param::new(
@@ -48,7 +48,11 @@ pub static COMMON: &[Param] = &[
 
 /// Short names.
 pub static ALIASES: &[Alias] = &[
-    alias("easy-pcor", "easy(correct=estimate)", "EASY that corrects estimates which running jobs have outlived"),
+    alias(
+        "easy-pcor",
+        "easy(correct=estimate)",
+        "EASY that corrects estimates which running jobs have outlived, as easy does",
+    ),
     alias("easy-sjbf", "easy(backfill=sjf)", "EASY that backfills the shortest job first"),
     Alias {
         in_variant: &[("gaussier2015", GAUSSIER_HISTORY)],

@@ -39,7 +39,10 @@ impl PolicySpec {
         let args = self.args();
         let value = |name: &str| match (name, args.text(name)) {
             ("predict", text) => predict::in_full(text).unwrap_or_else(|_| text.to_string()),
-            ("correct", "auto") => automatic(predict::learns(args.text("predict"))).to_string(),
+            ("correct", "auto") => {
+                let learns = predict::learns(args.text("predict"));
+                args.automatic_correction(learns).to_string()
+            }
             (_, text) => text.to_string(),
         };
         self.kind.all_params().map(|p| (p.name, value(p.name))).collect()
@@ -68,8 +71,8 @@ impl PolicySpec {
         let args = self.args();
         let (predictor, learns) = predict::canonical(args.text("predict"))
             .unwrap_or_else(|problem| unreachable!("a checked predictor cannot be read: {problem}"));
-        // `auto` depends on the predictor alone; said outright it meets those who say it.
-        let auto = automatic(learns);
+        // `auto` depends on other parameters; said outright it meets those who say it.
+        let auto = args.automatic_correction(learns);
         let mut call = Call { name: self.kind.name.to_string(), ..Call::default() };
         for param in self.kind.all_params() {
             let (value, default) = match (param.name, args.text(param.name)) {
@@ -221,11 +224,6 @@ fn takes_orders(param: &Param) -> bool {
     param.takes.iter().any(|takes| takes.name() == "order")
 }
 
-/// What `correct=auto` means.
-fn automatic(learns: bool) -> &'static str {
-    if learns { "estimate" } else { "none" }
-}
-
 fn unknown(what: &str, name: &str, names: Vec<&str>, advice: &str) -> String {
     let near = nearest(name, names).map(|n| format!(" Did you mean `{n}`?")).unwrap_or_default();
     format!("there is no {what} `{name}`.{near} ({advice})")
@@ -306,7 +304,10 @@ mod tests {
         let recent = "recent(2,window=all,full=yes,metric=average,fallback=estimate,recency=submission,above=discard,propagate=no)";
         let expected = [("backfill", "sjf"), ("predict", recent), ("correct", "estimate")];
         assert_eq!(of("easy++"), expected.map(|(name, value)| (name, value.to_string())));
-        assert_eq!(of("easy")[2], ("correct", "none".to_string()));
+        assert_eq!(of("easy")[2], ("correct", "estimate".to_string()));
+        for text in ["easy@lawson2002", "easy@tsafrir2007", "easy(overdue=now)", "conservative"] {
+            assert!(of(text).contains(&("correct", "none".to_string())), "{text}");
+        }
         assert_eq!(of("easy(correct=gradual)")[2], ("correct", "gradual".to_string()));
     }
 
@@ -316,7 +317,9 @@ mod tests {
         for (text, expected) in [
             ("easy", "easy"),
             ("easy(order=fcfs,correct=auto)", "easy"),
-            ("easy(correct=none)", "easy"),
+            ("easy(correct=none)", "easy(correct=none)"),
+            ("easy(overdue=now,correct=none)", "easy(overdue=now)"),
+            ("easy-pcor", "easy"),
             ("easy++", "easy(backfill=sjf,predict=recent(2))"),
             ("easy++(correct=estimate)", "easy(backfill=sjf,predict=recent(2))"),
             ("easy++(correct=gradual)", "easy(backfill=sjf,predict=recent(2),correct=gradual)"),

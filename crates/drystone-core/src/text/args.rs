@@ -36,6 +36,13 @@ impl Args<'_> {
         self.text(name) == word
     }
 
+    /// What `correct=auto` means beside a predictor that learns, or does not: an estimate that proves too short is corrected,
+    /// too, where the policy says so.
+    pub(crate) fn automatic_correction(&self, learns: bool) -> &'static str {
+        let extends = self.declared("overdue").is_some() && self.is("overdue", "extended");
+        if learns || extends { "estimate" } else { "none" }
+    }
+
     /// The value of a parameter.
     ///
     /// # Errors

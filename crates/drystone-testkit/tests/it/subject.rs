@@ -26,7 +26,8 @@ pub(crate) fn guarantees(spec: &PolicySpec) -> Vec<Guarantee> {
         "greedy" => all.extend([Uninterrupted, WorkConserving]),
         "easy" => {
             all.push(Uninterrupted);
-            if is("reserve", "0") && is("overdue", "now") && is("arrive", "always") && is("guard", "prediction") {
+            let on_time = is("overdue", "extended") || is("overdue", "now");
+            if is("reserve", "0") && on_time && is("arrive", "always") && is("guard", "prediction") {
                 all.push(WorkConserving);
             }
             // Several reservations are planned anew at each pass, and in another order a newcomer may take the head's place.

@@ -1,5 +1,6 @@
 //! What can go wrong with a log, said so that a person can mend it.
 
+use super::foreign::Foreign;
 use super::swf::Malformed;
 use crate::model::WorkloadError;
 use std::io;
@@ -87,6 +88,16 @@ pub enum LogError {
         file: Arc<str>,
         /// Where and what.
         malformed: Malformed,
+    },
+    /// The first record is none, and the file looks like something else.
+    #[error("{file}:{line}: this looks like {}, and is no log in Standard Workload Format; {}", foreign.name(), import(*foreign, file))]
+    Foreign {
+        /// The log's name.
+        file: Arc<str>,
+        /// The line's number, from 1.
+        line: u64,
+        /// What it looks like.
+        foreign: Foreign,
     },
     /// A line too long to be text of a log.
     #[error("{file}:{line}: the line is longer than {limit} bytes; this is not a log in Standard Workload Format")]
@@ -187,6 +198,19 @@ pub enum LogError {
         /// The system's reason.
         source: io::Error,
     },
+}
+
+/// What to do with a file of another format.
+fn import(foreign: Foreign, file: &str) -> String {
+    match foreign {
+        _ if foreign.can_be_imported() => format!("`drystone import {file} --out site/` makes a workload of it"),
+        Foreign::Binary => "expected text, 18 numbers a line, plain or compressed with gzip or zstd".to_string(),
+        _ => {
+            "expected 18 numbers a line; where it is accounting, export it with `sacct --parsable2` or as PBS records, and \
+             `drystone import FILE --out site/` makes a workload of that"
+                .to_string()
+        }
+    }
 }
 
 /// What makes a plural.

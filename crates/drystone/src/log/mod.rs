@@ -10,6 +10,7 @@
 pub mod clean;
 pub mod describe;
 mod error;
+mod foreign;
 mod load;
 pub mod source;
 pub mod swf;
@@ -17,4 +18,5 @@ pub mod transform;
 pub mod transient;
 
 pub use error::LogError;
+pub use foreign::Foreign;
 pub use load::{Loaded, load, load_from, title};

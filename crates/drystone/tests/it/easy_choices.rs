@@ -151,8 +151,22 @@ fn what_an_end_makes_due_comes_before_the_pass() {
 #[test]
 fn what_is_planned_for_now_is_taken() {
     let w = workload(4, &[(0, 3, 10, 100), (20, 4, 50, 50), (21, 1, 5, 5)]);
-    for policy in ["easy(reserve=2)", "easy(reserve=2,backfill=sjf)", "easy(reserve=3,backfill=lxf)"] {
-        assert_eq!(starts(&w, policy), [0, 100, 150], "{policy}");
+    for choice in ["reserve=2", "reserve=2,backfill=sjf", "reserve=3,backfill=lxf"] {
+        let policy = format!("easy({choice},overdue=now)");
+        assert_eq!(starts(&w, &policy), [0, 100, 150], "{policy}");
+    }
+}
+
+/// What becomes of an overdue job, by hand. Of 4 processors job 0 has 3 until 100, though it was to end at 10; job 1 needs all of
+/// them, and job 2 one for 30 s. Counted as ending now, job 0 leaves job 2 no time. Put off by 1, 15, 30 and 60 minutes it is
+/// predicted to end at 70 when job 2 comes at 20, which is done by 50. Where it keeps its end, nothing can end in time.
+#[test]
+fn an_overdue_job_is_put_off_or_ends_now() {
+    let w = workload(4, &[(0, 3, 10, 100), (20, 4, 50, 50), (20, 1, 30, 30)]);
+    assert_eq!(starts(&w, "easy"), [0, 100, 20]);
+    assert_eq!(starts(&w, "easy-pcor"), [0, 100, 20]);
+    for text in ["easy(overdue=now)", "easy(overdue=stale)", "easy(correct=none)", "easy@lawson2002"] {
+        assert_eq!(starts(&w, text), [0, 100, 150], "{text}");
     }
 }
 

@@ -37,7 +37,9 @@ pub(super) fn brief(result: &CompareResult, width: Option<usize>) -> Document {
 fn shown(result: &CompareResult, policies: usize, spark: usize) -> (Vec<usize>, f64) {
     let slowdown = |i: usize| result.results[i].report.measures.bounded_slowdown.mean.unwrap_or(f64::INFINITY);
     let mut order: Vec<usize> = (0..result.results.len()).collect();
-    order.sort_by(|&a, &b| slowdown(a).total_cmp(&slowdown(b)).then(a.cmp(&b)));
+    // What a site cannot choose, or only at a hidden price, leads no list.
+    let apart: Vec<bool> = result.results.iter().map(|one| result.is_apart(one)).collect();
+    order.sort_by(|&a, &b| apart[a].cmp(&apart[b]).then(slowdown(a).total_cmp(&slowdown(b))).then(a.cmp(&b)));
     let base = order.iter().position(|&i| result.results[i].policy.text == result.baseline);
     if let Some(at) = base.filter(|&at| at >= policies) {
         order.swap(policies - 1, at);
@@ -77,7 +79,29 @@ fn document(result: &CompareResult, sentences: usize, policies: usize, spark: us
     if !facts.is_empty() {
         document.text(facts.join("; "));
     }
+    if !result.loads.is_empty() {
+        document.heading("At other loads");
+        document.table(other_loads(result, &order));
+    }
     document
+}
+
+/// Mean wait and mean bounded slowdown of the policies that are shown, a line for each and a column for each load.
+fn other_loads(result: &CompareResult, order: &[usize]) -> Table {
+    let mut factors: Vec<f64> = result.loads.iter().map(|point| point.factor).collect();
+    factors.sort_by(f64::total_cmp);
+    factors.dedup();
+    let heads = factors.iter().map(|factor| format!("load × {factor}"));
+    let mut table = Table::new(["mean wait".to_string()].into_iter().chain(heads)).texts(&[0]);
+    for &i in order {
+        let name = &result.results[i].policy.text;
+        let wait = |factor: &f64| {
+            let point = result.loads.iter().find(|point| point.policy == *name && point.factor == *factor);
+            Value::from(point.and_then(|point| point.wait).map_or_else(|| NONE.to_string(), duration))
+        };
+        table.row(std::iter::once(name.clone().into()).chain(factors.iter().map(wait)).collect());
+    }
+    table
 }
 
 fn table(result: &CompareResult, policies: usize, spark: usize) -> Table {
@@ -100,7 +124,7 @@ fn table(result: &CompareResult, policies: usize, spark: usize) -> Table {
         };
         let time = |seconds: Option<f64>| seconds.map_or_else(|| NONE.to_string(), duration);
         let mut row: Vec<Value> = vec![
-            one.policy.text.clone().into(),
+            one.name().into(),
             time(measures.wait.mean).into(),
             fixed_or(measures.bounded_slowdown.mean, 2).into(),
             Value::toned(found.and_then(|c| c.relative).map_or_else(|| NONE.to_string(), change), tone),

@@ -19,8 +19,19 @@ pub(super) fn document(result: &CompareResult) -> Document {
     if let Some(counted) = result.counted() {
         facts.push(("jobs that count".to_string(), counted));
     }
+    if let Some(recorded) = &result.recorded
+        && let Some(baseline) = result.results.iter().find(|r| r.policy.text == result.baseline)
+    {
+        facts.push(("waits in the log".to_string(), recorded.fact(&result.baseline, &baseline.report)));
+    }
     document.facts(facts);
-    document.table(figures(result));
+    let apart = |one: &&PolicyResult| result.is_apart(one);
+    let (beside, main): (Vec<&PolicyResult>, Vec<&PolicyResult>) = result.results.iter().partition(apart);
+    document.table(figures(result, &main));
+    if !beside.is_empty() && !main.is_empty() {
+        document.heading("Apart: policies that a site cannot choose, or that let some job wait much longer");
+        document.table(figures(result, &beside));
+    }
     report::say_if_inexact(&mut document, result.results.iter().flat_map(|r| report::summaries(&r.report)));
     if !result.comparison.policies.is_empty() {
         let Comparison { weeks, options, .. } = &result.comparison;
@@ -57,7 +68,7 @@ pub(super) fn document(result: &CompareResult) -> Document {
 }
 
 /// The figures of every policy, the best of each column set off.
-fn figures(result: &CompareResult) -> Table {
+fn figures(result: &CompareResult, shown: &[&PolicyResult]) -> Table {
     let timed = result.results.iter().any(|r| r.timing.is_some());
     let (mut heads, beside) = columns::heads(&["policy"], &OVERVIEW);
     heads.push("period utilisation");
@@ -65,9 +76,9 @@ fn figures(result: &CompareResult) -> Table {
         heads.push("jobs/s");
     }
     let mut table = Table::new(heads).beside(&beside);
-    for one in &result.results {
-        let mut row: Vec<Value> = vec![one.policy.text.clone().into()];
-        row.extend(OVERVIEW.iter().map(|column| figure(result, one, column)));
+    for one in shown {
+        let mut row: Vec<Value> = vec![one.name().into()];
+        row.extend(OVERVIEW.iter().map(|column| figure(shown, one, column)));
         row.push(percent(Metric::Utilisation.of(&one.report), 1).into());
         if let Some(timing) = one.timing {
             row.push(speed(timing.jobs_per_second).into());
@@ -78,9 +89,9 @@ fn figures(result: &CompareResult) -> Table {
 }
 
 /// A value of a policy, set off where it is the best of its column.
-fn figure(result: &CompareResult, one: &PolicyResult, column: &Column) -> Value {
+fn figure(shown: &[&PolicyResult], one: &PolicyResult, column: &Column) -> Value {
     let value = column.metric.of(&one.report);
-    let values = result.results.iter().filter_map(|r| column.metric.of(&r.report));
+    let values = shown.iter().filter_map(|r| column.metric.of(&r.report));
     let is_best = column.best && value == Some(values.fold(f64::INFINITY, f64::min));
     Value::toned((column.show)(value), if is_best { Tone::Strong } else { Tone::Plain })
 }
@@ -94,7 +105,7 @@ fn against_baseline(result: &CompareResult) -> Table {
         let cell =
             |metric: Metric| changes.iter().find(|c| c.metric == metric).map_or_else(|| NONE.into(), change_value);
         table.row(vec![
-            name.clone().into(),
+            one.name().into(),
             cell(Metric::Mean(Measure::Wait)),
             cell(Metric::Mean(Measure::Response)),
             cell(Metric::Mean(Measure::BoundedSlowdown)),
@@ -140,7 +151,7 @@ fn promises(result: &CompareResult) -> Table {
         let p = one.report.predictability.as_ref();
         let broken_tone = if broken > 0 { Tone::Bad } else { Tone::Plain };
         table.row(vec![
-            one.policy.text.clone().into(),
+            one.name().into(),
             count(promised).into(),
             Value::toned(if promised == 0 { NONE.to_string() } else { count(broken) }, broken_tone),
             worst.map_or_else(|| NONE.to_string(), |w| duration(w.delay().as_f64())).into(),

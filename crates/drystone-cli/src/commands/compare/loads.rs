@@ -44,7 +44,7 @@ pub(super) fn load_points(
             continue;
         }
         let scaled = scale_load(workload.clone(), factor).map_err(Failure::usage)?;
-        let simulated = bench.simulate_all(&scaled, slice::from_ref(&scaled), specs, &[])?;
+        let simulated = bench.simulate_all(&scaled, slice::from_ref(&scaled), specs, &[], None)?;
         let simulated: Option<Vec<Watched>> = simulated.into_iter().collect();
         match simulated {
             Some(all) => specs.iter().zip(&all).for_each(|(spec, s)| add(spec, scaled.load(), &s.measured.report)),

@@ -1,18 +1,28 @@
 //! `drystone compare`: several policies on one workload.
 
 mod brief;
+mod calibrate;
+mod candidates;
+mod choices;
 mod document;
 mod loads;
 mod policies;
+mod readings;
+mod recorded;
 mod result;
 mod rows;
 mod simulate;
+mod summary;
 mod verdict;
+mod words;
 
 use self::brief::brief;
 use self::loads::Loads;
+use self::readings::Readings;
+use self::recorded::Recorded;
 use self::result::{CompareResult, PolicyResult};
 use self::simulate::{Bench, Done, Watched};
+use self::summary::Sheet;
 use crate::args::{CompareArgs, SimulationArgs};
 use crate::exit::{DONE, FINDING, Failure, Outcome};
 use crate::input::{self, Files, Input, Parts};
@@ -20,7 +30,7 @@ use crate::interrupt;
 use crate::meta::{ExperimentMeta, PolicyMeta, VERSION};
 use crate::output::document::Document;
 use crate::output::flat::Rows;
-use crate::output::number::{count, speed};
+use crate::output::number::count;
 use crate::output::report::{self, Timing};
 use crate::output::{self, Printable, ReportFile, file, message, plots};
 use drystone::log::transform::Factor;
@@ -36,13 +46,17 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
     let report_file = common.report.as_deref().map(ReportFile::open).transpose()?;
     let _folder = common.plots.as_deref().map(plots::prepare).transpose()?;
     let specs = policies::asked(args)?;
-    let input = Input::simulated(common, false)?;
+    let mut input = Input::simulated(common, true)?;
+    let recorded = input.records.take().filter(|_| common.log.load.is_none()).and_then(|r| Recorded::of(&r));
     input::fits(&specs, &input.workload)?;
     let mut experiment = input::experiment(common, &input.header);
     let parts = Parts::of(&input.workload, common.each_month)?;
     let files = read_files(common, &specs, &input.workload, &mut experiment)?;
     let page = report_file.as_ref().is_some_and(ReportFile::is_page);
     let stop = interrupt::stop_in_order();
+    if let Some(time) = args.within {
+        interrupt::stop_after(time).map_err(|e| Failure::usage(format_args!("--within: {e}")))?;
+    }
     let bench = Bench {
         args,
         priorities: files.priorities.as_ref(),
@@ -51,11 +65,16 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
         detailed: common.details || args.brief || common.plots.is_some() || page,
     };
     let Some(mut done) = bench.simulate(&input.workload, parts.as_slice(), specs)? else {
-        message::note("interrupted before any policy was done");
-        return Ok(interrupt::code());
+        let why = if interrupt::time_is_up() { "time was up" } else { "interrupted" };
+        message::note(&format!("{why} before the baseline was done"));
+        return Ok(if interrupt::time_is_up() { DONE } else { interrupt::code() });
     };
     let baseline = policies::baseline(args, &done.specs)?;
-    let (specs, left_out) = (done.specs.clone(), std::mem::take(&mut done.left_out));
+    let (left_out, too_long) = (std::mem::take(&mut done.left_out), std::mem::take(&mut done.too_long));
+    if !bench.asked() {
+        done.merge_equals(&baseline);
+    }
+    let specs = done.specs.clone();
     let timings: Vec<Timing> = done.watched.iter().map(|w| Timing::of(&w.measured)).collect();
     let results = results(&bench, done, &baseline, &timings);
     results.first().into_iter().for_each(|first| report::warn_if_none_counts(&first.report));
@@ -63,19 +82,49 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
     let reports: Vec<&Report> = results.iter().map(|r| &r.report).collect();
     let Loads { points: loads, left_out: loads_left_out } =
         loads::load_points(&bench, &input.workload, &specs, &reports)?;
+    let readings = readings::readings(&bench, &input.workload, parts.as_slice(), &specs, &comparison, &results)?;
     // What is left to do is soon done, and whoever does not want it need not wait.
-    let interrupted = interrupt::stop_at_once();
+    let stopped = interrupt::stop_at_once();
+    let interrupted = stopped && !interrupt::time_is_up();
     let lacks_parts = interrupted && !(left_out.is_empty() && loads_left_out.is_empty());
-    let (verdict, brief_verdict) =
-        sentences(&comparison, &results, interrupted.then_some((left_out.as_slice(), loads_left_out.as_slice())));
+    let told = Told {
+        asked: bench.asked(),
+        suspension_is_free: experiment.platform.is_none(),
+        readings: readings.as_ref(),
+        treated: readings::treated(&input.audit, input.workload.len()),
+        recorded,
+        too_long: &too_long,
+        left_out: stopped.then_some((left_out.as_slice(), loads_left_out.as_slice())),
+    };
+    let verdict = told.sentences(&comparison, &results, verdict::WHOLE);
+    let brief_verdict = told.sentences(&comparison, &results, verdict::BRIEF);
+    let workload = input.meta();
+    let nothing = told.nothing(&comparison, &results);
+    let sheet = Sheet {
+        workload: &workload,
+        experiment: &experiment,
+        comparison: &comparison,
+        results: &results,
+        readings: readings.as_ref(),
+        nothing: nothing.as_deref(),
+        open: told.open(&comparison, &results),
+        asked: bench.asked(),
+    };
+    let summary = sheet.summary();
+    told.say_what_is_missing();
     let mut result = CompareResult {
         schema: "drystone/compare/1",
         drystone: VERSION,
-        workload: input.meta(),
+        workload,
         experiment,
         baseline,
         verdict,
         brief_verdict,
+        asked: bench.asked(),
+        summary,
+        readings,
+        recorded,
+        not_tried: [left_out, too_long].concat(),
         comparison,
         results,
         loads,
@@ -138,9 +187,11 @@ fn read_files(
 /// The result of every policy that was simulated to its end.
 fn results(bench: &Bench<'_>, mut done: Done, baseline: &str, timings: &[Timing]) -> Vec<PolicyResult> {
     let mut details = bench.details(&mut done, baseline).into_iter();
+    let mut equals = std::mem::take(&mut done.equals).into_iter();
     let timed = bench.args.common.timing;
     let one = |((spec, Watched { measured, .. }), timing): ((&PolicySpec, Watched), &Timing)| PolicyResult {
         policy: PolicyMeta::of(spec),
+        equals: equals.next().unwrap_or_default(),
         promises: measured.promises,
         report: measured.report.without_jobs(),
         details: details.next(),
@@ -155,21 +206,61 @@ fn compared(args: &CompareArgs, results: &[PolicyResult], baseline: &str) -> Res
     Ok(compare_reports(&reports, baseline, &Metric::compared(), options)?)
 }
 
-/// The verdict, whole and brief. Where the work was interrupted, both say which policies and loads are missing.
-fn sentences(
-    comparison: &Comparison,
-    results: &[PolicyResult],
-    left_out: Option<(&[String], &[Factor])>,
-) -> (Vec<String>, Vec<String>) {
-    let mut whole = verdict::verdict(comparison, results, verdict::WHOLE);
-    let mut brief = verdict::verdict(comparison, results, verdict::BRIEF);
-    if let Some((policies, loads)) = left_out {
-        let told = verdict::left_out(policies, loads);
-        message::note(&told);
-        brief.push(told.clone());
-        whole.push(told);
+/// What a verdict says beside the figures.
+struct Told<'a> {
+    asked: bool,
+    suspension_is_free: bool,
+    readings: Option<&'a Readings>,
+    /// What is said where jobs that outlive their estimates are not let run on.
+    treated: Option<String>,
+    recorded: Option<Recorded>,
+    too_long: &'a [String],
+    /// Which policies and loads are missing, where the work was stopped.
+    left_out: Option<(&'a [String], &'a [Factor])>,
+}
+
+impl Told<'_> {
+    /// The verdict: first whether there is anything to decide, last what is missing.
+    fn sentences(&self, comparison: &Comparison, results: &[PolicyResult], words: verdict::Words) -> Vec<String> {
+        let mut all: Vec<String> = self.nothing(comparison, results).into_iter().collect();
+        all.extend(self.unlike(comparison, results));
+        all.extend(verdict::verdict(comparison, results, self.asked, words));
+        all.extend(self.readings.into_iter().flat_map(Readings::sentences));
+        all.extend(self.treated.clone());
+        all.extend(verdict::suspension(results, self.suspension_is_free, self.asked));
+        all.extend(verdict::not_tried(self.too_long));
+        all.extend(self.left_out());
+        all
     }
-    (whole, brief)
+
+    fn nothing(&self, comparison: &Comparison, results: &[PolicyResult]) -> Option<String> {
+        let baseline = results.iter().find(|r| r.policy.text == comparison.baseline)?;
+        recorded::nothing_to_decide(&comparison.baseline, &baseline.report).filter(|_| results.len() > 1)
+    }
+
+    /// Where the simulated baseline is far from the log.
+    fn unlike(&self, comparison: &Comparison, results: &[PolicyResult]) -> Option<String> {
+        let baseline = results.iter().find(|r| r.policy.text == comparison.baseline)?;
+        self.recorded?.warning(&comparison.baseline, &baseline.report)
+    }
+
+    fn left_out(&self) -> Option<String> {
+        self.left_out.map(|(policies, loads)| verdict::left_out(policies, loads, interrupt::time_is_up()))
+    }
+
+    fn say_what_is_missing(&self) {
+        self.left_out().into_iter().for_each(|told| message::note(&told));
+    }
+
+    /// What the comparison cannot say.
+    fn open(&self, comparison: &Comparison, results: &[PolicyResult]) -> Vec<String> {
+        let mut open: Vec<String> = self.unlike(comparison, results).into_iter().collect();
+        open.extend(self.readings.into_iter().flat_map(Readings::sentences));
+        open.extend(self.treated.clone());
+        open.extend(verdict::not_tried(self.too_long));
+        open.extend(self.left_out());
+        open
+    }
 }
 
 /// Writes the files that were asked for. What lacks parts replaces none that may be whole.
@@ -204,11 +295,6 @@ fn print(args: &CompareArgs, result: &mut CompareResult, timings: &[Timing]) -> 
         output::print_document(&brief(result, output::stdout::width()))?;
     } else {
         output::print(result, format)?;
-    }
-    if !on_terminal && !args.common.timing {
-        let speed = |(r, t): (&PolicyResult, &Timing)| format!("{} {}", r.policy.text, speed(t.jobs_per_second));
-        let speeds: Vec<String> = result.results.iter().zip(timings).map(speed).collect();
-        message::note(&format!("simulated jobs/s: {}", speeds.join(", ")));
     }
     Ok(())
 }

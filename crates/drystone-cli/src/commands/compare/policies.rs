@@ -1,21 +1,22 @@
 //! Which policies are compared, and with which.
 
+use super::candidates::{candidates, everything};
 use crate::args::CompareArgs;
 use crate::exit::Failure;
 use crate::input;
 use crate::output::message;
 use drystone::model::Workload;
-use drystone::policy::{self, PolicySpec, Priorities};
+use drystone::policy::{PolicySpec, Priorities};
 
-/// The policies to compare: those asked for, else all families and short names, each meaning once.
+/// The policies to compare: those asked for, else every policy or the usual candidates, each meaning once.
 pub(super) fn asked(args: &CompareArgs) -> Result<Vec<PolicySpec>, Failure> {
     let mut specs: Vec<PolicySpec> = Vec::new();
     let asked = !args.policy.is_empty();
     let given: Vec<PolicySpec> = if asked {
         args.policy.iter().cloned().chain(args.baseline.clone()).collect()
     } else {
-        let all: Result<Vec<PolicySpec>, _> = policy::names().into_iter().map(str::parse).collect();
-        all?.into_iter().chain(args.baseline.clone()).collect()
+        let all = if args.all { everything()? } else { candidates()? };
+        all.into_iter().chain(args.baseline.clone()).collect()
     };
     for spec in given {
         let spec = input::in_study(&spec, args.common.log.study)?;

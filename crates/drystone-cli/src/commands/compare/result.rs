@@ -1,10 +1,13 @@
 //! The result of a comparison, as it is written.
 
+use super::choices::Choices;
+use super::readings::Readings;
+use super::recorded::Recorded;
 use crate::meta::{ExperimentMeta, PolicyMeta, WorkloadMeta};
 use crate::output::number::count;
 use crate::output::report::{self, Timing};
 use drystone::metrics::{Change, Comparison, PromisesKept, Report};
-use drystone_report::{Details, LoadPoint};
+use drystone_report::{Details, LoadPoint, Summary};
 use serde::Serialize;
 
 /// The result of a comparison.
@@ -16,9 +19,23 @@ pub(super) struct CompareResult {
     pub(super) experiment: ExperimentMeta,
     pub(super) baseline: String,
     pub(super) verdict: Vec<String>,
+    /// Whether the policies were asked for by name.
+    #[serde(skip)]
+    pub(super) asked: bool,
     /// The same in fewer words, for `--brief`.
     #[serde(skip)]
     pub(super) brief_verdict: Vec<String>,
+    /// The sheet that a committee reads first.
+    pub(super) summary: Summary,
+    /// How much hangs on what becomes of jobs that outlive their estimates, where some do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) readings: Option<Readings>,
+    /// The waits that the log recorded, where it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) recorded: Option<Recorded>,
+    /// Policies that were not tried, or not to the end.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) not_tried: Vec<String>,
     pub(super) comparison: Comparison,
     pub(super) results: Vec<PolicyResult>,
     /// How every policy fares at other loads, where that was asked for.
@@ -30,6 +47,9 @@ pub(super) struct CompareResult {
 #[derive(Serialize)]
 pub(super) struct PolicyResult {
     pub(super) policy: PolicyMeta,
+    /// Other policies of the default set that make the same schedule.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) equals: Vec<String>,
     pub(super) promises: PromisesKept,
     pub(super) report: Report,
     /// What plots need, where it was asked for.
@@ -40,10 +60,27 @@ pub(super) struct PolicyResult {
     pub(super) timing: Option<Timing>,
 }
 
+impl PolicyResult {
+    /// What stands for it in a table: its name, those that make the same schedule, and what keeps a machine from running it.
+    pub(super) fn name(&self) -> String {
+        let equals: String = self.equals.iter().map(|other| format!(" = {other}")).collect();
+        format!("{}{}", self.policy.marked(), equals)
+    }
+}
+
 impl CompareResult {
     /// The changes of a policy; `None` for the baseline.
     pub(super) fn changes(&self, policy: &str) -> Option<&[Change]> {
         self.comparison.policies.iter().find(|c| c.name == policy).map(|c| c.changes.as_slice())
+    }
+
+    /// Whether a policy is shown apart: a site cannot choose it, or it has a price that a mean hides.
+    pub(super) fn is_apart(&self, one: &PolicyResult) -> bool {
+        if one.policy.text == self.baseline {
+            return false;
+        }
+        let choices = Choices::of(&self.comparison, &self.results, self.asked);
+        one.policy.clairvoyant || !choices.weighs(&one.policy.text) || choices.is_apart(&one.policy.text)
     }
 
     /// How many jobs count. Who is trimmed away may depend on the policy: then each is measured over jobs of its own.

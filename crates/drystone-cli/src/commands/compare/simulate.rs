@@ -1,20 +1,26 @@
 //! Simulates every policy of a comparison, several at a time.
 
-use super::policies;
+use super::{calibrate, candidates, policies};
 use crate::args::CompareArgs;
 use crate::exit::Failure;
 use crate::input;
 use crate::measuring::{config, details};
 use crate::output::excess;
+use crate::output::number::{NONE, change, duration, fixed};
 use crate::parallel;
 use crate::progress::Progress;
 use drystone::engine::Platform;
 use drystone::experiment::{Experiment, Measured};
+use drystone::metrics::Report;
 use drystone::model::{Span, Workload};
 use drystone::policy::{PolicySpec, Priorities};
 use drystone_report::{Details, Watcher};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Where the baseline takes less, everything is soon done.
+const WORTH_A_TRIAL: Duration = Duration::from_millis(100);
 
 /// What every simulation of a comparison has in common.
 #[derive(Clone, Copy)]
@@ -39,11 +45,21 @@ pub(super) struct Done {
     pub(super) specs: Vec<PolicySpec>,
     pub(super) watched: Vec<Watched>,
     pub(super) left_out: Vec<String>,
+    /// The other policies that make the same schedule as each.
+    pub(super) equals: Vec<Vec<String>>,
+    /// Policies that were not tried unasked, since they take long where so many jobs wait.
+    pub(super) too_long: Vec<String>,
 }
 
 impl Done {
     fn of(specs: Vec<PolicySpec>, watched: Vec<Option<Watched>>) -> Done {
-        let mut done = Done { specs: Vec::new(), watched: Vec::new(), left_out: Vec::new() };
+        let mut done = Done {
+            specs: Vec::new(),
+            watched: Vec::new(),
+            left_out: Vec::new(),
+            equals: Vec::new(),
+            too_long: Vec::new(),
+        };
         for (spec, watched) in specs.into_iter().zip(watched) {
             match watched {
                 Some(watched) => {
@@ -55,10 +71,42 @@ impl Done {
         }
         done
     }
+
+    /// Leaves one of each group of policies that make the same schedule, the first; the baseline stays by itself.
+    pub(super) fn merge_equals(&mut self, baseline: &str) {
+        let (mut specs, mut watched): (Vec<PolicySpec>, Vec<Watched>) = (Vec::new(), Vec::new());
+        let mut equals: Vec<Vec<String>> = Vec::new();
+        for (spec, one) in std::mem::take(&mut self.specs).into_iter().zip(std::mem::take(&mut self.watched)) {
+            let other = |(kept, other): (&PolicySpec, &Watched)| {
+                kept.text() != baseline && spec.text() != baseline && same_schedule(&other.measured, &one.measured)
+            };
+            match specs.iter().zip(&watched).position(other) {
+                Some(at) => equals[at].push(spec.text().to_string()),
+                None => {
+                    specs.push(spec);
+                    watched.push(one);
+                    equals.push(Vec::new());
+                }
+            }
+        }
+        (self.specs, self.watched, self.equals) = (specs, watched, equals);
+    }
+}
+
+/// Whether two simulations came to the same in every week and by every measure: what predictions there were aside.
+fn same_schedule(a: &Measured, b: &Measured) -> bool {
+    let (a, b) = (&a.report, &b.report);
+    a.measures == b.measures && a.weeks == b.weeks && a.machine == b.machine && a.suspensions == b.suspensions
 }
 
 impl Bench<'_> {
-    /// Simulates all policies as far as there is time; `None` where not one of them was done when it was told to stop.
+    /// Whether policies were asked for by name.
+    pub(super) fn asked(&self) -> bool {
+        !self.args.policy.is_empty()
+    }
+
+    /// Simulates the baseline and then the others, the cheapest first, as far as there is time; `None` where not even the baseline was
+    /// done when it was told to stop.
     pub(super) fn simulate(
         &self,
         whole: &Workload,
@@ -66,9 +114,55 @@ impl Bench<'_> {
         specs: Vec<PolicySpec>,
     ) -> Result<Option<Done>, Failure> {
         let Some(excessive) = self.excessive(whole, parts, &specs)? else { return Ok(None) };
-        let watched = self.simulate_all(whole, parts, &specs, &excessive)?;
-        let done = Done::of(specs, watched);
-        Ok((!done.specs.is_empty()).then_some(done))
+        let baseline = policies::baseline(self.args, &specs)?;
+        let Some(first) = specs.iter().position(|spec| spec.text() == baseline) else { return Ok(None) };
+        let mut told = Told::new(&specs);
+        let alone = std::slice::from_ref(&specs[first]);
+        let Some(base) = self.simulate_all(whole, parts, alone, &excessive, Some(&told))?.pop().flatten() else {
+            return Ok(None);
+        };
+        told.against(&baseline, &base.measured.report);
+        let waiting = waiting(whole, &base.measured.report);
+        let unasked = !self.asked() && !self.args.all;
+        let long = |at: &usize| unasked && candidates::takes_long(&specs[*at], whole.len(), waiting);
+        let (too_long, others): (Vec<usize>, Vec<usize>) = (0..specs.len()).filter(|&at| at != first).partition(long);
+        let names = too_long.iter().map(|&at| specs[at].text().to_string()).collect();
+        let (places, inexpensive) = self.in_order(whole, parts, &specs, &others, (&base.measured, waiting));
+        let mut found: Vec<Option<Watched>> = specs.iter().map(|_| None).collect();
+        found[first] = Some(base);
+        for (at, watched) in
+            places.iter().zip(self.simulate_all(whole, parts, &inexpensive, &excessive, Some(&told))?)
+        {
+            found[*at] = watched;
+        }
+        let tried = specs.into_iter().zip(found).enumerate().filter(|(at, _)| !too_long.contains(at));
+        let (specs, found): (Vec<PolicySpec>, Vec<Option<Watched>>) = tried.map(|(_, both)| both).unzip();
+        Ok(Some(Done { too_long: names, ..Done::of(specs, found) }))
+    }
+
+    /// These policies, the cheapest first: by a short trial where the baseline says that it takes a while, else by what they are.
+    fn in_order(
+        &self,
+        whole: &Workload,
+        parts: &[Workload],
+        specs: &[PolicySpec],
+        places: &[usize],
+        (baseline, waiting): (&Measured, f64),
+    ) -> (Vec<usize>, Vec<PolicySpec>) {
+        let all: Vec<PolicySpec> = places.iter().map(|&at| specs[at].clone()).collect();
+        let estimates = if baseline.took < WORTH_A_TRIAL {
+            all.iter().map(|spec| candidates::cost(spec, whole.len(), waiting)).collect()
+        } else {
+            let estimates = calibrate::estimates(self, parts, &all, waiting);
+            calibrate::announce(&all, &estimates, self.threads());
+            estimates
+        };
+        // What a site can run comes before what only shows bounds: what is stopped early has what matters.
+        let (mut order, rest): (Vec<usize>, Vec<usize>) = calibrate::cheapest_first(&estimates)
+            .into_iter()
+            .partition(|&i| self.asked() || candidates::is_candidate(&all[i]));
+        order.extend(rest);
+        (order.iter().map(|&i| places[i]).collect(), order.iter().map(|&i| all[i].clone()).collect())
     }
 
     /// Simulates every policy, several at a time. Which thread does what does not show in the results. `None` for those that are not
@@ -79,6 +173,7 @@ impl Bench<'_> {
         parts: &[Workload],
         specs: &[PolicySpec],
         excessive: &[Span],
+        told: Option<&Told>,
     ) -> Result<Vec<Option<Watched>>, Failure> {
         let progress = Progress::new("simulating", "jobs", Some((specs.len() * whole.len()) as u64));
         let at_work = AtWork { names: Mutex::default(), progress: &progress };
@@ -97,6 +192,9 @@ impl Bench<'_> {
             // Months that are simulated apart overlap in time.
             let watcher = watcher.filter(|_| parts.len() == 1);
             let measured = measured.map_err(|e| Failure::experiment(spec.text(), e))?;
+            if let (Some(told), Some(measured)) = (told, &measured) {
+                progress.tell(&told.line(spec.text(), &measured.report));
+            }
             Ok(measured.map(|measured| Watched { measured, watcher }))
         };
         parallel::map(specs.iter().collect(), self.threads(), one).into_iter().collect()
@@ -117,7 +215,7 @@ impl Bench<'_> {
         let baseline = policies::baseline(self.args, specs)?;
         let alone: Vec<PolicySpec> = specs.iter().filter(|s| s.text() == baseline).cloned().collect();
         let bench = Bench { detailed: false, ..*self };
-        let simulated = bench.simulate_all(whole, parts, &alone, &[])?.pop().flatten();
+        let simulated = bench.simulate_all(whole, parts, &alone, &[], None)?.pop().flatten();
         Ok(simulated.map(|watched| excess::beside(thresholds, Some(&watched.measured.report))))
     }
 
@@ -143,9 +241,52 @@ impl Bench<'_> {
     }
 
     /// As many threads as were asked for, else as there are processors.
-    fn threads(&self) -> usize {
+    pub(super) fn threads(&self) -> usize {
         let asked = self.args.threads.map(usize::from);
         asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+    }
+}
+
+/// How many jobs wait on average while jobs arrive, by Little's law.
+pub(super) fn waiting(whole: &Workload, report: &Report) -> f64 {
+    let (first, last) = whole.submits().unwrap_or_default();
+    let span = (last - first).as_f64().max(1.0);
+    report.measures.wait.mean.unwrap_or(0.0) * whole.len() as f64 / span
+}
+
+/// What is said of each policy as it is done, where that takes long.
+pub(super) struct Told {
+    of: usize,
+    done: AtomicUsize,
+    /// The baseline with its mean wait and mean bounded slowdown.
+    baseline: Option<(String, Option<f64>, Option<f64>)>,
+}
+
+impl Told {
+    fn new(specs: &[PolicySpec]) -> Told {
+        Told { of: specs.len(), done: AtomicUsize::new(0), baseline: None }
+    }
+
+    fn against(&mut self, name: &str, report: &Report) {
+        let measures = &report.measures;
+        self.baseline = Some((name.to_string(), measures.wait.mean, measures.bounded_slowdown.mean));
+    }
+
+    fn line(&self, policy: &str, report: &Report) -> String {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        let (wait, slowdown) = (report.measures.wait.mean, report.measures.bounded_slowdown.mean);
+        let text = |value: Option<f64>, base: Option<f64>, show: &dyn Fn(f64) -> String| {
+            let Some(value) = value else { return NONE.to_string() };
+            match base.filter(|&base| base > 0.0) {
+                Some(base) => format!("{} ({})", show(value), change(value / base - 1.0)),
+                None => show(value),
+            }
+        };
+        let (base_wait, base_slowdown) = self.baseline.as_ref().map_or((None, None), |base| (base.1, base.2));
+        let wait = text(wait, base_wait, &duration);
+        let slowdown = text(slowdown, base_slowdown, &|v| fixed(v, 2));
+        let against = self.baseline.as_ref().map_or_else(String::new, |base| format!(", against {}", base.0));
+        format!("{done} of {}: {policy}: mean wait {wait}, mean bounded slowdown {slowdown}{against}", self.of)
     }
 }
 

@@ -1,7 +1,9 @@
 //! What a comparison says, in a few sentences.
 //!
-//! Only policies that a real machine can run are weighed: those that know run times are bounds, not choices.
+//! Only policies that a site can choose are weighed: those that know run times are bounds, and those that suspend jobs take a machine
+//! that can.
 
+use super::choices::{Choices, find};
 use super::result::PolicyResult;
 use crate::output::number::{bound, change, count, duration};
 use drystone::log::transform::Factor;
@@ -12,19 +14,19 @@ const MUCH: f64 = 0.5;
 
 /// How much is said.
 #[derive(Clone, Copy)]
-pub(crate) struct Words {
+pub(super) struct Words {
     /// How many policies are named in one sentence.
     named: usize,
     intervals: bool,
 }
 
 /// Where there is room.
-pub(crate) const WHOLE: Words = Words { named: 3, intervals: true };
+pub(super) const WHOLE: Words = Words { named: 3, intervals: true };
 /// Where a sentence is to be one line.
-pub(crate) const BRIEF: Words = Words { named: 1, intervals: false };
+pub(super) const BRIEF: Words = Words { named: 1, intervals: false };
 
 /// The word for a verdict in files.
-pub(crate) fn word(verdict: Verdict) -> &'static str {
+pub(super) fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Better => "better",
         Verdict::Worse => "worse",
@@ -37,30 +39,62 @@ pub(crate) fn word(verdict: Verdict) -> &'static str {
 }
 
 /// Sentences for people who have to decide.
-pub(crate) fn verdict(comparison: &Comparison, results: &[PolicyResult], words: Words) -> Vec<String> {
-    let choice = |name: &str| !results.iter().any(|r| r.policy.text == name && r.policy.clairvoyant);
-    let choices: Vec<&Compared> = comparison.policies.iter().filter(|p| choice(&p.name)).collect();
+pub(super) fn verdict(comparison: &Comparison, results: &[PolicyResult], asked: bool, words: Words) -> Vec<String> {
+    let choices = Choices::of(comparison, results, asked);
     let mut sentences = Vec::new();
     for measure in [Measure::Wait, Measure::BoundedSlowdown] {
-        sentences.extend(best(&comparison.baseline, &choices, measure, words));
+        sentences.extend(best(&comparison.baseline, &choices.sound, measure, words));
     }
-    sentences.extend(longest_waits(&comparison.baseline, &choices, words));
-    sentences.extend(broken_promises(results, words));
+    sentences.extend(choices.sentence(words.named));
+    sentences.extend(longest_waits(&comparison.baseline, &choices.sound, words));
+    let weighed: Vec<&PolicyResult> =
+        results.iter().filter(|r| r.policy.text == comparison.baseline || choices.weighs(&r.policy.text)).collect();
+    sentences.extend(broken_promises(&weighed, words));
     sentences
 }
 
-/// What is missing where the work was interrupted: policies, and load factors.
-pub(crate) fn left_out(policies: &[String], loads: &[Factor]) -> String {
+/// What suspension costs is said wherever a policy suspends.
+pub(super) fn suspension(results: &[PolicyResult], free: bool, asked: bool) -> Option<String> {
+    let names: Vec<&str> = results.iter().filter(|r| r.policy.preemptive).map(|r| r.policy.text.as_str()).collect();
+    let (suspend, they) = match names[..] {
+        [] => return None,
+        [_] => ("suspends", "it is"),
+        _ => ("suspend", "they are"),
+    };
+    let cost = match free {
+        true => "which costs nothing here, and does on a machine (--platform FILE says how much)",
+        false => "which costs what --platform says",
+    };
+    let place = match asked {
+        true => format!("weighed here because {they} asked for by name"),
+        false => "not weighed unless asked for by name (--policy)".to_string(),
+    };
+    Some(format!("{} {suspend} running jobs, {cost}; {place}.", names.join(", ")))
+}
+
+/// Policies that were not tried unasked, or not to the end.
+pub(super) fn not_tried(too_long: &[String]) -> Option<String> {
+    let (names, plan) = match too_long {
+        [] => return None,
+        [one] => (one.clone(), "it plans"),
+        _ => (too_long.join(", "), "they plan"),
+    };
+    Some(format!(
+        "Not tried, because {plan} every job that waits, which takes long where so many wait: {names}. Whether that would be better is \
+         open (--policy or --all tries it)."
+    ))
+}
+
+/// What is missing where the work was interrupted, or its time was up: policies, and load factors.
+pub(super) fn left_out(policies: &[String], loads: &[Factor], time_is_up: bool) -> String {
+    let why = if time_is_up { "time is up" } else { "interrupted" };
     let loads: Vec<String> = loads.iter().map(|factor| format!("load factor {factor}")).collect();
     let missing: Vec<&str> = policies.iter().chain(&loads).map(String::as_str).collect();
     match missing[..] {
-        [] => "interrupted when all was simulated".to_string(),
-        _ => format!("interrupted: left out {}", missing.join(", ")),
+        [] => format!("{why} when all was simulated"),
+        _ if policies.is_empty() => format!("{why}: left out {}", missing.join(", ")),
+        _ => format!("{why}: left out {}. Whether one of these policies would be better is open.", missing.join(", ")),
     }
-}
-
-fn find(changes: &[Change], metric: Metric) -> Option<&Change> {
-    changes.iter().find(|c| c.metric == metric)
 }
 
 /// The lowest of some changes.
@@ -155,10 +189,10 @@ fn longest_waits(base: &str, choices: &[&Compared], words: Words) -> Option<Stri
 }
 
 /// Policies that announced starts and did not keep them, worst first.
-fn broken_promises(results: &[PolicyResult], words: Words) -> Option<String> {
+fn broken_promises(results: &[&PolicyResult], words: Words) -> Option<String> {
     let share = |r: &&PolicyResult| r.promises.broken as f64 / r.promises.promised.max(1) as f64;
     let mut broken: Vec<&PolicyResult> =
-        results.iter().filter(|r| r.promises.broken > 0 && !r.policy.clairvoyant).collect();
+        results.iter().copied().filter(|r| r.promises.broken > 0 && !r.policy.clairvoyant).collect();
     broken.sort_by(|a, b| share(b).total_cmp(&share(a)));
     let text =
         |r: &&PolicyResult| format!("{} {} of {}", r.policy.text, count(r.promises.broken), count(r.promises.promised));

@@ -6,4 +6,5 @@
 
 mod charts;
 mod chromium;
+mod legible;
 mod pages;

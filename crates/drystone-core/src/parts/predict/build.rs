@@ -44,9 +44,11 @@ pub fn build(args: &Args<'_>) -> Result<Forecast, SpecError> {
     let text = args.text("predict");
     let (predictor, factor, learns) = predictor(text).map_err(|problem| args.error(problem))?;
     let correction = match args.text("correct") {
-        "auto" => automatic(learns),
-        _ => args.choose("correct", &Correction::NAMES)?,
+        "auto" => args.automatic_correction(learns),
+        text => text,
     };
+    let correction = Correction::NAMES.iter().find(|(name, _)| *name == correction).map(|(_, correction)| *correction);
+    let correction = correction.ok_or_else(|| args.wrong("correct"))?;
     Ok(Forecast { predictor, factor, correction })
 }
 

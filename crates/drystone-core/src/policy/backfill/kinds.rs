@@ -80,6 +80,10 @@ pub(crate) static GREEDY: Kind = Kind {
     },
 };
 
+/// Where predicted ends are put off, nothing is overdue, unless `correct=none` says that nothing puts them off.
+const OVERDUE: &[(&str, Overdue)] =
+    &[("extended", Overdue::Now), ("now", Overdue::Now), ("stale", Overdue::Stale), ("free", Overdue::Free)];
+
 /// The EASY family.
 pub(crate) static EASY: Kind = Kind {
     name: "easy",
@@ -105,10 +109,11 @@ pub(crate) static EASY: Kind = Kind {
         .study(),
         Param::new(
             "overdue",
-            "now",
-            &[Takes::Words(&["now", "stale", "free"])],
-            "a running job past its predicted end counts as ending now, or keeps that end, so that a shadow time \
-                      may lie in the past, or counts as having given back its processors (only with pass=pyss)",
+            "extended",
+            &[Takes::Words(&["extended", "now", "stale", "free"])],
+            "a running job past its predicted end has that end put off (by a minute, then 15, 30, 60 minutes and so on, or as \
+             correct says), or counts as ending now, or keeps that end, so that a shadow time may lie in the past, or counts \
+             as having given back its processors (only with pass=pyss)",
         )
         .study(),
         Param::new(
@@ -145,17 +150,17 @@ pub(crate) static EASY: Kind = Kind {
         },
         Variant {
             name: "talby1999",
-            sets: "",
+            sets: "overdue=now",
             meaning: "the EASY of Talby & Feitelson 1999: exact per job against an independent implementation",
         },
         Variant {
             name: "kettimuthu2005",
-            sets: "",
+            sets: "overdue=now",
             meaning: "NS of Kettimuthu et al. 2005: exact per job against an independent implementation",
         },
         Variant {
             name: "lawson2002",
-            sets: "",
+            sets: "overdue=now",
             meaning: "the single queue of Lawson et al. 2002: exact per job against an independent implementation",
         },
     ],
@@ -166,8 +171,7 @@ pub(crate) static EASY: Kind = Kind {
             starve: starve(args)?,
             reservations: args.get("reserve")?,
             extra: args.choose("extra", &[("all", Extra::All), ("first", Extra::First)])?,
-            overdue: args
-                .choose("overdue", &[("now", Overdue::Now), ("stale", Overdue::Stale), ("free", Overdue::Free)])?,
+            overdue: args.choose("overdue", OVERDUE)?,
             arrive: args.choose("arrive", &[("always", Arrive::Always), ("fits", Arrive::Fits)])?,
             guard: args.choose("guard", &[("prediction", Guard::Prediction), ("estimate", Guard::Estimate)])?,
         };
@@ -181,7 +185,7 @@ pub(crate) static EASY: Kind = Kind {
         }
         if choices.reservations > 1 && (choices.overdue != Overdue::Now || choices.extra != Extra::All) {
             return Err(
-                args.error("several reservations (`reserve`) go with `extra=all` and `overdue=now` only".into())
+                args.error("several reservations (`reserve`) go with `extra=all` and `overdue=extended` or `now` only".into())
             );
         }
         let changes = choices.backfill.as_ref().is_some_and(Order::is_dynamic);

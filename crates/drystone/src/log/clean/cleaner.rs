@@ -226,6 +226,9 @@ impl Cleaner {
             }
             let field = if widest == allocated { Field::Allocated } else { Field::Requested };
             self.drop(Rule::TooWide, record, field);
+            let run = record.run.round().max(0).unsigned_abs();
+            let work = run.saturating_mul(widest.unsigned_abs());
+            self.audit.too_wide_work = self.audit.too_wide_work.saturating_add(work);
             return Ok(None);
         }
         // `widest <= machine`, which is a `u32`.

@@ -4,9 +4,9 @@ use super::header::Header;
 use super::parse::{self, Malformed};
 use super::quick;
 use super::record::Record;
-use crate::log::LogError;
 #[cfg(feature = "gzip")]
 use crate::log::source::Trailing;
+use crate::log::{Foreign, LogError};
 use std::io::{self, Read};
 use std::sync::Arc;
 
@@ -163,6 +163,8 @@ impl<R: Read> Reader<R> {
         }
         let (text, used) = self.next_line();
         let parsed = parse::careful(text, self.line + 1);
+        // Only the first line tells: further down a line is a record with a mistake.
+        let foreign = if parsed.is_err() && self.records == 0 { Foreign::of(text) } else { None };
         self.start += used;
         self.line += 1;
         match parsed {
@@ -176,6 +178,10 @@ impl<R: Read> Reader<R> {
                     self.malformed.push(malformed);
                 }
                 Ok(None)
+            }
+            Err(_) if foreign.is_some() && self.malformed_count == 0 => {
+                let foreign = foreign.unwrap_or(Foreign::Binary);
+                Err(LogError::Foreign { file: self.name.clone(), line: self.line, foreign })
             }
             Err(malformed) => Err(LogError::Malformed { file: self.name.clone(), malformed }),
         }

@@ -1,10 +1,12 @@
 //! Changed workloads: more or less load, a piece of a log, months apart. Each change is recorded in the provenance.
 
 mod factor;
+mod overrun;
 mod slice;
 mod talby;
 
 pub use factor::Factor;
+pub use overrun::{Overrunning, overrunning};
 pub use slice::{calendar, months, piece, submitted};
 pub use talby::talby1999_months;
 

@@ -1,0 +1,108 @@
+//! How long each policy will take, told from a short trial: policies differ a thousandfold, and the cheapest come first.
+
+use super::simulate::Bench;
+use crate::output::message;
+use crate::output::number::duration;
+use crate::parallel;
+use drystone::engine::{Levels, Observer, Replay, Simulation};
+use drystone::experiment::scheduler;
+use drystone::model::{Ended, Time, Workload};
+use drystone::policy::PolicySpec;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// How long a policy is tried.
+const TRIAL: Duration = Duration::from_millis(150);
+/// Instants between two looks at the clock.
+const STRIDE: u32 = 64;
+/// Less need not be announced.
+const WORTH_SAYING: f64 = 10.0;
+
+/// Counts ends, and how many jobs wait at the instants seen.
+#[derive(Default)]
+struct Seen {
+    ends: u64,
+    instants: u64,
+    waiting: u64,
+}
+
+impl Observer for Seen {
+    fn ended(&mut self, _: &Ended<'_>) {
+        self.ends += 1;
+    }
+
+    fn settled(&mut self, _: Time, levels: Levels) {
+        self.instants += 1;
+        self.waiting += levels.queued();
+    }
+}
+
+/// About how many seconds each policy will take on one thread. `waiting` is how many jobs wait on average under the baseline: a
+/// trial begins on an empty machine, and what plans every waiting job becomes slower as they become more.
+pub(super) fn estimates(bench: &Bench<'_>, parts: &[Workload], specs: &[PolicySpec], waiting: f64) -> Vec<f64> {
+    let jobs: usize = parts.iter().map(Workload::len).sum();
+    let one = |_: usize, spec: &PolicySpec| trial(bench, parts, spec, jobs, waiting).unwrap_or(0.0);
+    parallel::map(specs.iter().collect(), bench.threads(), one)
+}
+
+#[expect(clippy::disallowed_methods, reason = "how long things take")]
+fn trial(bench: &Bench<'_>, parts: &[Workload], spec: &PolicySpec, jobs: usize, waiting: f64) -> Option<f64> {
+    let part = parts.iter().max_by_key(|part| part.len())?;
+    let priorities = bench.priorities.filter(|p| crate::input::takes(spec, p, part).is_ok());
+    let scheduler = scheduler(spec, priorities, part).ok()?;
+    let mut simulation = Simulation::new(part.machine(), scheduler, Replay::new(part)).on(&bench.platform);
+    let (mut seen, since, mut steps) = (Seen::default(), Instant::now(), 0_u32);
+    // What breaks its contract is found out when it is simulated in earnest.
+    while simulation.step(&mut seen).ok()? {
+        steps = steps.wrapping_add(1);
+        if steps.is_multiple_of(STRIDE)
+            && (since.elapsed() > TRIAL || bench.stop.load(Ordering::Relaxed))
+        {
+            break;
+        }
+    }
+    let took = since.elapsed().as_secs_f64() * jobs as f64 / seen.ends.max(1) as f64;
+    let met = seen.waiting as f64 / seen.instants.max(1) as f64;
+    let deeper = match spec.kind().name {
+        "fcfs" | "easy" | "greedy" => 1.0,
+        _ => ((1.0 + waiting) / (1.0 + met)).max(1.0),
+    };
+    Some(took * deeper)
+}
+
+/// The places of some policies, the cheapest first.
+pub(super) fn cheapest_first(estimates: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..estimates.len()).collect();
+    order.sort_by(|&a, &b| estimates[a].total_cmp(&estimates[b]).then(a.cmp(&b)));
+    order
+}
+
+/// Says how long it will take, where that is long.
+pub(super) fn announce(specs: &[PolicySpec], estimates: &[f64], threads: usize) {
+    let all: f64 = estimates.iter().sum();
+    let longest = estimates.iter().fold(0.0_f64, |longest, &one| longest.max(one));
+    let wall = longest.max(all / threads.clamp(1, specs.len().max(1)) as f64);
+    if wall < WORTH_SAYING {
+        return;
+    }
+    let order = cheapest_first(estimates);
+    let slow = order.iter().rev().filter(|&&at| estimates[at] > all / 20.0).take(4);
+    let slow: Vec<String> = slow.map(|&at| format!("{} {}", specs[at], duration(estimates[at]))).collect();
+    message::note(&format!(
+        "a short trial says that this takes about {}, most of it {}; the cheapest policies come first, Ctrl-C ends the others \
+         and keeps what is done, --within TIME does so by itself",
+        duration(wall),
+        slow.join(", ")
+    ));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cheapest_come_first_and_equals_stay_in_order() {
+        assert_eq!(cheapest_first(&[3.0, 0.5, 3.0, 0.1]), [3, 1, 0, 2]);
+        assert!(cheapest_first(&[]).is_empty());
+    }
+}

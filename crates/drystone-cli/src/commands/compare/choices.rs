@@ -1,0 +1,96 @@
+//! Which policies a site can choose, and which of them are shown apart.
+
+use super::result::PolicyResult;
+use crate::output::number::{change, duration};
+use drystone::metrics::{Change, Compared, Comparison, Measure, Metric, Verdict};
+
+/// How many times the baseline's longest wait is many.
+const MANY_TIMES: f64 = 3.0;
+/// Longest waits of the baseline below so many seconds are short, and a multiple of them says little.
+const SHORT: f64 = 3_600.0;
+
+/// The policies of a comparison, sorted by what they are to somebody who has to decide.
+pub(super) struct Choices<'a> {
+    /// What may lead a list.
+    pub(super) sound: Vec<&'a Compared>,
+    /// What a machine can run, at a price that a mean hides, with that price.
+    pub(super) apart: Vec<(&'a Compared, String)>,
+}
+
+impl<'a> Choices<'a> {
+    /// Policies that know run times are no choices. Nor are those that suspend jobs, unless they were `asked` for by name.
+    pub(super) fn of(comparison: &'a Comparison, results: &[PolicyResult], asked: bool) -> Choices<'a> {
+        let choice = |name: &str| {
+            let found = results.iter().find(|r| r.policy.text == name);
+            found.is_some_and(|r| !r.policy.clairvoyant && (asked || !r.policy.preemptive))
+        };
+        let mut choices = Choices { sound: Vec::new(), apart: Vec::new() };
+        for policy in comparison.policies.iter().filter(|p| choice(&p.name)) {
+            match hidden_price(policy) {
+                Some(price) => choices.apart.push((policy, price)),
+                None => choices.sound.push(policy),
+            }
+        }
+        choices
+    }
+
+    /// Whether a policy is one of them.
+    pub(super) fn weighs(&self, name: &str) -> bool {
+        self.sound.iter().chain(self.apart.iter().map(|(policy, _)| policy)).any(|policy| policy.name == name)
+    }
+
+    /// Whether a policy is shown apart.
+    pub(super) fn is_apart(&self, name: &str) -> bool {
+        self.apart.iter().any(|(policy, _)| policy.name == name)
+    }
+
+    /// What those that are shown apart gain and cost, where they gain anything.
+    pub(super) fn sentence(&self, named: usize) -> Option<String> {
+        let gain = |policy: &Compared| {
+            [Measure::Wait, Measure::BoundedSlowdown].into_iter().find_map(|measure| {
+                let change_of = find(&policy.changes, Metric::Mean(measure))?;
+                let relative = change_of.relative.filter(|_| change_of.verdict == Verdict::Better)?;
+                Some(format!("mean {} {}", measure.name(), change(relative)))
+            })
+        };
+        let told: Vec<String> = self
+            .apart
+            .iter()
+            .filter_map(|(policy, price)| Some(format!("{} ({}, but {price})", policy.name, gain(policy)?)))
+            .collect();
+        if told.is_empty() {
+            return None;
+        }
+        let more = match told.len().saturating_sub(named) {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        let told: Vec<String> = told.into_iter().take(named).collect();
+        Some(format!("Shown apart, for a price that a mean hides: {}{more}.", told.join(", ")))
+    }
+}
+
+/// The change of a metric.
+pub(super) fn find(changes: &[Change], metric: Metric) -> Option<&Change> {
+    changes.iter().find(|c| c.metric == metric)
+}
+
+/// Why a policy does not lead a list: its mean wait is clearly worse, or its longest wait many times the baseline's.
+fn hidden_price(policy: &Compared) -> Option<String> {
+    let wait = find(&policy.changes, Metric::Mean(Measure::Wait));
+    let longest = find(&policy.changes, Metric::Max(Measure::Wait));
+    let mut prices = Vec::new();
+    if let Some(worse) = wait.filter(|c| c.verdict == Verdict::Worse)
+        && let Some(relative) = worse.relative
+    {
+        prices.push(format!("mean wait {}", change(relative)));
+    }
+    if let Some(longest) = longest
+        && longest.baseline.is_some_and(|wait| wait >= SHORT)
+        && let (Some(value), Some(relative)) = (longest.value, longest.relative)
+        && relative > MANY_TIMES - 1.0
+    {
+        prices.push(format!("longest wait {}, {:.0} times the baseline's", duration(value), 1.0 + relative));
+    }
+    (!prices.is_empty()).then(|| prices.join(", "))
+}

@@ -1,0 +1,88 @@
+//! Whether a log can tell policies apart, and whether the simulated machine looks like the one that wrote it.
+
+use crate::output::number::{count, duration};
+use drystone::log::swf::Record;
+use drystone::metrics::Report;
+use serde::Serialize;
+
+/// Waits up to this many seconds are hardly any.
+const AT_ONCE: f64 = 60.0;
+/// How many times as long one mean wait must be as the other to be far from it.
+const FAR: f64 = 1.5;
+/// Differences up to this many seconds are small whatever their ratio.
+const SMALL: f64 = 300.0;
+/// Least share of jobs whose recorded wait must be known.
+const KNOWN: f64 = 0.9;
+
+/// The waits that the log recorded.
+#[derive(Clone, Copy, PartialEq, Serialize, Debug)]
+pub(super) struct Recorded {
+    /// Jobs whose wait the log says.
+    pub(super) jobs: u64,
+    /// Their mean, in seconds.
+    pub(super) wait_mean: f64,
+}
+
+impl Recorded {
+    /// `None` where the log says too little: fewer than nine of ten waits.
+    pub(super) fn of(records: &[Record]) -> Option<Recorded> {
+        let waits = || records.iter().map(|record| record.wait.as_f64()).filter(|&wait| wait >= 0.0);
+        let jobs = waits().count();
+        let enough = jobs > 0 && jobs as f64 >= KNOWN * records.len() as f64;
+        enough.then(|| Recorded { jobs: jobs as u64, wait_mean: waits().sum::<f64>() / jobs as f64 })
+    }
+
+    /// Both waits, for the settings of a result.
+    pub(super) fn fact(&self, baseline: &str, report: &Report) -> String {
+        let simulated = report.measures.wait.mean.map_or_else(|| "none".to_string(), duration);
+        format!(
+            "{} on average over {} jobs; simulated {baseline}: {simulated}",
+            duration(self.wait_mean),
+            count(self.jobs)
+        )
+    }
+
+    /// What is said where the two are far apart.
+    pub(super) fn warning(&self, baseline: &str, report: &Report) -> Option<String> {
+        let simulated = report.measures.wait.mean?;
+        let (less, more) = (simulated.min(self.wait_mean), simulated.max(self.wait_mean));
+        (more > FAR * less && more - less > SMALL).then(|| {
+            format!(
+                "The simulated {baseline} does not look like the machine that wrote the log: the log records a mean wait of {}, \
+                 the simulation has {}. Queues, priorities, limits and outages may be the reason; the changes below are \
+                 changes of the simulated machine.",
+                duration(self.wait_mean),
+                duration(simulated)
+            )
+        })
+    }
+}
+
+/// What is said where hardly any job waits under the baseline.
+pub(super) fn nothing_to_decide(baseline: &str, report: &Report) -> Option<String> {
+    let wait = report.measures.wait.p95.filter(|&wait| wait < AT_ONCE)?;
+    let share = if wait > 0.0 { "within a minute" } else { "at once" };
+    Some(format!(
+        "Hardly any job waits: under {baseline} at least 95 of 100 jobs start {share}. This log cannot tell policies apart."
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drystone::log::swf::Decimal;
+
+    fn records(waits: &[i64]) -> Vec<Record> {
+        waits.iter().map(|&wait| Record { wait: wait.into(), ..Record::default() }).collect()
+    }
+
+    #[test]
+    fn waits_count_where_nearly_all_are_known() {
+        assert_eq!(Decimal::UNKNOWN.as_f64(), -1.0);
+        assert_eq!(Recorded::of(&[]), None);
+        assert_eq!(Recorded::of(&records(&[-1, -1, 30])), None);
+        assert_eq!(Recorded::of(&records(&[0, 30, 60])), Some(Recorded { jobs: 3, wait_mean: 30.0 }));
+        let mostly = [&[-1][..], &[100; 9]].concat();
+        assert_eq!(Recorded::of(&records(&mostly)), Some(Recorded { jobs: 9, wait_mean: 100.0 }));
+    }
+}

@@ -1,0 +1,160 @@
+//! The sheet that a committee reads first: what is recommended, at what price, under which assumptions.
+
+use super::choices::{Choices, find};
+use super::readings::Readings;
+use super::result::PolicyResult;
+use super::words;
+use crate::meta::{ExperimentMeta, WorkloadMeta};
+use crate::output::number::{bound, change, count, duration, percent, plural};
+use drystone::metrics::{Change, Compared, Comparison, Measure, Metric, Verdict};
+use drystone_report::{Does, Summary};
+
+/// What a sheet is made of.
+pub(super) struct Sheet<'a> {
+    pub(super) workload: &'a WorkloadMeta,
+    pub(super) experiment: &'a ExperimentMeta,
+    pub(super) comparison: &'a Comparison,
+    pub(super) results: &'a [PolicyResult],
+    pub(super) readings: Option<&'a Readings>,
+    /// What says that this log cannot tell policies apart.
+    pub(super) nothing: Option<&'a str>,
+    /// What else the comparison cannot say.
+    pub(super) open: Vec<String>,
+    pub(super) asked: bool,
+}
+
+impl Sheet<'_> {
+    /// The sheet.
+    pub(super) fn summary(&self) -> Summary {
+        let choices = Choices::of(self.comparison, self.results, self.asked);
+        let recommended = self.recommended(&choices);
+        let result = recommended.and_then(|policy| self.results.iter().find(|r| r.policy.text == policy.name));
+        let does = |r: &PolicyResult| Does { policy: r.policy.text.clone(), sentence: words::does(&r.policy) };
+        Summary {
+            recommended: recommended.map(|policy| policy.name.clone()),
+            headline: self.headline(&choices, recommended),
+            price: recommended.map(|policy| self.price(policy, result)).unwrap_or_default(),
+            to_run_it: result.map(|r| words::to_run_it(&r.policy)),
+            assumed: self.assumed(),
+            open: self.open.clone(),
+            does: self.results.iter().map(does).collect(),
+        }
+    }
+
+    /// The sound choice that is clearly better by a mean and worse by none, however jobs that outlive their estimates are treated:
+    /// the best by mean bounded slowdown, where one is better by that, else by mean wait.
+    fn recommended<'a>(&self, choices: &Choices<'a>) -> Option<&'a Compared> {
+        if self.nothing.is_some() {
+            return None;
+        }
+        let judged = |policy: &Compared, measure| find(&policy.changes, Metric::Mean(measure)).map(|c| c.verdict);
+        let sound = |policy: &&&Compared| {
+            let verdicts = [Measure::Wait, Measure::BoundedSlowdown].map(|measure| judged(policy, measure));
+            !verdicts.contains(&Some(Verdict::Worse)) && !self.readings.is_some_and(|r| r.turns(&policy.name))
+        };
+        let best = |measure: Measure| {
+            let better = choices.sound.iter().filter(sound).filter_map(|policy| {
+                let change = find(&policy.changes, Metric::Mean(measure))?;
+                Some((*policy, change.relative.filter(|_| change.verdict == Verdict::Better)?))
+            });
+            better.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(policy, _)| policy)
+        };
+        best(Measure::BoundedSlowdown).or_else(|| best(Measure::Wait))
+    }
+
+    fn headline(&self, choices: &Choices<'_>, recommended: Option<&Compared>) -> String {
+        let base = &self.comparison.baseline;
+        if let Some(nothing) = self.nothing {
+            return nothing.to_string();
+        }
+        if let Some(policy) = recommended {
+            let told: Vec<String> = [Measure::Wait, Measure::BoundedSlowdown]
+                .into_iter()
+                .filter_map(|measure| {
+                    let change = find(&policy.changes, Metric::Mean(measure))?;
+                    Some(format!("mean {} {}", measure.name(), with_interval(change)?))
+                })
+                .collect();
+            return format!(
+                "Of the policies that were tried, {} serves this log best: {}, against {base}.",
+                policy.name,
+                told.join(", ")
+            );
+        }
+        if self.comparison.policies.is_empty() {
+            return "One policy alone: there is nothing to compare it with.".to_string();
+        }
+        let short = choices.sound.iter().flat_map(|p| &p.changes).any(|c| c.verdict == Verdict::TooFewWeeks);
+        if short {
+            return "The log is too short to tell an improvement from noise: no policy is recommended.".to_string();
+        }
+        format!("None of the policies that were tried is clearly better than {base} without being worse elsewhere.")
+    }
+
+    fn price(&self, policy: &Compared, result: Option<&PolicyResult>) -> Vec<String> {
+        let mut price = Vec::new();
+        if let Some(longest) = find(&policy.changes, Metric::Max(Measure::Wait))
+            && let (Some(value), Some(base)) = (longest.value, longest.baseline)
+        {
+            let word = if value > base { "longer" } else { "not longer" };
+            price.push(format!(
+                "The longest wait is {} instead of {}: {word} than under {}.",
+                duration(value),
+                duration(base),
+                self.comparison.baseline
+            ));
+        }
+        if let Some(broken) = result.map(|r| r.promises).filter(|promises| promises.broken > 0) {
+            price.push(format!(
+                "{} of {} starts that it announced were not kept.",
+                count(broken.broken),
+                count(broken.promised)
+            ));
+        }
+        price
+    }
+
+    fn assumed(&self) -> Vec<String> {
+        let set = |name: &str| {
+            let pairs = &self.workload.settings.0;
+            pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+        };
+        let mut assumed = vec![format!(
+            "One pool of {}: no nodes, memory, partitions, outages or limits of users.",
+            plural(u64::from(self.workload.procs), "equal processor")
+        )];
+        assumed.push("Jobs arrive as in the log, whatever the policy does.".to_string());
+        assumed.push(match (self.readings, set("overrun")) {
+            (Some(readings), _) => format!("{}.", readings.assumed()),
+            (None, Some("kill")) => "Jobs are killed at their estimates.".to_string(),
+            (None, Some("raise")) => {
+                "The estimates of jobs that outlive them are raised to their run times.".to_string()
+            }
+            (None, Some("exact")) => "Every estimate is the run time.".to_string(),
+            _ => "No job outlives its estimate.".to_string(),
+        });
+        let guessed = self.workload.cleaning.rules.0.iter().find(|(rule, _)| *rule == "guessed-estimate");
+        if let Some((_, guessed)) = guessed.filter(|(_, guessed)| *guessed > 0) {
+            let share = *guessed as f64 / self.workload.jobs.max(1) as f64;
+            assumed.push(format!(
+                "{} of the jobs ({}) have no estimate, and their run time stands for it, unless --missing-estimate says otherwise.",
+                percent(Some(share), 1),
+                count(*guessed)
+            ));
+        }
+        if self.results.iter().any(|r| r.policy.preemptive) && self.experiment.platform.is_none() {
+            assumed.push(
+                "Suspending a job and letting it go on costs nothing (--platform says what it costs).".to_string(),
+            );
+        }
+        assumed
+    }
+}
+
+fn with_interval(change_of: &Change) -> Option<String> {
+    let relative = change(change_of.relative?);
+    Some(match change_of.interval {
+        Some((low, high)) => format!("{relative} ({} to {})", bound(low), bound(high)),
+        None => relative,
+    })
+}

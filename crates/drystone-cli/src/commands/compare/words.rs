@@ -1,0 +1,119 @@
+//! What policies do, and what it takes to run them, in words for people who have not read the papers.
+
+use crate::meta::PolicyMeta;
+
+/// What a policy does, in one sentence.
+pub(super) fn does(policy: &PolicyMeta) -> String {
+    let own = match policy.text.split('@').next().unwrap_or_default() {
+        "easy" => {
+            "The first job that waits has a reservation; other jobs may start before it if they do not delay it, in the order in \
+             which they came."
+        }
+        "easy-sjbf" => {
+            "Like easy, but of the jobs that may overtake, those with the shortest estimates are tried first."
+        }
+        "easy+" => {
+            "Like easy, but it plans with the mean run time of the user's last two jobs instead of the user's estimate."
+        }
+        "easy++" => {
+            "Like easy+ (it plans with the mean run time of the user's last two jobs), and of the jobs that may overtake, the \
+             shortest are tried first."
+        }
+        "easy++-guarded" => {
+            "Like easy++, but a job overtakes only if even its estimate respects the reservation of the first job."
+        }
+        "x2" => "Like easy, but it plans with twice the estimates.",
+        "sjf" => {
+            "The job with the shortest estimate is always next; it has a reservation, and others may start around it."
+        }
+        _ => "",
+    };
+    let family = match policy.kind {
+        "fcfs" => "Jobs start strictly in the order in which they came.",
+        "greedy" => "Any job that fits starts at once; nothing is reserved, so wide jobs may wait very long.",
+        "easy" => {
+            "A job at the head of the queue has a reservation; other jobs may start before it if they do not delay it."
+        }
+        "conservative" => "Every job is promised a start when it arrives, and no later job may delay it.",
+        "slack" => "Every job is promised a latest start; within that bound its place may be given to others.",
+        "multiqueue" => {
+            "Short and long jobs wait in queues of their own, and the first of each queue is promised a start."
+        }
+        "goal" => "At each decision it searches for the schedule that serves a stated objective best.",
+        "ss" | "tss" => {
+            "A job that has waited long for its length suspends running jobs; they go on later where they were."
+        }
+        "is" => "A job that arrives starts at once, in place of jobs that have had their time slice.",
+        _ => "",
+    };
+    let mut text = if own.is_empty() { family.to_string() } else { own.to_string() };
+    if policy.clairvoyant {
+        text.push_str(" It knows the true run times: a bound for other policies, which no machine can run.");
+    }
+    if policy.preemptive {
+        text.push_str(" It suspends running jobs, which few systems can do.");
+    }
+    text
+}
+
+/// What it takes to run a policy on the systems that sites have.
+pub(super) fn to_run_it(policy: &PolicyMeta) -> String {
+    let predicts = policy.parameters.0.iter().any(|(name, value)| name == "predict" && value != "estimate");
+    let sorts = policy.parameters.0.iter().any(|(name, value)| name == "backfill" && value != "fcfs");
+    if predicts || sorts {
+        let what = match (predicts, sorts) {
+            (true, true) => "predictions of run times and shortest-first backfilling",
+            (true, false) => "predictions of run times",
+            _ => "backfilling that tries the shortest job first",
+        };
+        return format!(
+            "Neither Slurm, PBS Professional nor Maui has {what} as a setting: it takes a change of the scheduler, or a scheduler of \
+             one's own beside it."
+        );
+    }
+    match policy.kind {
+        "fcfs" => "Slurm: SchedulerType=sched/builtin. PBS Professional: strict_ordering without backfill. Maui: BACKFILLPOLICY NONE.",
+        "easy" => {
+            "Slurm: SchedulerType=sched/backfill with bf_job_part_count_reserve=1. PBS Professional: strict_ordering with \
+             backfill_depth=1. Maui: BACKFILLPOLICY FIRSTFIT with RESERVATIONDEPTH 1."
+        }
+        "conservative" => {
+            "Slurm's sched/backfill plans every job as far as bf_max_job_test and bf_window reach, but it plans anew at each pass and \
+             keeps no promise. Maui: BACKFILLPOLICY FIRSTFIT with a large RESERVATIONDEPTH."
+        }
+        "greedy" => "PBS Professional: strict_ordering off and no backfilling. Maui: RESERVATIONDEPTH 0.",
+        "multiqueue" => {
+            "Queues or partitions by time limit exist in every system; that processors move between them, and that the first of each \
+             queue is promised a start, takes a scheduler of one's own."
+        }
+        "ss" | "tss" | "is" => {
+            "Slurm suspends jobs with PreemptMode=SUSPEND,GANG by partition or quality of service, not by how long a job has waited; \
+             memory must hold both jobs."
+        }
+        _ => "No common system has it as a setting: it takes a scheduler of one's own.",
+    }
+    .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drystone::policy::{self, PolicySpec};
+
+    #[test]
+    fn every_policy_has_its_words() {
+        for name in policy::names() {
+            let spec: PolicySpec = name.parse().expect(name);
+            let meta = PolicyMeta::of(&spec);
+            assert!(does(&meta).ends_with('.') && to_run_it(&meta).ends_with('.'), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_a_setting_cannot_do_is_not_said_to_be_one() {
+        let of = |text: &str| to_run_it(&PolicyMeta::of(&text.parse().expect("a policy")));
+        assert!(of("easy").contains("bf_job_part_count_reserve=1"));
+        assert!(of("easy++").contains("predictions of run times and shortest-first"));
+        assert!(of("easy-sjbf").contains("shortest job first"));
+    }
+}

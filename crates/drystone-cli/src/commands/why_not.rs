@@ -1,0 +1,359 @@
+//! What stood in the way of a job while it waited, hour by hour, in the words of a user.
+
+use crate::output::number::{count, duration, plural};
+use drystone::engine::explain::WhatIf;
+use drystone::engine::{Levels, Observer};
+use drystone::model::{Ended, JobId, Procs, Span, Time, Workload};
+use drystone::policy::Why;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Lengths of the parts into which a wait is cut, in seconds: the first that needs few enough of them.
+const LENGTHS: [i64; 8] = [600, 3_600, 7_200, 21_600, 43_200, 86_400, 604_800, 2_419_200];
+/// Most parts.
+const MOST: i64 = 24;
+/// Waits up to this are told in parts of ten minutes.
+const BRIEF: i64 = 3_600;
+/// Most jobs that are named.
+const NAMED: usize = 3;
+
+/// Watches a simulation from the arrival of a job to its start.
+pub(super) struct Watch<'a> {
+    workload: &'a Workload,
+    id: JobId,
+    running: BTreeSet<JobId>,
+    waiting: BTreeSet<JobId>,
+    here: bool,
+    /// When it started.
+    pub(super) start: Option<Time>,
+    /// What held while it waited, from instant to instant.
+    states: Vec<State>,
+    overtook: Vec<JobId>,
+    /// What ran when it arrived.
+    held: Vec<JobId>,
+    /// When each of those ended, as far as it did before the job started.
+    ended: BTreeMap<JobId, Time>,
+}
+
+/// What held from an instant on.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    from: Time,
+    free: Procs,
+    /// Jobs that wait and came before.
+    ahead: u32,
+    /// Jobs that wait and came later.
+    behind: u32,
+}
+
+impl<'a> Watch<'a> {
+    pub(super) fn new(workload: &'a Workload, id: JobId) -> Watch<'a> {
+        Watch {
+            workload,
+            id,
+            running: BTreeSet::new(),
+            waiting: BTreeSet::new(),
+            here: false,
+            start: None,
+            states: Vec::new(),
+            overtook: Vec::new(),
+            held: Vec::new(),
+            ended: BTreeMap::new(),
+        }
+    }
+
+    /// What was seen; `None` where the job did not start or did not wait.
+    pub(super) fn told(&self, what_if: &[(WhatIf, Option<Time>)]) -> Option<WhyNot> {
+        let job = self.workload.job(self.id);
+        let start = self.start.filter(|&start| start > job.submit)?;
+        let wait = (start - job.submit).0;
+        let fits = |length: &&i64| wait <= **length * MOST && (wait <= BRIEF || **length >= BRIEF);
+        let length = LENGTHS.iter().find(fits).copied().unwrap_or(1 + (wait - 1) / MOST);
+        let parts = (0..=(wait - 1) / length).map(|k| {
+            let from = job.submit + Span(k * length);
+            self.part(from, (from + Span(length)).min(start), job.procs)
+        });
+        Some(WhyNot {
+            wait,
+            procs: job.procs,
+            estimate: job.estimate.0,
+            submit: job.submit,
+            parts: parts.collect(),
+            held: self.largest(),
+            overtook: self.overtook.iter().map(|&id| self.named(id)).collect(),
+            earlier: self.earlier(what_if, start),
+        })
+    }
+
+    fn named(&self, id: JobId) -> Named {
+        let job = self.workload.job(id);
+        let number = self.workload.truth()[id.index()].number;
+        Named { number, procs: job.procs, ended: self.ended.get(&id).copied() }
+    }
+
+    /// The widest jobs that ran when it arrived.
+    fn largest(&self) -> Vec<Named> {
+        let mut held = self.held.clone();
+        held.sort_by_key(|&id| (std::cmp::Reverse(self.workload.job(id).procs), id));
+        held.truncate(NAMED);
+        held.into_iter().map(|id| self.named(id)).collect()
+    }
+
+    /// One part of the wait, time-weighted.
+    fn part(&self, from: Time, until: Time, needed: Procs) -> Part {
+        let mut part = Part { from, until, ..Part::default() };
+        let (mut free, mut enough, mut least, mut most) = (0.0, 0.0, Procs::MAX, 0);
+        for (at, state) in self.states.iter().enumerate() {
+            let next = self.states.get(at + 1).map_or(until, |next| next.from);
+            let (begin, end) = (state.from.max(from), next.min(until));
+            if begin >= end {
+                continue;
+            }
+            let span = (end - begin).as_f64();
+            free += span * f64::from(state.free);
+            enough += if state.free >= needed { span } else { 0.0 };
+            (least, most) = (least.min(state.free), most.max(state.free));
+            part.ahead = part.ahead.max(state.ahead);
+            part.behind = part.behind.max(state.behind);
+        }
+        let length = (until - from).as_f64().max(1.0);
+        part.mean_free = free / length;
+        part.enough = enough / length;
+        (part.least_free, part.most_free) = (least.min(most), most);
+        part
+    }
+
+    /// Changes of the job that would have let it start earlier, the earliest last.
+    fn earlier(&self, what_if: &[(WhatIf, Option<Time>)], start: Time) -> Vec<Earlier> {
+        let told = what_if.iter().filter_map(|&(change, then)| {
+            let gain = start - then.filter(|&then| then < start)?;
+            let change = match change {
+                WhatIf::Estimate(estimate) => format!("a limit of {}", duration(estimate.as_f64())),
+                WhatIf::Procs(procs) => plural(u64::from(procs), "processor"),
+            };
+            Some(Earlier { with: change, gain: gain.0 })
+        });
+        told.collect()
+    }
+}
+
+impl Observer for Watch<'_> {
+    fn arrived(&mut self, _: Time, id: JobId) {
+        self.waiting.insert(id);
+        if id == self.id {
+            self.here = true;
+            self.held = self.running.iter().copied().collect();
+        }
+    }
+
+    fn started(&mut self, now: Time, id: JobId, _: Why) {
+        self.waiting.remove(&id);
+        self.running.insert(id);
+        if id == self.id {
+            self.start = self.start.or(Some(now));
+        } else if self.here && self.start.is_none() && id > self.id {
+            self.overtook.push(id);
+        }
+    }
+
+    fn suspended(&mut self, _: Time, id: JobId) {
+        self.running.remove(&id);
+    }
+
+    fn resumed(&mut self, _: Time, id: JobId) {
+        self.running.insert(id);
+    }
+
+    fn ended(&mut self, ended: &Ended<'_>) {
+        self.running.remove(&ended.id);
+        self.waiting.remove(&ended.id);
+        if self.here && self.start.is_none() {
+            self.ended.insert(ended.id, ended.outcome.end);
+        }
+    }
+
+    fn settled(&mut self, now: Time, levels: Levels) {
+        if self.here && self.start.is_none() {
+            let ahead = self.waiting.range(..self.id).count() as u32;
+            let behind = self.waiting.len() as u32 - ahead - 1;
+            self.states.push(State { from: now, free: levels.free, ahead, behind });
+        }
+    }
+}
+
+/// What stood in the way of a job.
+#[derive(Serialize, Debug)]
+pub(super) struct WhyNot {
+    /// How long it waited, in seconds.
+    wait: i64,
+    procs: Procs,
+    estimate: i64,
+    submit: Time,
+    /// Its wait in parts.
+    parts: Vec<Part>,
+    /// The widest jobs that ran when it arrived.
+    held: Vec<Named>,
+    /// Jobs that came later and started before.
+    overtook: Vec<Named>,
+    /// What would have let it start earlier.
+    earlier: Vec<Earlier>,
+}
+
+/// A part of its wait.
+#[derive(Serialize, Default, Debug)]
+struct Part {
+    from: Time,
+    until: Time,
+    mean_free: f64,
+    least_free: Procs,
+    most_free: Procs,
+    /// Share of the time in which enough processors were free.
+    enough: f64,
+    /// Most jobs that waited and had come before.
+    ahead: u32,
+    /// Most jobs that waited and came later.
+    behind: u32,
+}
+
+#[derive(Serialize, Debug)]
+struct Named {
+    number: i64,
+    procs: Procs,
+    /// When it ended, if that was before the job started.
+    ended: Option<Time>,
+}
+
+#[derive(Serialize, Debug)]
+struct Earlier {
+    with: String,
+    /// Seconds earlier.
+    gain: i64,
+}
+
+impl WhyNot {
+    /// In words.
+    pub(super) fn text(&self) -> String {
+        let mut lines = vec![format!(
+            "Why not earlier? It waited {} for {} and up to {}.",
+            duration(self.wait as f64),
+            plural(u64::from(self.procs), "processor"),
+            duration(self.estimate as f64)
+        )];
+        for part in &self.parts {
+            lines.push(format!("  {}: {}", self.when(part), part.text(self.procs)));
+        }
+        if !self.held.is_empty() {
+            let held: Vec<String> = self.held.iter().map(|job| self.holder(job)).collect();
+            lines.push(format!("The widest jobs that ran when it came: {}.", held.join("; ")));
+        }
+        lines.push(match self.overtook.len() {
+            0 => "No job that came later started before it.".to_string(),
+            n => {
+                let most = self.overtook.iter().map(|job| job.procs).max().unwrap_or(0);
+                format!(
+                    "{} that came later started before it, on up to {}: they fitted where it did not, or ran in the order of this policy.",
+                    plural(n as u64, "job"),
+                    plural(u64::from(most), "processor")
+                )
+            }
+        });
+        match self.earlier[..] {
+            [] => lines.push("None of the changes below would have let it start earlier.".to_string()),
+            _ => {
+                let told: Vec<String> = self
+                    .earlier
+                    .iter()
+                    .map(|e| format!("with {}, {} earlier", e.with, duration(e.gain as f64)))
+                    .collect();
+                lines.push(format!("It would have started {}.", told.join("; ")));
+            }
+        }
+        lines.join("\n") + "\n"
+    }
+
+    fn when(&self, part: &Part) -> String {
+        let since = |at: Time| duration((at - self.submit).as_f64());
+        format!("from {} to {} after it came", since(part.from), since(part.until))
+    }
+
+    fn holder(&self, job: &Named) -> String {
+        let procs = plural(u64::from(job.procs), "processor");
+        match job.ended {
+            Some(end) => {
+                format!("job {} on {procs}, which ended {} later", job.number, duration((end - self.submit).as_f64()))
+            }
+            None => format!("job {} on {procs}, which still ran when it started", job.number),
+        }
+    }
+}
+
+impl Part {
+    fn text(&self, needed: Procs) -> String {
+        let free = match self.least_free == self.most_free {
+            true => plural(u64::from(self.most_free), "processor"),
+            false => {
+                format!("{} to {} processors", count(u64::from(self.least_free)), count(u64::from(self.most_free)))
+            }
+        };
+        let reason = if self.most_free < needed {
+            format!("too few for its {}", count(u64::from(needed)))
+        } else if self.enough < 0.995 {
+            format!(
+                "enough for its {} only {:.0} % of the time, and then kept for jobs before it or not for long enough",
+                count(u64::from(needed)),
+                self.enough * 100.0
+            )
+        } else {
+            format!(
+                "enough for its {}, but kept for jobs before it: with its limit it would have delayed them",
+                count(u64::from(needed))
+            )
+        };
+        let queue = match (self.ahead, self.behind) {
+            (0, 0) => "no other job waited".to_string(),
+            (ahead, behind) => {
+                format!("up to {} waited before it and {behind} behind it", plural(u64::from(ahead), "job"))
+            }
+        };
+        format!("{free} free, {reason}; {queue}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drystone::engine::{Replay, Simulation};
+    use drystone::model::{Job, Machine, Provenance, Status, Truth};
+    use drystone::policy::PolicySpec;
+
+    /// On 4 processors job 0 has 3 until 100 and job 1 needs all: it waits from 10 to 100. Job 2 needs 1 for 50 s and starts at 20
+    /// before it, ending at 70.
+    #[test]
+    fn a_wait_is_told_in_parts() {
+        let job = |submit, procs, estimate| Job::new(Time(submit), procs, Span(estimate));
+        let truth = |number, run| Truth { run: Span(run), number, status: Status::Completed };
+        let workload = Workload::new(
+            Machine { procs: 4 },
+            vec![job(0, 3, 100), job(10, 4, 100), job(20, 1, 50)],
+            vec![truth(1, 100), truth(2, 100), truth(3, 50)],
+            Provenance::default(),
+        );
+        let workload = workload.expect("possible");
+        let spec: PolicySpec = "easy".parse().expect("a policy");
+        let mut watch = Watch::new(&workload, JobId(1));
+        let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), Replay::new(&workload));
+        while watch.start.is_none() && simulation.step(&mut watch).expect("sound") {}
+        let told = watch.told(&[(WhatIf::Procs(1), Some(Time(10))), (WhatIf::Estimate(Span(50)), Some(Time(100)))]);
+        let told = told.expect("it waited");
+        assert_eq!((told.wait, told.parts.len()), (90, 1));
+        let part = &told.parts[0];
+        // One processor is free from 10 to 20 and from 70 to 100.
+        assert_eq!((part.least_free, part.most_free, part.enough), (0, 1, 0.0));
+        assert!((part.mean_free - 40.0 / 90.0).abs() < 1e-9, "{}", part.mean_free);
+        assert_eq!(told.overtook.iter().map(|job| job.number).collect::<Vec<_>>(), [3]);
+        assert_eq!(told.held.iter().map(|job| (job.number, job.ended)).collect::<Vec<_>>(), [(1, Some(Time(100)))]);
+        let text = told.text();
+        assert!(text.contains("0 to 1 processors free, too few for its 4"), "{text}");
+        assert!(text.contains("It would have started with 1 processor, 90 s earlier."), "{text}");
+    }
+}

@@ -1,0 +1,44 @@
+//! Doubts about an input that people should hear of before they believe a result.
+
+use crate::output::{message, number};
+use drystone::log::clean::{Audit, Rule};
+use drystone::log::swf::Header;
+use drystone::model::Workload;
+
+/// Least share of the work that is worth a warning.
+const WORTH_A_WARNING: f64 = 0.001;
+/// How far a size given may be from the header's.
+const FAR: f64 = 1.25;
+
+/// Says how much work was lost with jobs that are wider than the machine.
+pub(crate) fn say_what_work_is_lost(workload: &Workload, audit: &Audit) {
+    let dropped = audit.count(Rule::TooWide);
+    let both = workload.jobs().iter().zip(workload.truth());
+    let kept: f64 = both.map(|(job, truth)| f64::from(job.procs) * truth.run.as_f64()).sum();
+    let lost = audit.too_wide_work as f64;
+    let share = lost / (kept + lost).max(1.0);
+    if dropped == 0 || share < WORTH_A_WARNING {
+        return;
+    }
+    message::warning(&format!(
+        "{} wider than the machine of {} are left out, and with them {} of the log's work; --procs N says how large the machine is",
+        number::plural(dropped, "job"),
+        number::plural(u64::from(workload.machine().procs), "processor"),
+        number::percent(Some(share), 1)
+    ));
+}
+
+/// Says where the size given for the machine is far from the header's.
+pub(crate) fn say_where_sizes_differ(header: &Header, given: u32) {
+    let stated = header.max_procs().or_else(|| header.max_nodes()).filter(|&procs| procs > 0);
+    let Some(stated) = stated else { return };
+    let ratio = f64::from(given) / stated as f64;
+    if !(1.0 / FAR..=FAR).contains(&ratio) {
+        message::warning(&format!(
+            "--procs {} is far from the {} that the header says: the offered load is {:.2} times what it was",
+            number::count(u64::from(given)),
+            number::count(stated.unsigned_abs()),
+            1.0 / ratio
+        ));
+    }
+}

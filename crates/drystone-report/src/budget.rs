@@ -1,0 +1,58 @@
+//! How much data a page holds: what opens in any mail client.
+
+use crate::results::Results;
+use serde_json::Value;
+
+/// Most bytes of data that keep a page below 2 MB beside what draws it.
+const MOST: usize = 780_000;
+
+/// The places of the policies: the baseline first, then what a site can choose, each by mean bounded slowdown.
+pub(crate) fn by_interest(results: &Results) -> Vec<usize> {
+    let policies = &results.policies;
+    let mut order: Vec<usize> = (0..policies.len()).collect();
+    let slowdown = |i: usize| policies[i].report.measures.bounded_slowdown.mean.unwrap_or(f64::INFINITY);
+    let rank = |i: usize| {
+        let policy = &policies[i].policy;
+        (policy.text != results.baseline, policy.clairvoyant || policy.preemptive)
+    };
+    order.sort_by(|&a, &b| rank(a).cmp(&rank(b)).then(slowdown(a).total_cmp(&slowdown(b))).then(a.cmp(&b)));
+    order
+}
+
+/// The data as a page holds them, and the policies whose details were left out to keep it small. The details of the policies that
+/// come first in `order` stay.
+pub(crate) fn fitting(data: &Value, order: &[usize]) -> (Value, Vec<usize>) {
+    let mut data = data.clone();
+    let mut left_out = Vec::new();
+    let mut size = data.to_string().len();
+    for &at in order.iter().rev() {
+        if size <= MOST || order.first() == Some(&at) {
+            break;
+        }
+        let result = data.get_mut("results").and_then(|results| results.get_mut(at)).and_then(Value::as_object_mut);
+        if let Some(details) = result.and_then(|result| result.remove("details")) {
+            size = size.saturating_sub(details.to_string().len());
+            left_out.push(at);
+        }
+    }
+    left_out.sort_unstable();
+    (data, left_out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_last_lose_their_details_first() {
+        let result = |length: usize| json!({"policy": "p", "details": "x".repeat(length)});
+        let data = json!({"results": [result(400_000), result(300_000), result(300_000)]});
+        let (kept, left_out) = fitting(&data, &[1, 0, 2]);
+        assert_eq!(left_out, [2]);
+        assert!(kept["results"][2].get("details").is_none() && kept.to_string().len() <= MOST);
+        assert_eq!(fitting(&json!({"results": [result(9)]}), &[0]).1, [0; 0]);
+        // What a page is about stays, whatever its length.
+        assert_eq!(fitting(&json!({"results": [result(900_000)]}), &[0]).1, [0; 0]);
+    }
+}

@@ -1,0 +1,63 @@
+//! The last section of a page: what determined the results, and the data.
+
+use crate::number::{count, exact_percent};
+use crate::results::Results;
+use crate::table::{Cell, Table};
+use serde_json::Value;
+
+/// Everything that determined the results, and the data themselves.
+pub(crate) fn settings(results: &Results, out: &mut String) {
+    out.push_str("<section id=\"settings\"><h2>Settings and data</h2>\n");
+    let mut facts = Table::new("facts", "What determined these results", ["setting", "value"]);
+    facts.row(vec![Cell::name("drystone"), Cell::words(results.drystone.clone())]);
+    flatten(&mut facts, "workload", &results.workload);
+    flatten(&mut facts, "", &results.experiment);
+    let options = results.comparison.options;
+    for (name, value) in [
+        ("intervals: draws", count(u64::from(options.resamples))),
+        ("intervals: confidence", exact_percent(options.confidence)),
+        ("intervals: seed", options.seed.to_string()),
+    ] {
+        facts.row(vec![Cell::name(name), Cell::words(value)]);
+    }
+    facts.html(out);
+    let mut policies = Table::new("parameters", "Every parameter in force", ["policy", "parameters"]);
+    for result in &results.policies {
+        let text = match &result.policy.parameters {
+            Value::Object(map) => {
+                map.iter().map(|(name, value)| format!("{name}={}", plain(value))).collect::<Vec<_>>().join(", ")
+            }
+            _ => String::new(),
+        };
+        policies.row(vec![Cell::name(&result.policy.text), Cell::words(text)]);
+    }
+    policies.html(out);
+    out.push_str(
+        "<p>Everything on this page is in one JSON object in its source, the element <code>#data</code>; it is what \
+         <code>--format json</code> prints. <button type=\"button\" id=\"save\" hidden>Save the data as JSON</button></p>\n\
+         <p class=\"note\">Wait: time not running between submit and end. Response: from submit to end. Bounded slowdown: \
+         max(1, response / max(10 s, run time)). All plots: drag or pinch to zoom where there is a slider, hover or use \
+         the tables for numbers.</p></section>\n</main>\n",
+    );
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// A row per leaf of nested settings.
+fn flatten(table: &mut Table, at: &str, value: &Value) {
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                let below = if at.is_empty() { key.clone() } else { format!("{at}: {key}") };
+                flatten(table, &below, value);
+            }
+        }
+        Value::Null => {}
+        leaf => table.row(vec![Cell::name(at), Cell::words(plain(leaf))]),
+    }
+}

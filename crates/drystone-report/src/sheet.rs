@@ -1,0 +1,186 @@
+//! The first section of a page: what the comparison comes to, on one sheet; and the glossary.
+
+use crate::details::Cell as Class;
+use crate::html::escape;
+use crate::number::{change, count, duration, fixed, percent};
+use crate::results::{PolicyResult, Results};
+use crate::table::{Cell, Table};
+use std::fmt::Write;
+
+/// Least share of the jobs that a class must have to be named.
+const WORTH_NAMING: f64 = 0.01;
+/// Least relative change that is one.
+const TELLING: f64 = 0.05;
+
+/// What words mean that a page cannot do without.
+const GLOSSARY: [(&str, &str); 12] = [
+    ("Wait", "The time between a job's submission and its end in which it does not run."),
+    (
+        "Bounded slowdown",
+        "How many times as long a job takes, wait included, as it runs; run times below 10 s count as 10 s, and \
+      the least value is 1. A mean of it gives short jobs as much weight as long ones.",
+    ),
+    (
+        "Reservation",
+        "A start that the scheduler keeps free for one waiting job: other jobs may start earlier only if they do not \
+      delay it.",
+    ),
+    ("Promise", "A start, or a latest start, that the job was told. A promise is broken if the job starts later."),
+    ("Backfilling", "Jobs overtake in the queue where they fill processors that would be idle otherwise."),
+    ("Estimate", "The time that the user asked for. Schedulers plan with it unless they predict."),
+    (
+        "Prediction",
+        "The run time that the scheduler plans with instead of the estimate, learned from the user's earlier jobs.",
+    ),
+    ("Overrun", "A job runs longer than its estimate. A site may kill it, or let it run on."),
+    ("Baseline", "The policy that all others are compared with."),
+    (
+        "Interval",
+        "Where the true change lies with the stated probability, judged by how much weeks differ. A policy is clearly \
+      better or worse where the interval does not hold zero.",
+    ),
+    (
+        "Knows run times",
+        "The policy is told how long each job will run. No machine can do that; it shows how much there is to gain.",
+    ),
+    ("Preemptive", "The policy suspends running jobs and lets them go on later."),
+];
+
+/// The sheet; nothing where the results hold none.
+pub(crate) fn sheet(results: &Results, out: &mut String) {
+    let Some(summary) = &results.summary else { return };
+    out.push_str("<section id=\"summary\"><h2>In short</h2>\n");
+    let _ = writeln!(out, "<p class=\"headline\">{}</p>", escape(&summary.headline));
+    let find = |name: &str| results.policies.iter().find(|p| p.policy.text == name);
+    let chosen = summary.recommended.as_deref().and_then(find);
+    let base = find(&results.baseline);
+    if let (Some(chosen), Some(base)) = (chosen, base) {
+        side_by_side(chosen, base).html(out);
+    }
+    out.push_str("<dl class=\"sheet\">");
+    let does = |name: &str| summary.does.iter().find(|d| d.policy == name).map(|d| d.sentence.clone());
+    if let Some(chosen) = chosen {
+        let name = &chosen.policy.text;
+        entry(out, &format!("What {name} does"), does(name).as_slice());
+        entry(out, "Its price", &summary.price);
+        if let Some(base) = base {
+            entry(out, "Who gains, who loses", &who(chosen, base));
+        }
+        entry(out, "To run it", summary.to_run_it.as_slice());
+    } else if let Some(sentence) = does(&results.baseline) {
+        entry(out, &format!("What {} does", results.baseline), &[sentence]);
+    }
+    entry(out, "Assumed", &summary.assumed);
+    entry(out, "What this cannot say", &summary.open);
+    out.push_str(
+        "</dl>\n<p class=\"tools\"><button type=\"button\" id=\"print\" hidden>Print this sheet</button></p></section>\n",
+    );
+}
+
+/// What each policy does, and what words mean.
+pub(crate) fn glossary(results: &Results, out: &mut String) {
+    out.push_str("<section id=\"glossary\"><h2>Words</h2>\n");
+    if let Some(summary) = &results.summary {
+        out.push_str("<h3>What each policy does</h3>\n<dl class=\"sheet\">");
+        for does in &summary.does {
+            entry(out, &does.policy, std::slice::from_ref(&does.sentence));
+        }
+        out.push_str("</dl>\n<h3>What words mean</h3>\n");
+    }
+    out.push_str("<dl class=\"sheet\">");
+    for (word, meaning) in GLOSSARY {
+        entry(out, word, &[meaning.to_string()]);
+    }
+    out.push_str("</dl></section>\n");
+}
+
+/// A term with its sentences; nothing without any.
+fn entry(out: &mut String, term: &str, sentences: &[String]) {
+    if sentences.is_empty() {
+        return;
+    }
+    let _ = write!(out, "<div><dt>{}</dt>", escape(term));
+    for sentence in sentences {
+        let _ = write!(out, "<dd>{}</dd>", escape(sentence));
+    }
+    out.push_str("</div>");
+}
+
+fn side_by_side(chosen: &PolicyResult, base: &PolicyResult) -> Table {
+    let mut table = Table::new(
+        "sheet",
+        "The recommended policy beside the baseline",
+        ["", base.policy.text.as_str(), chosen.policy.text.as_str(), "change"],
+    );
+    let (old, new) = (&base.report, &chosen.report);
+    let time = |v: f64| duration(v);
+    let ratio = |v: f64| fixed(v, 2);
+    let share = |v: f64| percent(Some(v), 1);
+    let rows: [(&str, Option<f64>, Option<f64>, &dyn Fn(f64) -> String); 5] = [
+        ("mean wait", old.measures.wait.mean, new.measures.wait.mean, &time),
+        ("95 of 100 jobs wait at most", old.measures.wait.p95, new.measures.wait.p95, &time),
+        ("longest wait", old.measures.wait.max, new.measures.wait.max, &time),
+        ("mean bounded slowdown", old.measures.bounded_slowdown.mean, new.measures.bounded_slowdown.mean, &ratio),
+        ("utilisation", old.machine.period_utilisation, new.machine.period_utilisation, &share),
+    ];
+    for (name, old, new, show) in rows {
+        let relative = old.zip(new).filter(|(old, _)| *old > 0.0).map(|(old, new)| new / old - 1.0);
+        table.row(vec![
+            Cell::name(name),
+            Cell::number(old, show),
+            Cell::number(new, show),
+            Cell::number(relative, change),
+        ]);
+    }
+    table
+}
+
+/// Which classes of jobs gain and lose most by mean wait, and how many users do.
+fn who(chosen: &PolicyResult, base: &PolicyResult) -> Vec<String> {
+    let (Some(new), Some(old)) = (&chosen.details, &base.details) else { return Vec::new() };
+    let all: u64 = old.classes.iter().map(|class| class.jobs).sum();
+    let mut changes: Vec<(f64, &Class, f64, f64)> = Vec::new();
+    for class in &old.classes {
+        let found = new.classes.iter().find(|other| other.key == class.key);
+        let (Some(after), Some(before)) = (found.and_then(|other| other.wait), class.wait) else { continue };
+        let large = class.jobs as f64 >= WORTH_NAMING * all as f64;
+        if large && (after - before).abs() > TELLING * before.max(1.0) {
+            changes.push(((after - before) * class.jobs as f64, class, before, after));
+        }
+    }
+    changes.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let text = |(_, class, before, after): &(f64, &Class, f64, f64)| {
+        format!(
+            "jobs of {} processors ({} of all) wait {} instead of {}",
+            class.name,
+            percent(Some(class.jobs as f64 / all.max(1) as f64), 0),
+            duration(*after),
+            duration(*before)
+        )
+    };
+    let told = |word: &str, some: Vec<String>| (!some.is_empty()).then(|| format!("{word}: {}.", some.join("; ")));
+    let gain = changes.iter().filter(|c| c.0 < 0.0).take(2).map(text).collect();
+    let lose = changes.iter().rev().filter(|c| c.0 > 0.0).take(2).map(text).collect();
+    let mut sentences: Vec<String> = [told("Gain most", gain), told("Lose most", lose)].into_iter().flatten().collect();
+    sentences.extend(users(&new.users, &old.users));
+    sentences
+}
+
+fn users(new: &[Class], old: &[Class]) -> Option<String> {
+    let ratios: Vec<f64> = old
+        .iter()
+        .filter_map(|user| {
+            let after = new.iter().find(|other| other.key == user.key)?.bounded_slowdown?;
+            Some(after / user.bounded_slowdown.filter(|before| *before > 0.0)?)
+        })
+        .collect();
+    let (better, worse) = (ratios.iter().filter(|r| **r < 0.98).count(), ratios.iter().filter(|r| **r > 1.02).count());
+    (!ratios.is_empty()).then(|| {
+        format!(
+            "Of the {} users with most jobs, {} are better off and {} worse off by mean bounded slowdown.",
+            count(ratios.len() as u64),
+            count(better as u64),
+            count(worse as u64)
+        )
+    })
+}

@@ -1,0 +1,113 @@
+//! What a file is that is no log in Standard Workload Format, told from its first line.
+
+/// Fewer fields than this may stand there by chance.
+const FIELDS: usize = 4;
+
+/// What the first line of a file looks like that is no record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Foreign {
+    /// What `sacct --parsable` or `--parsable2` prints: fields parted by `|`.
+    Sacct,
+    /// What `sacct --json` prints, or other JSON.
+    Json,
+    /// Records of PBS or Torque: `04/13/2026 08:00:00;E;123.server;…`.
+    Pbs,
+    /// Records of LSF: `"JOB_FINISH" …`.
+    Lsf,
+    /// What Slurm's job completion plugin writes: `JobId=… UserId=…`.
+    JobCompletion,
+    /// Values parted by commas or semicolons.
+    Csv,
+    /// Bytes that are no text.
+    Binary,
+}
+
+impl Foreign {
+    /// What it looks like, in words.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Foreign::Sacct => "Slurm's accounting (sacct --parsable2)",
+            Foreign::Json => "JSON, as sacct --json prints it",
+            Foreign::Pbs => "accounting records of PBS or Torque",
+            Foreign::Lsf => "accounting records of LSF",
+            Foreign::JobCompletion => "records of Slurm's job completion plugin",
+            Foreign::Csv => "a table of values parted by commas or semicolons",
+            Foreign::Binary => "no text at all",
+        }
+    }
+
+    /// Whether `drystone import` makes a workload of it.
+    #[must_use]
+    pub fn can_be_imported(self) -> bool {
+        !matches!(self, Foreign::Binary | Foreign::Csv)
+    }
+
+    /// What this line looks like; `None` where it may be a record with a mistake.
+    #[must_use]
+    pub fn of(line: &[u8]) -> Option<Foreign> {
+        let control = |b: &u8| (*b < b' ' && !matches!(b, b'\t' | b'\r')) || *b == 0x7f;
+        // A letter of another alphabet may stand in a record by mistake; no text is full of them.
+        let odd = line.iter().filter(|b| !b.is_ascii()).count();
+        if line.iter().any(control) || 3 * odd > line.len() {
+            return Some(Foreign::Binary);
+        }
+        let text = String::from_utf8_lossy(line);
+        let text = text.trim();
+        let parted = |by: char| text.split(by).count() >= FIELDS;
+        if text.starts_with('{') || text.starts_with('[') {
+            return Some(Foreign::Json);
+        }
+        if text.starts_with("\"JOB_FINISH\"") {
+            return Some(Foreign::Lsf);
+        }
+        if text.starts_with("JobId=") {
+            return Some(Foreign::JobCompletion);
+        }
+        if text.contains('|') && parted('|') {
+            return Some(Foreign::Sacct);
+        }
+        if is_pbs(text) {
+            return Some(Foreign::Pbs);
+        }
+        let numbers = text.split_whitespace().all(|field| field.parse::<f64>().is_ok());
+        (!numbers && (parted(',') || parted(';'))).then_some(Foreign::Csv)
+    }
+}
+
+/// `04/13/2026 08:00:00;E;…`.
+fn is_pbs(text: &str) -> bool {
+    let shape: String = text.chars().take(20).map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    let kind = text.chars().nth(20);
+    shape == "00/00/0000 00:00:00;" && kind.is_some_and(|c| c.is_ascii_alphabetic())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_is_known_by_its_first_line() {
+        for (line, expected) in [
+            ("JobID|User|Submit|Start|End", Some(Foreign::Sacct)),
+            ("123|alice|2026-01-01T00:00:00|2026-01-01T00:10:00|COMPLETED|", Some(Foreign::Sacct)),
+            ("{", Some(Foreign::Json)),
+            ("03/01/2016 00:00:08;E;123.pbs;user=a group=b", Some(Foreign::Pbs)),
+            ("\"JOB_FINISH\" \"9.1\" 1456790400", Some(Foreign::Lsf)),
+            ("JobId=17 UserId=alice(1000) GroupId=a(1000)", Some(Foreign::JobCompletion)),
+            ("job,submit,run,procs", Some(Foreign::Csv)),
+            ("1;0;10;64;4", Some(Foreign::Csv)),
+            // Records with a mistake, and prose.
+            ("1 0 10 3600 64 -1 -1", None),
+            ("1 0 10 36o0 64 -1 -1 64 7200 -1 1 5 1 -1 0 -1 -1 -1", None),
+            ("hello", None),
+            ("1 0 10 3600 64 é -1 64 7200 -1 1 5 1 -1 0 -1 -1 -1", None),
+            ("", None),
+        ] {
+            assert_eq!(Foreign::of(line.as_bytes()), expected, "{line}");
+        }
+        assert_eq!(Foreign::of(b"\x7fELF\x02\x01\x00"), Some(Foreign::Binary));
+        assert_eq!(Foreign::of(b"\xff\xfe1 0"), Some(Foreign::Binary));
+    }
+}

@@ -1,0 +1,57 @@
+//! Other treatments of jobs that outlive their estimates than to let them run on.
+
+use crate::model::{Setting, Workload, WorkloadError};
+
+/// What becomes of jobs that outlive their estimates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Overrunning {
+    /// Their run times are cut at their estimates, as a machine does that enforces limits.
+    Kill,
+    /// Their estimates are raised to their run times, as if users had known.
+    Raise,
+}
+
+/// The workload with its overrunning jobs treated so, as `overrun=kill` or `overrun=raise` would have cleaned it, and says so in
+/// the provenance.
+///
+/// # Errors
+/// None for a workload whose run times are possible estimates.
+///
+/// Cost: O(n).
+pub fn overrunning(workload: Workload, how: Overrunning) -> Result<Workload, WorkloadError> {
+    let (machine, mut jobs, mut truth, mut provenance) = workload.into_parts();
+    for (job, truth) in jobs.iter_mut().zip(&mut truth) {
+        match how {
+            Overrunning::Kill => truth.run = truth.run.min(job.estimate),
+            Overrunning::Raise => job.estimate = job.estimate.max(truth.run),
+        }
+    }
+    let value = if how == Overrunning::Kill { "kill" } else { "raise" };
+    provenance.settings.push(Setting { name: "overrunning".to_string(), value: value.to_string() });
+    Workload::new(machine, jobs, truth, provenance)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Job, Machine, Provenance, Span, Status, Time, Truth};
+
+    #[test]
+    fn only_jobs_that_outlive_their_estimates_change() {
+        let job = |estimate| Job::new(Time(0), 1, Span(estimate));
+        let truth = |run| Truth { run: Span(run), number: 1, status: Status::Completed };
+        let workload = Workload::new(
+            Machine { procs: 1 },
+            [10, 10, 10].map(job).to_vec(),
+            [5, 10, 30].map(truth).to_vec(),
+            Provenance::default(),
+        );
+        let workload = workload.expect("possible");
+        let times = |how| -> Vec<(i64, i64)> {
+            let changed = overrunning(workload.clone(), how).expect("possible");
+            changed.jobs().iter().zip(changed.truth()).map(|(job, truth)| (job.estimate.0, truth.run.0)).collect()
+        };
+        assert_eq!(times(Overrunning::Kill), [(10, 5), (10, 10), (10, 10)]);
+        assert_eq!(times(Overrunning::Raise), [(10, 5), (10, 10), (30, 30)]);
+    }
+}
