@@ -130,6 +130,8 @@ impl<'a> Watch<'a> {
             let change = match change {
                 WhatIf::Estimate(estimate) => format!("a limit of {}", duration(estimate.as_f64())),
                 WhatIf::Procs(procs) => plural(u64::from(procs), "processor"),
+                // What is neither is not asked here.
+                _ => return None,
             };
             Some(Earlier { with: change, gain: gain.0 })
         });
@@ -333,7 +335,7 @@ mod tests {
         let job = |submit, procs, estimate| Job::new(Time(submit), procs, Span(estimate));
         let truth = |number, run| Truth { run: Span(run), number, status: Status::Completed };
         let workload = Workload::new(
-            Machine { procs: 4 },
+            Machine::new(4),
             vec![job(0, 3, 100), job(10, 4, 100), job(20, 1, 50)],
             vec![truth(1, 100), truth(2, 100), truth(3, 50)],
             Provenance::default(),

@@ -55,9 +55,7 @@ fn trial(bench: &Bench<'_>, parts: &[Workload], spec: &PolicySpec, jobs: usize, 
     // What breaks its contract is found out when it is simulated in earnest.
     while simulation.step(&mut seen).ok()? {
         steps = steps.wrapping_add(1);
-        if steps.is_multiple_of(STRIDE)
-            && (since.elapsed() > TRIAL || bench.stop.load(Ordering::Relaxed))
-        {
+        if steps.is_multiple_of(STRIDE) && (since.elapsed() > TRIAL || bench.stop.load(Ordering::Relaxed)) {
             break;
         }
     }

@@ -41,7 +41,7 @@ mod tests {
         let job = |estimate| Job::new(Time(0), 1, Span(estimate));
         let truth = |run| Truth { run: Span(run), number: 1, status: Status::Completed };
         let workload = Workload::new(
-            Machine { procs: 1 },
+            Machine::new(1),
             [10, 10, 10].map(job).to_vec(),
             [5, 10, 30].map(truth).to_vec(),
             Provenance::default(),
