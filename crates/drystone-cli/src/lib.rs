@@ -36,7 +36,7 @@ use std::process::ExitCode;
 pub fn main() -> ExitCode {
     args::choose_color_early();
     interrupt::watch();
-    let cli = match <args::Cli as clap::Parser>::try_parse() {
+    let cli = match <args::Cli as clap::Parser>::try_parse_from(args::spelled()) {
         Ok(cli) => cli,
         Err(error) => {
             if error.use_stderr() {

@@ -296,7 +296,7 @@ function paretoPlot(results, view) {
     const chosen = view.chosen.includes(p.index), style = lookOf(p, look);
     return {name: p.name, value: [x(p), y(p)], symbol: p.baseline ? 'diamond' : p.clairvoyant || p.preemptive ? 'emptyCircle' : 'circle', symbolSize: p.baseline ? 15 : 11,
       itemStyle: {color: style.color, opacity: chosen ? 1 : 0.35, borderColor: style.color},
-      label: {show: chosen, formatter: () => shortText(p.name, view.narrow ? 12 : 24), position: 'right', color: look.ink}};
+      label: {show: chosen, formatter: () => shortText(p.name, view.narrow ? 12 : 24), position: 'right', color: look.ink, minMargin: 8}};
   });
   return {
     id: 'pareto', title: 'Mean bounded slowdown and longest wait of every policy', height: 380,

@@ -41,6 +41,7 @@ pub(crate) use workload::{
 
 use crate::exit::CODES;
 use clap::{Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 
 /// Simulate, compare and choose batch scheduling policies on real logs.
 ///
@@ -52,15 +53,8 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// When to colour output; NO_COLOR is honoured.
-    #[arg(
-        long,
-        visible_alias = "colour",
-        global = true,
-        value_name = "WHEN",
-        default_value = "auto",
-        help_heading = "Global options"
-    )]
+    /// When to colour output (also --colour); NO_COLOR is honoured.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = "Global options")]
     pub(crate) color: Color,
 }
 
@@ -139,9 +133,25 @@ impl Color {
     }
 }
 
+/// The arguments, `--colour` taken for `--color` everywhere but after `gantt`, where it says by what jobs are coloured.
+pub(crate) fn spelled() -> Vec<OsString> {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    if args.iter().any(|arg| arg == "gantt") {
+        return args;
+    }
+    let spell = |arg: OsString| match arg.to_str() {
+        Some("--colour") => "--color".into(),
+        Some(text) => {
+            text.strip_prefix("--colour=").map_or_else(|| arg.clone(), |when| format!("--color={when}").into())
+        }
+        None => arg,
+    };
+    args.into_iter().map(spell).collect()
+}
+
 /// Looks for `--color` before the command line is parsed, so that it also holds for messages about the command line.
 pub(crate) fn choose_color_early() {
-    let args: Vec<String> = std::env::args_os().skip(1).map(|a| a.to_string_lossy().into_owned()).collect();
+    let args: Vec<String> = spelled().iter().skip(1).map(|a| a.to_string_lossy().into_owned()).collect();
     let pairs = args.iter().zip(args.iter().skip(1).map(Some).chain([None]));
     for (arg, next) in pairs {
         let value = match (arg.strip_prefix("--color="), arg == "--color") {
