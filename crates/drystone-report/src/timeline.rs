@@ -118,6 +118,7 @@ pub(crate) fn round(value: f64) -> f64 {
 
 impl Observer for TimelineMeter {
     const ENDS: bool = false;
+    const NOTES: bool = false;
 
     fn settled(&mut self, now: Time, levels: Levels) {
         self.start.get_or_insert(now);

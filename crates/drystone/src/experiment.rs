@@ -37,6 +37,7 @@ pub struct Experiment<'a> {
     promises: bool,
     stop: Option<&'a AtomicBool>,
     progress: Option<&'a (dyn Fn(u64) + Sync)>,
+    threads: u32,
 }
 
 /// What came out of an experiment.
@@ -85,6 +86,7 @@ impl<'a> Experiment<'a> {
             promises: true,
             stop: None,
             progress: None,
+            threads: 1,
         }
     }
 
@@ -113,6 +115,11 @@ impl<'a> Experiment<'a> {
     pub fn finding(self, metrics: &[Metric], selection: Selection) -> Experiment<'a> {
         let promises = metrics.iter().any(|metric| metric.needs().contains(&crate::metrics::Needs::Promises));
         Experiment { config: Config::of(metrics, selection), promises, ..self }
+    }
+
+    /// Lets a policy that searches use so many threads within a decision. The results do not depend on it.
+    pub fn with_threads(self, threads: u32) -> Experiment<'a> {
+        Experiment { threads, ..self }
     }
 
     /// Stops soon after this is set.
@@ -156,7 +163,8 @@ impl<'a> Experiment<'a> {
     fn simulate(&self, part: &Workload, observer: &mut impl Observer) -> Result<bool, ExperimentError> {
         let scheduler = scheduler(self.policy, self.priorities, part)?;
         scheduler.fits(part)?;
-        let mut simulation = Simulation::new(part.machine(), scheduler, Replay::new(part)).on(&self.platform);
+        let mut simulation =
+            Simulation::new(part.machine(), scheduler, Replay::new(part)).on(&self.platform).with_threads(self.threads);
         if !(self.config.predictability || self.config.keep_jobs) {
             simulation = simulation.without_accuracy();
         }
@@ -204,6 +212,8 @@ impl Counted<'_> {
 }
 
 impl Observer for Counted<'_> {
+    const NOTES: bool = false;
+
     #[inline]
     fn ended(&mut self, _: &Ended<'_>) {
         self.ended += 1;

@@ -35,6 +35,11 @@ pub(crate) struct RunArgs {
     #[arg(long, help_heading = "Measuring", conflicts_with = "each_month")]
     pub(crate) stalls: bool,
 
+    /// Threads that a policy which searches (goal) uses within a decision. The results do not depend on it.
+    #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true,
+        value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) search_threads: u32,
+
     /// Write the schedule job by job: .csv, .parquet, .swf, .swf.gz or .swf.zst; - is the standard output, which then has
     /// the schedule alone, as .swf.
     #[arg(long, value_name = "FILE", help_heading = "Output")]

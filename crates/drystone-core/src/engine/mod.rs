@@ -12,6 +12,7 @@ mod session;
 mod simulation;
 mod source;
 mod stopwatch;
+mod watched;
 
 pub use fitness::Unfit;
 pub use notes::{Note, Notes};
@@ -22,3 +23,4 @@ pub use session::{ImpossibleJob, Scheduler, Session, Violation};
 pub use simulation::{Simulation, SimulationError};
 pub use source::{Incoming, Replay, Source};
 pub use stopwatch::WallClock;
+pub use watched::Watched;

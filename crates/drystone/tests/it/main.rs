@@ -48,3 +48,4 @@ mod suspension_choices;
 mod suspension_golden;
 mod suspension_published;
 mod suspension_ticks;
+mod watched;

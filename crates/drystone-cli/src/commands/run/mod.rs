@@ -44,6 +44,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     let measured = Experiment::new(&spec, &input.workload)
         .in_parts(parts.as_slice())
         .on(platform)
+        .with_threads(args.search_threads)
         .with(priorities.as_ref())
         .measuring(config)
         .telling(&|jobs| progress.add(jobs))
