@@ -8,6 +8,7 @@ mod orders;
 mod policies;
 mod predict;
 mod predict_verdict;
+mod predictors;
 mod report;
 mod reproduce;
 mod run;

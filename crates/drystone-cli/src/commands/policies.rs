@@ -1,6 +1,7 @@
 //! `drystone policies`: the registry for people.
 
 use super::orders::{Orders, describe, orders};
+use super::predictors::{self, PredictorEntry};
 use crate::args::{InfoFormat, PoliciesArgs};
 use crate::exit::{DONE, Failure, Outcome};
 use crate::output::document::{Document, Table};
@@ -17,6 +18,7 @@ struct Listing {
     policies: Vec<KindEntry>,
     aliases: Vec<AliasEntry>,
     common_parameters: Vec<ParamEntry>,
+    predictors: Vec<PredictorEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     orders: Option<Orders>,
 }
@@ -31,10 +33,10 @@ struct KindEntry {
 }
 
 #[derive(Serialize)]
-struct ParamEntry {
-    name: &'static str,
-    default: &'static str,
-    values: String,
+pub(super) struct ParamEntry {
+    pub(super) name: &'static str,
+    pub(super) default: &'static str,
+    pub(super) values: String,
     /// The types of values that it takes, for machines.
     takes: Vec<Type>,
     /// For whom it is: main, study, expert.
@@ -89,7 +91,7 @@ impl From<&Takes> for Type {
 }
 
 impl ParamEntry {
-    fn new(p: &Param, needs: &[Needs]) -> ParamEntry {
+    pub(super) fn new(p: &Param, needs: &[Needs]) -> ParamEntry {
         let needs = needs.iter().filter(|needs| needs.params.contains(&p.name)).map(Needs::to_string);
         ParamEntry {
             name: p.name,
@@ -103,7 +105,7 @@ impl ParamEntry {
     }
 
     /// For people.
-    fn meaning(&self) -> String {
+    pub(super) fn meaning(&self) -> String {
         if self.needs.is_empty() {
             return self.meaning.to_string();
         }
@@ -186,6 +188,7 @@ fn listing(args: &PoliciesArgs) -> Result<Listing, Failure> {
         policies: kinds.into_iter().map(Into::into).collect(),
         aliases: aliases.into_iter().map(Into::into).collect(),
         common_parameters: COMMON.iter().map(|p| ParamEntry::new(p, &[])).collect(),
+        predictors: predictors::all(),
         orders: takes_formulas.then(orders),
     })
 }
@@ -223,6 +226,7 @@ fn overview(listing: &Listing) -> Document {
     }
     variants(listing, &mut document);
     describe(&mut document);
+    predictors::describe(&listing.predictors, &mut document);
     document.text("Write NAME[@VARIANT][(PARAMETER=VALUE,...)], e.g. easy, 'easy(backfill=sjf)', easy@tsafrir2007.");
     document
 }

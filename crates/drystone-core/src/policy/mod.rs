@@ -16,7 +16,7 @@ pub mod suspension;
 mod view;
 
 pub use crate::snapshot::{Snapshot, SnapshotError};
-pub use crate::text::{Args, Call, Condition, Form, Level, Needs, Param, SpecError, Takes};
+pub use crate::text::{Args, Call, Condition, Form, Level, Needs, Param, RegisterError, SpecError, Takes};
 pub use backfill::{Arrive, Backfill, Choices, Guard, Overdue};
 pub use conservative::Conservative;
 pub use contract::{Action, Actions, Event, Gauge, Moved, Pass, Placement, Policy, Requirement, Why};
@@ -25,7 +25,7 @@ pub use kinds::{ALIASES, COMMON};
 pub use multiqueue::{Borders, Control, Delay, MultiQueue, Own, Promising, QueueSettings};
 pub use outside::Outside;
 pub use planned::Notice;
-pub use registry::{Alias, Build, Kind, RegisterError, Variant, built_in, kind, kinds, names, register, register_anew};
+pub use registry::{Alias, Build, Kind, Variant, built_in, kind, kinds, names, register, register_anew};
 pub use slack::{Priorities, PriorityError, Slack};
 pub use spec::PolicySpec;
 pub(crate) use view::{Entry, Known, World};

@@ -3,7 +3,7 @@
 
 use super::kinds::{ALIASES, BUILT_IN, COMMON};
 use super::{Policy, PolicySpec};
-use crate::text::{Args, Call, Needs, Param, SpecError, is_name};
+use crate::text::{Args, Call, Needs, Param, RegisterError, SpecError, name_problem};
 use std::fmt;
 use std::sync::{PoisonError, RwLock};
 
@@ -134,12 +134,6 @@ impl Kind {
     }
 }
 
-/// Names are read in small letters.
-fn name_problem(name: &str) -> Option<String> {
-    let plain = !name.is_empty() && name.chars().all(|c| is_name(c) && !c.is_ascii_uppercase());
-    (!plain).then(|| format!("`{name}` is no name; use small letters, digits, `-`, `_`, `.` or `+`"))
-}
-
 impl fmt::Debug for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)
@@ -157,28 +151,6 @@ pub struct Alias {
     pub summary: &'static str,
     /// What it stands for besides in a variant, where the study had more choices of its own: variant and parameters.
     pub in_variant: &'static [(&'static str, &'static str)],
-}
-
-/// Why a policy or a predictor cannot be registered. A bug of the program that registers it.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RegisterError {
-    /// Its name stands for another one already, perhaps for itself.
-    #[error("`{name}` is registered already, as {by}; give it another name, and register each only once")]
-    Taken {
-        /// The name.
-        name: String,
-        /// What bears it.
-        by: String,
-    },
-    /// Its declaration contradicts itself.
-    #[error("`{name}` cannot be registered: {problem}")]
-    Unsound {
-        /// Its name.
-        name: String,
-        /// What is wrong.
-        problem: String,
-    },
 }
 
 /// What other crates have registered, in that order.

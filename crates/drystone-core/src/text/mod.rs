@@ -3,6 +3,7 @@
 mod args;
 mod grammar;
 mod param;
+mod register;
 mod takes;
 
 pub use args::Args;
@@ -10,4 +11,6 @@ pub use grammar::{Call, SpecError};
 pub(crate) use grammar::{is_name, nearest};
 pub(crate) use param::plain;
 pub use param::{Condition, Level, Needs, Param};
+pub use register::RegisterError;
+pub(crate) use register::name_problem;
 pub use takes::{Form, Takes};

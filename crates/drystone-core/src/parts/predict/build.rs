@@ -1,9 +1,7 @@
 //! Predictors by name.
 
-use super::{
-    Above, Branch, Correction, Fallback, Forecast, Learner, LearnerOptions, Metric, Perfect, Predictor, Propagation,
-    Quantile, Recency, Recent, RecentOptions, UserEstimate, Weight, Window,
-};
+use super::kinds::{FACTORS, PredictorKind, predictors, recent, shortest_recent};
+use super::{Correction, Forecast, Predictor};
 use crate::text::{Args, Call, Form, SpecError, Takes};
 
 /// What `predict=` takes, for people.
@@ -71,36 +69,70 @@ fn automatic(learns: bool) -> Correction {
     if learns { Correction::Estimate } else { Correction::None }
 }
 
+/// A predictor by name with its parameters, before it is built.
+struct Named {
+    kind: &'static PredictorKind,
+    set: Vec<(String, String)>,
+}
+
+impl Named {
+    /// What a call names: a known predictor, with known parameters, each once.
+    fn of(call: &Call) -> Result<Named, String> {
+        let Some(kind) = predictors().into_iter().find(|k| k.name == call.name && call.variant.is_none()) else {
+            return Err(format!("`{call}` is no predictor; predict takes {VALUES}"));
+        };
+        let mut set: Vec<(String, String)> = Vec::new();
+        for (key, value) in &call.args {
+            let key = key.as_deref().or(kind.unnamed).filter(|key| kind.params.iter().any(|p| p.name == *key));
+            let Some(key) = key else {
+                let unknown = call.args.iter().find(|(_, v)| v == value).and_then(|(key, _)| key.as_deref());
+                return Err(format!("{} takes no `{}`; predict takes {VALUES}", kind.name, unknown.unwrap_or(value)));
+            };
+            if set.iter().any(|(known, _)| known == key) {
+                return Err(format!("`{key}` of {} is given twice", kind.name));
+            }
+            set.push((key.to_string(), value.clone()));
+        }
+        Ok(Named { kind, set })
+    }
+
+    fn args(&self) -> Args<'_> {
+        Args { text: self.kind.name, params: [self.kind.params, &[]], set: &self.set }
+    }
+
+    /// Every parameter with its value in force, as numbers are written as a rule.
+    fn in_full(&self) -> String {
+        let args = self.args();
+        let told = self.kind.params.iter().map(|param| {
+            let text = args.text(param.name);
+            let value = text.parse::<f64>().map_or_else(|_| text.to_string(), |number| number.to_string());
+            if self.kind.unnamed == Some(param.name) { value } else { format!("{}={value}", param.name) }
+        });
+        let told = told.collect::<Vec<_>>().join(",");
+        if told.is_empty() { self.kind.name.to_string() } else { format!("{}({told})", self.kind.name) }
+    }
+}
+
 /// A predictor, the factor on its predictions, and whether it learns.
 fn predictor(text: &str) -> Result<(Box<dyn Predictor>, u32, bool), String> {
     let call = Call::parse(text).map_err(|e| e.problem)?;
-    let plain = call.args.is_empty() && call.variant.is_none();
-    match call.name.as_str() {
-        "estimate" if plain => Ok((Box::new(UserEstimate), 1, false)),
-        "perfect" if plain => Ok((Box::new(Perfect), 1, false)),
-        "recent" => Ok((Box::new(Recent::new(recent(&call)?)), 1, true)),
-        "quantile" => {
-            let (q, size, least) = quantile(&call)?;
-            Ok((Box::new(Quantile::new(q, size, least)), 1, true))
-        }
-        "learn" => Ok((Box::new(Learner::new(learner(&call)?)), 1, true)),
-        "double" | "times" => {
-            let inner: Vec<&str> = call.args.iter().filter(|a| a.0.is_none()).map(|a| a.1.as_str()).collect();
-            let (factor, inner) = match (call.name.as_str(), inner.as_slice()) {
-                ("double", [inner]) => (2, *inner),
-                ("times", [factor, inner]) => {
-                    let factor = factor.parse().ok().filter(|f| (1..=1000).contains(f));
-                    (factor.ok_or("the factor of times(K,PREDICTOR) is a number from 1 to 1000")?, *inner)
-                }
-                _ => return Err("write double(PREDICTOR) or times(K,PREDICTOR)".into()),
-            };
-            let (predictor, more, learns) = predictor(inner)?;
-            let factor =
-                u32::checked_mul(factor, more).filter(|&f| f <= 1000).ok_or("the factors multiply beyond 1000")?;
-            Ok((predictor, factor, learns))
-        }
-        _ => Err(format!("`{text}` is no predictor; predict takes {VALUES}")),
+    if !FACTORS.contains(&call.name.as_str()) {
+        let named = Named::of(&call)?;
+        let predictor = (named.kind.build)(&named.args()).map_err(|e| e.problem)?;
+        return Ok((predictor, 1, named.kind.learns));
     }
+    let inner: Vec<&str> = call.args.iter().filter(|a| a.0.is_none()).map(|a| a.1.as_str()).collect();
+    let (factor, inner) = match (call.name.as_str(), inner.as_slice()) {
+        ("double", [inner]) => (2, *inner),
+        ("times", [factor, inner]) => {
+            let factor = factor.parse().ok().filter(|f| (1..=1000).contains(f));
+            (factor.ok_or("the factor of times(K,PREDICTOR) is a number from 1 to 1000")?, *inner)
+        }
+        _ => return Err("write double(PREDICTOR) or times(K,PREDICTOR)".into()),
+    };
+    let (predictor, more, learns) = predictor(inner)?;
+    let factor = u32::checked_mul(factor, more).filter(|&f| f <= 1000).ok_or("the factors multiply beyond 1000")?;
+    Ok((predictor, factor, learns))
 }
 
 /// The shortest text of the same predictor: texts of predictors that always predict the same ([`RecentOptions::canonical`])
@@ -111,12 +143,15 @@ fn predictor(text: &str) -> Result<(Box<dyn Predictor>, u32, bool), String> {
 pub(crate) fn canonical(text: &str) -> Result<(String, bool), String> {
     let (_, factor, learns) = predictor(text)?;
     let mut call = Call::parse(text).map_err(|e| e.problem)?;
-    while matches!(call.name.as_str(), "double" | "times") {
+    while FACTORS.contains(&call.name.as_str()) {
         let inner = call.args.iter().rfind(|a| a.0.is_none()).map_or("", |a| a.1.as_str());
         call = Call::parse(inner).map_err(|e| e.problem)?;
     }
     let plain = match call.name.as_str() {
-        "recent" => print_recent(&recent(&call)?.canonical(), false),
+        "recent" => {
+            let options = recent(&Named::of(&call)?.args()).map_err(|e| e.problem)?;
+            shortest_recent(&options.canonical())
+        }
         _ => call.to_string(),
     };
     Ok((if factor == 1 { plain } else { format!("times({factor},{plain})") }, learns))
@@ -128,148 +163,14 @@ pub(crate) fn canonical(text: &str) -> Result<(String, bool), String> {
 /// A text that names no predictor.
 pub(crate) fn in_full(text: &str) -> Result<String, String> {
     let call = Call::parse(text).map_err(|e| e.problem)?;
-    Ok(match call.name.as_str() {
-        "recent" => print_recent(&recent(&call)?, true),
-        "quantile" => {
-            let (q, size, least) = quantile(&call)?;
-            format!("quantile({q},size={size},least={least})")
-        }
-        "learn" => {
-            let o = learner(&call)?;
-            let (under, over, weight) = (name(o.under, BRANCHES), name(o.over, BRANCHES), name(o.weight, WEIGHTS));
-            format!("learn(under={under},over={over},bias={},weight={weight},rate={},l2={})", o.bias, o.rate, o.l2)
-        }
-        "double" | "times" => {
-            let args = call.args.iter().enumerate().map(|(at, (_, arg))| match at + 1 == call.args.len() {
-                true => in_full(arg),
-                false => Ok(arg.clone()),
-            });
-            format!("{}({})", call.name, args.collect::<Result<Vec<_>, _>>()?.join(","))
-        }
-        _ => call.to_string(),
-    })
-}
-
-const WINDOWS: &[(&str, Window)] =
-    &[("all", Window::All), ("immediate", Window::Immediate), ("extended", Window::Extended)];
-const METRICS: &[(&str, Metric)] =
-    &[("average", Metric::Average), ("median", Metric::Median), ("min", Metric::Min), ("max", Metric::Max)];
-const FALLBACKS: &[(&str, Fallback)] = &[("estimate", Fallback::Estimate), ("relative", Fallback::Relative)];
-const RECENCIES: &[(&str, Recency)] = &[("submission", Recency::Submission), ("termination", Recency::Termination)];
-const ABOVES: &[(&str, Above)] = &[("discard", Above::Discard), ("clip", Above::Clip), ("keep", Above::Keep)];
-const PROPAGATIONS: &[(&str, Propagation)] =
-    &[("no", Propagation::None), ("waiting", Propagation::Waiting), ("running", Propagation::Running)];
-const BRANCHES: &[(&str, Branch)] = &[("linear", Branch::Linear), ("squared", Branch::Squared)];
-const WEIGHTS: &[(&str, Weight)] = &[
-    ("even", Weight::Even),
-    ("area", Weight::Area),
-    ("small", Weight::Small),
-    ("long", Weight::Long),
-    ("wide", Weight::Wide),
-];
-
-/// What [`recent`] reads back; defaults only where they are asked for.
-fn print_recent(o: &RecentOptions, in_full: bool) -> String {
-    let d = RecentOptions::default();
-    let mut text = format!("recent({}", o.size);
-    let mut put = |key: &str, differs: bool, value: &str| {
-        if differs || in_full {
-            text.push_str(&format!(",{key}={value}"));
-        }
-    };
-    put("window", o.window != d.window, name(o.window, WINDOWS));
-    put("full", o.full != d.full, if o.full { "yes" } else { "no" });
-    put("metric", o.metric != d.metric, name(o.metric, METRICS));
-    put("fallback", o.fallback != d.fallback, name(o.fallback, FALLBACKS));
-    put("recency", o.recency != d.recency, name(o.recency, RECENCIES));
-    put("above", o.above != d.above, name(o.above, ABOVES));
-    put("propagate", o.propagation != d.propagation, name(o.propagation, PROPAGATIONS));
-    text.push(')');
-    text
-}
-
-/// Refuses a parameter that is given twice, once without its name.
-fn given_once(call: &Call, unnamed: &str) -> Result<(), String> {
-    let names = || call.args.iter().map(|(key, _)| key.as_deref().unwrap_or(unnamed));
-    match names().enumerate().find(|(at, name)| names().take(*at).any(|before| before == *name)) {
-        Some((_, name)) => Err(format!("`{name}` of {} is given twice", call.name)),
-        None => Ok(()),
+    if !FACTORS.contains(&call.name.as_str()) {
+        return Ok(Named::of(&call)?.in_full());
     }
-}
-
-fn recent(call: &Call) -> Result<RecentOptions, String> {
-    given_once(call, "size")?;
-    let mut o = RecentOptions::default();
-    for (key, value) in &call.args {
-        match key.as_deref().unwrap_or("size") {
-            "size" => {
-                let size = value.parse().ok().filter(|s| (1..=1000).contains(s));
-                o.size =
-                    size.ok_or_else(|| format!("the size of a window is a number from 1 to 1000, not `{value}`"))?;
-            }
-            "window" => o.window = word(value, WINDOWS)?,
-            "full" => o.full = word(value, &[("yes", true), ("no", false)])?,
-            "metric" => o.metric = word(value, METRICS)?,
-            "fallback" => o.fallback = word(value, FALLBACKS)?,
-            "recency" => o.recency = word(value, RECENCIES)?,
-            "above" => o.above = word(value, ABOVES)?,
-            "propagate" => o.propagation = word(value, PROPAGATIONS)?,
-            other => return Err(format!("recent takes no `{other}`; predict takes {VALUES}")),
-        }
-    }
-    Ok(o)
-}
-
-/// q, size, least.
-fn quantile(call: &Call) -> Result<(f64, usize, usize), String> {
-    given_once(call, "q")?;
-    let (mut q, mut size, mut least) = (0.5, 20usize, 2usize);
-    for (key, value) in &call.args {
-        let count = || value.parse().ok().filter(|s| (1..=1000).contains(s));
-        match key.as_deref().unwrap_or("q") {
-            "q" => {
-                q = value.parse().ok().filter(|q| (0.0..=1.0).contains(q)).ok_or("a quantile lies between 0 and 1")?;
-            }
-            "size" => size = count().ok_or("the size of a window is a number from 1 to 1000")?,
-            "least" => least = count().ok_or("least is a number from 1 to 1000")?,
-            other => return Err(format!("quantile takes no `{other}`; predict takes {VALUES}")),
-        }
-    }
-    if least > size {
-        return Err(format!("quantile waits for {least} jobs but remembers only {size}"));
-    }
-    Ok((q, size, least))
-}
-
-fn learner(call: &Call) -> Result<LearnerOptions, String> {
-    let mut o = LearnerOptions::default();
-    for (key, value) in &call.args {
-        let positive = || value.parse().ok().filter(|v: &f64| (1e-12..=1e24).contains(v));
-        match key.as_deref() {
-            Some("under") => o.under = word(value, BRANCHES)?,
-            Some("over") => o.over = word(value, BRANCHES)?,
-            Some("weight") => o.weight = word(value, WEIGHTS)?,
-            Some("bias") => o.bias = positive().ok_or("the bias of learn is a positive number")?,
-            Some("rate") => o.rate = positive().ok_or("the rate of learn is a positive number")?,
-            Some("l2") if value == "0" => o.l2 = 0.0,
-            Some("l2") => o.l2 = positive().ok_or("l2 is 0 or a positive number")?,
-            other => {
-                return Err(format!("learn takes no `{}`; predict takes {VALUES}", other.unwrap_or(value)));
-            }
-        }
-    }
-    Ok(o)
-}
-
-fn word<T: Copy>(value: &str, words: &[(&str, T)]) -> Result<T, String> {
-    let all: Vec<&str> = words.iter().map(|w| w.0).collect();
-    let found = words.iter().find(|w| w.0 == value);
-    found.map(|w| w.1).ok_or_else(|| format!("`{value}` is none of {}", all.join(", ")))
-}
-
-/// The word for a value.
-fn name<T: Copy + PartialEq>(value: T, words: &[(&'static str, T)]) -> &'static str {
-    words.iter().find(|w| w.1 == value).map_or("", |w| w.0)
+    let args = call.args.iter().enumerate().map(|(at, (_, arg))| match at + 1 == call.args.len() {
+        true => in_full(arg),
+        false => Ok(arg.clone()),
+    });
+    Ok(format!("{}({})", call.name, args.collect::<Result<Vec<_>, _>>()?.join(",")))
 }
 
 #[cfg(test)]
@@ -317,6 +218,37 @@ mod tests {
         }
     }
 
+    /// What people read in one line names every predictor and every parameter of the table.
+    #[test]
+    fn people_are_told_of_all() {
+        for kind in predictors() {
+            assert!(VALUES.contains(kind.name), "{kind:?}");
+            for param in kind.params.iter().filter(|p| kind.unnamed != Some(p.name)) {
+                assert!(VALUES.contains(&format!("{}=", param.name)), "{kind:?}: {}", param.name);
+            }
+        }
+    }
+
+    /// Every predictor takes each of its parameters at each value that its type suggests.
+    #[test]
+    fn predictors_take_what_they_say() {
+        for kind in predictors() {
+            assert!(predictor(kind.name).is_ok_and(|(_, _, learns)| learns == kind.learns), "{kind:?}");
+            for param in kind.params {
+                for value in param.samples() {
+                    let text = match kind.name {
+                        // As many jobs are remembered as are waited for.
+                        "quantile" if param.name == "least" => format!("quantile(size=1000,least={value})"),
+                        "quantile" if param.name == "size" => format!("quantile(least=1,size={value})"),
+                        name => format!("{name}({}={value})", param.name),
+                    };
+                    assert!(predictor(&text).is_ok(), "{text}");
+                    assert_eq!(in_full(&in_full(&text).expect("good")), in_full(&text));
+                }
+            }
+        }
+    }
+
     #[test]
     fn names_and_mistakes() {
         for good in [
@@ -336,7 +268,7 @@ mod tests {
         for (bad, part) in [
             ("oracle", "is no predictor"),
             ("recent(0)", "from 1 to 1000"),
-            ("recent(2,window=wide)", "none of all, immediate, extended"),
+            ("recent(2,window=wide)", "window takes all|immediate|extended"),
             ("recent(size=x)", "from 1 to 1000"),
             ("recent(2,size=3)", "`size` of recent is given twice"),
             ("recent(2,3)", "`size` of recent is given twice"),
@@ -345,12 +277,14 @@ mod tests {
             ("double()", "write double"),
             ("times(0,estimate)", "from 1 to 1000"),
             ("times(100,times(100,estimate))", "beyond 1000"),
-            ("quantile(1.5)", "between 0 and 1"),
+            ("quantile(1.5)", "q takes a number from 0 to 1"),
             ("quantile(0.5,size=2,least=3)", "remembers only 2"),
-            ("learn(weight=heavy)", "none of even, area"),
-            ("learn(rate=0)", "a positive number"),
+            ("learn(weight=heavy)", "weight takes even|area|small|long|wide"),
+            ("learn(rate=0)", "rate takes a number above 0"),
+            ("learn(l2=1e-300)", "l2 of learn is at least 1e-12"),
             ("learn(5)", "no `5`"),
-            ("estimate(2)", "is no predictor"),
+            ("estimate(2)", "estimate takes no `2`"),
+            ("recent@old", "is no predictor"),
         ] {
             let error = predictor(bad).err().unwrap_or_default();
             assert!(error.contains(part), "{bad}: {error}");

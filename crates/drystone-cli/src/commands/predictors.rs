@@ -1,0 +1,52 @@
+//! What `predict=` takes, as `drystone policies` shows it.
+
+use super::policies::ParamEntry;
+use crate::output::document::{Document, Table};
+use drystone::parts::predict::{PredictorKind, predictors};
+use serde::Serialize;
+
+/// A predictor.
+#[derive(Serialize)]
+pub(super) struct PredictorEntry {
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+    /// Whether it learns from history.
+    learns: bool,
+    parameters: Vec<ParamEntry>,
+}
+
+impl From<&PredictorKind> for PredictorEntry {
+    fn from(kind: &PredictorKind) -> PredictorEntry {
+        PredictorEntry {
+            name: kind.name,
+            summary: kind.summary,
+            source: kind.source,
+            learns: kind.learns,
+            parameters: kind.params.iter().map(|p| ParamEntry::new(p, &[])).collect(),
+        }
+    }
+}
+
+/// All predictors.
+pub(super) fn all() -> Vec<PredictorEntry> {
+    predictors().into_iter().map(Into::into).collect()
+}
+
+/// For people.
+pub(super) fn describe(all: &[PredictorEntry], document: &mut Document) {
+    document.heading("Predictors, for predict=");
+    let mut table = Table::new(["predictor", "what it predicts", "source"]).texts(&[0, 1, 2]);
+    for kind in all {
+        table.row(vec![kind.name.into(), kind.summary.into(), kind.source.into()]);
+    }
+    document.table(table);
+    document.text("double(PREDICTOR) and times(K,PREDICTOR) multiply the predictions of another one.");
+    document.heading("Parameters of predictors");
+    let mut table = Table::new(["predictor", "parameter", "default", "meaning", "values"]).texts(&[0, 1, 2, 3, 4]);
+    for (kind, p) in all.iter().flat_map(|kind| kind.parameters.iter().map(move |p| (kind, p))) {
+        let values = p.values.as_str().into();
+        table.row(vec![kind.name.into(), p.name.into(), p.default.into(), p.meaning().into(), values]);
+    }
+    document.table(table);
+}

@@ -1,0 +1,335 @@
+//! Every predictor by name: its parameters, how it is built; those of this crate and those that others register.
+
+use super::{
+    Above, Branch, Fallback, Learner, LearnerOptions, Metric, Perfect, Predictor, Propagation, Quantile, Recency,
+    Recent, RecentOptions, UserEstimate, Weight, Window,
+};
+use crate::text::{Args, Param, RegisterError, SpecError, Takes};
+use std::fmt;
+use std::sync::{PoisonError, RwLock};
+
+/// How a predictor is built from its parameters.
+pub type BuildPredictor = &'static (dyn Fn(&Args<'_>) -> Result<Box<dyn Predictor>, SpecError> + Send + Sync);
+
+/// A family of predictors, named in `predict=`.
+#[non_exhaustive]
+pub struct PredictorKind {
+    /// Its name.
+    pub name: &'static str,
+    /// One line for people.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// Its parameters.
+    pub params: &'static [Param],
+    /// The parameter whose value may stand without its key, as in `recent(2)`, if there is one.
+    pub unnamed: Option<&'static str>,
+    /// Whether it learns from history: then `correct=auto` corrects to the user's estimate.
+    pub learns: bool,
+    /// Builds it from its parameters.
+    pub build: BuildPredictor,
+}
+
+impl PredictorKind {
+    /// A family without parameters that learns from history.
+    #[must_use]
+    pub const fn new(name: &'static str, summary: &'static str, build: BuildPredictor) -> PredictorKind {
+        PredictorKind { name, summary, source: "", params: &[], unnamed: None, learns: true, build }
+    }
+
+    /// With a source: a paper, a program, a site.
+    #[must_use]
+    pub const fn source(mut self, source: &'static str) -> PredictorKind {
+        self.source = source;
+        self
+    }
+
+    /// With these parameters.
+    #[must_use]
+    pub const fn params(mut self, params: &'static [Param]) -> PredictorKind {
+        self.params = params;
+        self
+    }
+
+    /// With a parameter whose value may stand without its key.
+    #[must_use]
+    pub const fn unnamed(mut self, param: &'static str) -> PredictorKind {
+        self.unnamed = Some(param);
+        self
+    }
+
+    /// One that learns nothing.
+    #[must_use]
+    pub const fn without_history(mut self) -> PredictorKind {
+        self.learns = false;
+        self
+    }
+
+    /// What is wrong with its declaration, found without building it.
+    fn problem(&self) -> Option<String> {
+        if let Some(problem) = crate::text::name_problem(self.name) {
+            return Some(problem);
+        }
+        if let Some(problem) = self.params.iter().find_map(Param::problem) {
+            return Some(problem);
+        }
+        let twice = (1..self.params.len()).find(|&at| self.params[..at].iter().any(|p| p.name == self.params[at].name));
+        if let Some(at) = twice {
+            return Some(format!("it declares `{}` twice", self.params[at].name));
+        }
+        let unknown = self.unnamed.filter(|name| !self.params.iter().any(|p| p.name == *name))?;
+        Some(format!("`unnamed` is `{unknown}`, which is no parameter of it"))
+    }
+}
+
+impl fmt::Debug for PredictorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// Names that stand for a predictor with its predictions multiplied.
+pub(super) const FACTORS: [&str; 2] = ["double", "times"];
+
+/// The predictors of this crate. One entry each.
+static BUILT_IN: &[&PredictorKind] = &[&ESTIMATE, &PERFECT, &RECENT, &QUANTILE, &LEARN];
+
+static ESTIMATE: PredictorKind = PredictorKind::new("estimate", "the user's estimate", &|_| Ok(Box::new(UserEstimate)))
+    .source("what every batch system has")
+    .without_history();
+
+static PERFECT: PredictorKind =
+    PredictorKind::new("perfect", "the true run time: a bound, not for real machines", &|_| Ok(Box::new(Perfect)))
+        .source("the bound of every study of predictions")
+        .without_history();
+
+static RECENT: PredictorKind =
+    PredictorKind::new("recent", "run times of the user's last jobs", &|args| Ok(Box::new(Recent::new(recent(args)?))))
+        .source("Tsafrir, Etsion & Feitelson 2007; `recency=termination,above=clip` after Gaussier et al. 2015")
+        .unnamed("size")
+        .params(&[
+            Param::new("size", "2", WINDOW_SIZE, "how many jobs the window holds"),
+            Param::new(
+                "window",
+                "all",
+                &[Takes::Words(&["all", "immediate", "extended"])],
+                "which jobs of the user are in it",
+            ),
+            Param::new("full", "yes", &[Takes::NO_YES], "whether the window must be full to predict from"),
+            Param::new(
+                "metric",
+                "average",
+                &[Takes::Words(&["average", "median", "min", "max"])],
+                "what summarises it",
+            ),
+            Param::new(
+                "fallback",
+                "estimate",
+                &[Takes::Words(&["estimate", "relative"])],
+                "what is predicted otherwise",
+            ),
+            Param::new(
+                "recency",
+                "submission",
+                &[Takes::Words(&["submission", "termination"])],
+                "by what jobs are recent",
+            ),
+            Param::new(
+                "above",
+                "discard",
+                &[Takes::Words(&["discard", "clip", "keep"])],
+                "what becomes of predictions above the estimate",
+            ),
+            Param::new(
+                "propagate",
+                "no",
+                &[Takes::Words(&["no", "waiting", "running"])],
+                "which predictions already made new history changes",
+            ),
+        ]);
+
+static QUANTILE: PredictorKind = PredictorKind::new(
+    "quantile",
+    "a quantile of the run times of the user's last jobs, relative to their estimates",
+    &|args| {
+        let (size, least) = (args.get("size")?, args.get("least")?);
+        if least > size {
+            return Err(args.error(format!("quantile waits for {least} jobs but remembers only {size}")));
+        }
+        Ok(Box::new(Quantile::new(args.get("q")?, size, least)))
+    },
+)
+.source("Drystone")
+.unnamed("q")
+.params(&[
+    Param::new("q", "0.5", &[Takes::Number { from: 0.0, to: 1.0 }], "the quantile"),
+    Param::new("size", "20", WINDOW_SIZE, "how many jobs are remembered"),
+    Param::new("least", "2", WINDOW_SIZE, "how many jobs there must be to predict from"),
+]);
+
+static LEARN: PredictorKind =
+    PredictorKind::new("learn", "a model of all users' jobs, fitted whenever a job ends", &|args| {
+        Ok(Box::new(Learner::new(learner(args)?)))
+    })
+    .source("Gaussier, Glesser, Reis & Trystram 2015")
+    .params(&[
+        Param::new("under", "linear", BRANCH, "the loss of predictions that are too short"),
+        Param::new("over", "squared", BRANCH, "the loss of predictions that are too long"),
+        Param::new("bias", "1", POSITIVE, "the weight of the loss of predictions that are too short"),
+        Param::new(
+            "weight",
+            "area",
+            &[Takes::Words(&["even", "area", "small", "long", "wide"])],
+            "which jobs count more",
+        ),
+        Param::new("rate", "5000", POSITIVE, "how fast it learns").expert(),
+        Param::new(
+            "l2",
+            "4000000000",
+            &[Takes::Number { from: 0.0, to: 1e24 }],
+            "how strongly coefficients are kept small",
+        )
+        .expert(),
+    ]);
+
+const WINDOW_SIZE: &[Takes] = &[Takes::Whole { from: 1, to: 1_000 }];
+const BRANCH: &[Takes] = &[Takes::Words(&["linear", "squared"])];
+const POSITIVE: &[Takes] = &[Takes::Above { above: 0.0, to: 1e24 }];
+
+/// The choices of `recent`.
+pub(super) fn recent(args: &Args<'_>) -> Result<RecentOptions, SpecError> {
+    Ok(RecentOptions {
+        size: args.get("size")?,
+        window: args.choose("window", WINDOWS)?,
+        full: args.yes("full")?,
+        metric: args.choose("metric", METRICS)?,
+        fallback: args.choose("fallback", FALLBACKS)?,
+        recency: args.choose("recency", RECENCIES)?,
+        above: args.choose("above", ABOVES)?,
+        propagation: args.choose("propagate", PROPAGATIONS)?,
+    })
+}
+
+const WINDOWS: &[(&str, Window)] =
+    &[("all", Window::All), ("immediate", Window::Immediate), ("extended", Window::Extended)];
+const METRICS: &[(&str, Metric)] =
+    &[("average", Metric::Average), ("median", Metric::Median), ("min", Metric::Min), ("max", Metric::Max)];
+const FALLBACKS: &[(&str, Fallback)] = &[("estimate", Fallback::Estimate), ("relative", Fallback::Relative)];
+const RECENCIES: &[(&str, Recency)] = &[("submission", Recency::Submission), ("termination", Recency::Termination)];
+const ABOVES: &[(&str, Above)] = &[("discard", Above::Discard), ("clip", Above::Clip), ("keep", Above::Keep)];
+const PROPAGATIONS: &[(&str, Propagation)] =
+    &[("no", Propagation::None), ("waiting", Propagation::Waiting), ("running", Propagation::Running)];
+const BRANCHES: &[(&str, Branch)] = &[("linear", Branch::Linear), ("squared", Branch::Squared)];
+const WEIGHTS: &[(&str, Weight)] = &[
+    ("even", Weight::Even),
+    ("area", Weight::Area),
+    ("small", Weight::Small),
+    ("long", Weight::Long),
+    ("wide", Weight::Wide),
+];
+
+/// What [`recent`] reads back, defaults left out.
+pub(super) fn shortest_recent(o: &RecentOptions) -> String {
+    let d = RecentOptions::default();
+    let mut text = format!("recent({}", o.size);
+    let mut put = |key: &str, differs: bool, value: &str| {
+        if differs {
+            text.push_str(&format!(",{key}={value}"));
+        }
+    };
+    put("window", o.window != d.window, word(o.window, WINDOWS));
+    put("full", o.full != d.full, if o.full { "yes" } else { "no" });
+    put("metric", o.metric != d.metric, word(o.metric, METRICS));
+    put("fallback", o.fallback != d.fallback, word(o.fallback, FALLBACKS));
+    put("recency", o.recency != d.recency, word(o.recency, RECENCIES));
+    put("above", o.above != d.above, word(o.above, ABOVES));
+    put("propagate", o.propagation != d.propagation, word(o.propagation, PROPAGATIONS));
+    text.push(')');
+    text
+}
+
+/// The word for a value.
+fn word<T: Copy + PartialEq>(value: T, words: &[(&'static str, T)]) -> &'static str {
+    words.iter().find(|w| w.1 == value).map_or("", |w| w.0)
+}
+
+/// The choices of `learn`.
+fn learner(args: &Args<'_>) -> Result<LearnerOptions, SpecError> {
+    let o = LearnerOptions {
+        under: args.choose("under", BRANCHES)?,
+        over: args.choose("over", BRANCHES)?,
+        bias: args.get("bias")?,
+        weight: args.choose("weight", WEIGHTS)?,
+        rate: args.get("rate")?,
+        l2: args.get("l2")?,
+    };
+    // What is smaller is lost among rounded numbers.
+    let lost = |value: f64| value != 0.0 && value < 1e-12;
+    match [("bias", o.bias), ("rate", o.rate), ("l2", o.l2)].into_iter().find(|&(_, value)| lost(value)) {
+        Some((name, _)) => Err(args.error(format!("{name} of learn is at least 1e-12"))),
+        None => Ok(o),
+    }
+}
+
+/// What other crates have registered, in that order.
+static REGISTERED: RwLock<Vec<&'static PredictorKind>> = RwLock::new(Vec::new());
+
+/// Makes a predictor known by name, in this process and from now on: `predict=NAME(...)` then takes it under every policy.
+///
+/// ```
+/// use drystone_core::model::{Job, JobId, Span};
+/// use drystone_core::parts::predict::{Prediction, Predictor, PredictorKind, register_predictor};
+/// use drystone_core::policy::{Param, PolicySpec, Takes};
+/// use serde::{Deserialize, Serialize};
+///
+/// /// A share of what the user asks for.
+/// #[derive(Serialize, Deserialize)]
+/// struct Share(f64);
+///
+/// impl Predictor for Share {
+///     fn name(&self) -> &str {
+///         "share"
+///     }
+///     fn predict(&mut self, _id: JobId, job: &Job, _oracle: Option<Span>) -> Prediction {
+///         Prediction::learned(Span((job.estimate.0 as f64 * self.0) as i64))
+///     }
+/// }
+///
+/// static SHARE: PredictorKind =
+///     PredictorKind::new("share", "a share of the estimate", &|args| Ok(Box::new(Share(args.get("of")?))))
+///         .unnamed("of")
+///         .params(&[Param::new("of", "0.5", &[Takes::Above { above: 0.0, to: 1.0 }], "which share")]);
+///
+/// register_predictor(&SHARE)?;
+/// assert!("easy(predict=share(0.25))".parse::<PolicySpec>().is_ok());
+/// assert!("easy(predict=double(share))".parse::<PolicySpec>().is_ok());
+/// assert!("easy(predict=share(2))".parse::<PolicySpec>().is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// A name that is taken, also by the predictor itself; a declaration that contradicts itself; a predictor that cannot be built
+/// with its defaults.
+pub fn register_predictor(kind: &'static PredictorKind) -> Result<(), RegisterError> {
+    let unsound = |problem: String| RegisterError::Unsound { name: kind.name.to_string(), problem };
+    if let Some(problem) = kind.problem() {
+        return Err(unsound(problem));
+    }
+    let args = Args { text: kind.name, params: [kind.params, &[]], set: &[] };
+    (kind.build)(&args).map_err(|error| unsound(error.problem))?;
+    let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
+    let by = BUILT_IN.iter().chain(registered.iter()).find(|k| k.name == kind.name).map(|k| k.summary);
+    let by = by.or_else(|| FACTORS.contains(&kind.name).then_some("a factor on predictions"));
+    if let Some(by) = by {
+        return Err(RegisterError::Taken { name: kind.name.to_string(), by: by.to_string() });
+    }
+    registered.push(kind);
+    Ok(())
+}
+
+/// All predictors: those of this crate, then those registered, in that order.
+#[must_use]
+pub fn predictors() -> Vec<&'static PredictorKind> {
+    let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
+    BUILT_IN.iter().chain(registered.iter()).copied().collect()
+}
