@@ -36,7 +36,7 @@ pub(crate) struct RunArgs {
     pub(crate) stalls: bool,
 
     /// Threads that a policy which searches (goal) uses within a decision. The results do not depend on it.
-    #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true,
+    #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true, help_heading = "Policy",
         value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) search_threads: u32,
 
