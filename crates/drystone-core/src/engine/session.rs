@@ -1,7 +1,9 @@
 //! A scheduler at work: policy, predictions and the table of jobs, driven by events from outside.
 
+mod capacity;
 mod carry_out;
 mod expire;
+mod news;
 mod origin;
 mod outcome;
 
@@ -13,9 +15,11 @@ use crate::parts::predict::{Correction, Forecast, Propagation};
 use crate::parts::{Running, RunningSet};
 use crate::policy::{Actions, Entry, Event, Known, Pass, Phase, Policy, Stopwatch, View, World};
 use crate::snapshot::{self, Contents, SnapshotError};
+use capacity::Capacity;
+pub use news::{Adopted, How, NewsError, ProposalError};
 use origin::Origin;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// A policy together with how it plans with run times and how often it is asked.
@@ -118,10 +122,16 @@ struct State {
     suspended: u32,
     /// Processors that suspended jobs need.
     suspended_procs: u64,
-    /// Processors of jobs that were started on named ones, running or suspended.
-    named: BTreeMap<JobId, ProcSet>,
-    /// Processors held by running jobs among them.
+    /// Processors held by running jobs among those whose processors have names ([`World::named`]).
     named_busy: ProcSet,
+    /// Jobs that wait but are held back.
+    held: u32,
+    /// Whether every running job has named processors.
+    names: bool,
+    /// Losses of processors, once there was one.
+    capacity: Option<Box<Capacity>>,
+    /// Suspended jobs that the policy knows nothing of: somebody else suspended them and lets them go on.
+    foreign: BTreeSet<JobId>,
     /// Whether corrections may be due that nobody has asked for yet.
     lagging: bool,
     /// Whether anybody was ever given a reservation.
@@ -181,13 +191,18 @@ impl Session {
                 jobs: Window::default(),
                 oldest: JobId::default(),
                 running: RunningSet::default(),
+                outlook: None,
+                named: BTreeMap::new(),
             },
             waiting: 0,
             waiting_procs: 0,
             suspended: 0,
             suspended_procs: 0,
-            named: BTreeMap::new(),
             named_busy: ProcSet::new(),
+            held: 0,
+            names: false,
+            capacity: None,
+            foreign: BTreeSet::new(),
             lagging: false,
             reserves: false,
             killed: Vec::new(),
@@ -271,6 +286,12 @@ impl Session {
         self.s.waiting_procs
     }
 
+    /// Number of jobs that wait but are held back; [`Session::waiting`] does not count them.
+    #[must_use]
+    pub fn held(&self) -> u32 {
+        self.s.held
+    }
+
     /// Number of running jobs.
     #[must_use]
     pub fn running(&self) -> u32 {
@@ -323,7 +344,7 @@ impl Session {
 
     /// The processors of a job that was started on named ones.
     pub(crate) fn named(&self, id: JobId) -> Option<&ProcSet> {
-        self.s.named.get(&id)
+        self.s.world.named.get(&id)
     }
 
     /// A job that the table still holds.
@@ -392,6 +413,7 @@ impl Session {
             first_reservation: Time::MAX,
             corrections: 0,
             late_corrections: 0,
+            requeues: 0,
             procs: job.procs,
             suspensions: 0,
             phase: Phase::Waiting,
@@ -413,6 +435,13 @@ impl Session {
     /// A running job ends. Answers whether there was such a job: on a live cluster the same end may be told twice.
     #[inline]
     pub fn end(&mut self, now: Time, id: JobId) -> bool {
+        self.finish(now, id, true, None)
+    }
+
+    /// The same, told how long it ran where that is known better than from when the session heard of it, and without
+    /// learning from what is no run time.
+    #[inline(always)]
+    pub(super) fn finish(&mut self, now: Time, id: JobId, teaches: bool, ran: Option<Span>) -> bool {
         let Some(Known { entry, .. }) = self.s.world.jobs.get(id).filter(|known| known.entry.phase == Phase::Running)
         else {
             return false;
@@ -427,10 +456,10 @@ impl Session {
             predicted_end = self.catch_up(id, predicted_end, now);
         }
         let Known { entry, job } = &mut self.s.world.jobs[id];
-        entry.ran += now - entry.segment;
+        entry.ran = ran.unwrap_or(entry.ran + (now - entry.segment));
         entry.phase = Phase::Done;
         self.s.world.free += i64::from(entry.procs);
-        if self.learns {
+        if self.learns && teaches {
             self.scheduler.forecast.predictor.learn(id, job, entry.ran, now);
         }
         self.s.unname(id);
@@ -438,7 +467,7 @@ impl Session {
             self.note_killed(id);
         }
         self.observe(Event::Ended { job: id, predicted_end });
-        if self.propagation > Propagation::None {
+        if self.propagation > Propagation::None && teaches {
             self.propagate(id);
         }
         true
@@ -473,6 +502,7 @@ impl Session {
                 (Phase::Running, Propagation::Running) if entry.corrections == 0 => {
                     entry.ran + (self.s.world.now - entry.segment)
                 }
+                (Phase::Held, _) => return true,
                 (phase, propagation) => return phase == Phase::Suspended && propagation == Propagation::Running,
             };
             let forecast = &mut self.scheduler.forecast;
@@ -486,7 +516,7 @@ impl Session {
         *self.s.of_user.of(user) = jobs;
     }
 
-    /// A waiting or suspended job is withdrawn. Returns whether there was such a job.
+    /// A waiting, held or suspended job is withdrawn. Returns whether there was such a job.
     pub fn cancel(&mut self, now: Time, id: JobId) -> bool {
         self.come_to(now);
         let Some(Known { entry, job }) = self.s.world.jobs.get_mut(id) else {
@@ -497,16 +527,20 @@ impl Session {
                 self.s.waiting -= 1;
                 self.s.waiting_procs -= u64::from(entry.procs);
             }
+            Phase::Held => self.s.held -= 1,
             Phase::Suspended => {
                 self.s.suspended -= 1;
                 self.s.suspended_procs -= u64::from(entry.procs);
             }
             Phase::Running | Phase::Done => return false,
         }
+        let known = entry.phase != Phase::Held && !(entry.phase == Phase::Suspended && self.s.foreign.remove(&id));
         entry.phase = Phase::Done;
-        self.s.named.remove(&id);
+        self.s.world.named.remove(&id);
         self.scheduler.forecast.predictor.withdrawn(id, job);
-        self.observe(Event::Cancelled(id));
+        if known {
+            self.observe(Event::Cancelled(id));
+        }
         true
     }
 
@@ -514,7 +548,7 @@ impl Session {
     #[inline]
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
-        let next = self.next_deadline();
+        let next = self.next_deadline().min(self.capacity_due());
         (next < Time::MAX).then_some(next)
     }
 
@@ -591,6 +625,9 @@ impl Session {
         for at in 0..self.actions.list().len() {
             self.carry_out(at)?;
             then(self, at);
+        }
+        if self.s.names {
+            self.place_started();
         }
         Ok(())
     }
@@ -734,10 +771,13 @@ impl State {
 
     #[inline]
     fn unname(&mut self, id: JobId) {
-        if !self.named.is_empty()
-            && let Some(set) = self.named.remove(&id)
+        if !self.world.named.is_empty()
+            && let Some(set) = self.world.named.remove(&id)
         {
             self.named_busy = self.named_busy.difference(&set);
+            if self.is_irregular(&set) {
+                self.refresh();
+            }
         }
     }
 }

@@ -75,6 +75,28 @@ impl ProcSet {
         ProcSet { ranges }
     }
 
+    /// The `count` highest processors, or all if there are fewer.
+    #[must_use]
+    pub fn highest(&self, count: Procs) -> ProcSet {
+        let rest = self.len().saturating_sub(count);
+        self.difference(&self.lowest(rest))
+    }
+
+    /// All processors of these sets. O(n log n) for n ranges in all.
+    #[must_use]
+    pub fn union_of<'a>(sets: impl IntoIterator<Item = &'a ProcSet>) -> ProcSet {
+        let mut all: Vec<Range<Procs>> = sets.into_iter().flat_map(|set| set.ranges.iter().cloned()).collect();
+        all.sort_unstable_by_key(|range| range.start);
+        let mut ranges: Vec<Range<Procs>> = Vec::with_capacity(all.len());
+        for range in all {
+            match ranges.last_mut() {
+                Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+                _ => ranges.push(range),
+            }
+        }
+        ProcSet { ranges }
+    }
+
     /// Whether no processor is in both.
     #[must_use]
     pub fn is_disjoint(&self, other: &ProcSet) -> bool {
@@ -200,6 +222,8 @@ mod tests {
             for (set, expected) in [
                 (x.union(&y), &a | &b), (x.intersection(&y), &a & &b), (x.difference(&y), &a - &b),
                 (x.lowest(n), a.iter().copied().take(n as usize).collect()),
+                (x.highest(n), a.iter().rev().copied().take(n as usize).collect()),
+                (ProcSet::union_of([&x, &y]), &a | &b),
             ] {
                 prop_assert_eq!(members(&set), expected.clone());
                 prop_assert_eq!(set, expected.into_iter().collect::<ProcSet>(), "canonical");

@@ -18,9 +18,12 @@ impl Line {
     #[inline]
     pub fn join(&mut self, job: JobId) {
         let later = self.jobs.iter().rev().take_while(|&&other| other > job).count();
+        let before = self.jobs.len() - later;
         match later {
+            // It left from the middle and is back before it would have been first.
+            _ if before > 0 && self.jobs[before - 1] == job => {}
             0 => self.jobs.push_back(job),
-            _ => self.jobs.insert(self.jobs.len() - later, job),
+            _ => self.jobs.insert(before, job),
         }
     }
 
@@ -50,7 +53,7 @@ mod tests {
     #[test]
     fn whoever_has_left_from_the_middle_is_never_first() {
         let mut line = Line::default();
-        [1, 2, 5, 3, 4].into_iter().for_each(|id| line.join(JobId(id)));
+        [1, 2, 5, 3, 4, 4].into_iter().for_each(|id| line.join(JobId(id)));
         let waits = |id: JobId| ![2, 3].contains(&id.0);
         let mut order = Vec::new();
         while let Some(first) = line.first(waits) {

@@ -4,6 +4,7 @@
 //! EASY, and plans with k reservations. "EASY" is not one algorithm: published results differ in how extra processors are
 //! counted, what an overdue job means, and when a pass is made; each choice is a parameter here.
 
+mod around;
 mod kinds;
 mod starvation;
 
@@ -128,6 +129,8 @@ pub struct Backfill {
     fresh: Vec<Waiting>,
     /// Why nobody in the queue could start at the last pass; `None` when the reservation may have changed.
     blocked: Option<Blocked>,
+    /// Jobs that no plan can hold: too many processors are out, and nobody knows for how long. They are in no queue.
+    aside: Vec<JobId>,
     /// Whether a job has ended since the last pass while somebody waited: then a pass is due, whoever arrives.
     ended: bool,
     /// The reservation announced last.
@@ -221,6 +224,7 @@ impl Backfill {
             choices,
             started: Vec::new(),
             fresh: Vec::new(),
+            aside: Vec::new(),
             blocked: None,
             ended: false,
             announced: None,
@@ -307,12 +311,15 @@ impl Backfill {
     #[inline]
     fn head(&mut self, view: &View<'_>) -> Option<Waiting> {
         if let Some(line) = &mut self.line {
-            let id = line.first(|id| id >= view.oldest() && view.phase(id) == Phase::Waiting)?;
+            let aside = &self.aside;
+            let waits = |id| id >= view.oldest() && view.phase(id) == Phase::Waiting && !aside.contains(&id);
+            let id = line.first(waits)?;
             return Some(ranking::waiting(&self.choices.order, id, view.prediction(id), view));
         }
         if let Some(starvation) = &mut self.starvation {
-            let started = &self.started;
-            let head = starvation.head(|id| started.iter().all(|job| job.id != id), view);
+            let (started, aside) = (&self.started, &self.aside);
+            let waits = |id| started.iter().all(|job| job.id != id) && !aside.contains(&id);
+            let head = starvation.head(waits, view);
             if head.is_some() {
                 return head;
             }
@@ -569,7 +576,9 @@ impl Backfill {
             Overdue::Now | Overdue::Stale => 0,
         };
         let missing = procs + already - free;
-        let shadow = if self.started.is_empty() {
+        let shadow = if let Some(outlook) = view.outlook() {
+            running.shadow_with(&self.started_and_returns(outlook), missing, extra, floor)
+        } else if self.started.is_empty() {
             running.shadow(missing, extra, floor)
         } else {
             self.started.sort_unstable_by_key(|job| (job.end, job.id));
@@ -577,7 +586,8 @@ impl Backfill {
         };
         match shadow {
             Some(shadow) => (shadow.time, shadow.extra),
-            // Not even all of the machine suffices: nothing that runs now can be in the way of the head.
+            // Not even all of the machine suffices, which a pass within an instant may find: nothing that runs now can be in the
+            // way of the head.
             None => (Time::MAX, 0),
         }
     }
@@ -652,7 +662,7 @@ impl Backfill {
         let mut free = view.free();
         let mut profile = self.profile.take().unwrap_or_else(|| Profile::new(now, 0));
         // In the plan an overdue job ends now; what it still holds is not free for a start.
-        profile.reset_to_running(now, free, view.running().iter().map(|j| (j.end, j.procs)));
+        view.fill(&mut profile, free, view.running().iter().map(|j| (j.end, j.procs)));
         let Backfill { choices, queue, starvation, .. } = &mut *self;
         let mut planned = 0;
         let mut starting: Vec<Waiting> = Vec::new();
@@ -733,7 +743,7 @@ impl Policy for Backfill {
     fn observe(&mut self, event: Event, view: &View<'_>) {
         match event {
             Event::Arrived(id) => self.arrived(id, view),
-            Event::Ended { job, predicted_end } => {
+            Event::Ended { job, predicted_end } | Event::Stopped { job, predicted_end } => {
                 if let Some(shares) = &mut self.shares {
                     ranking::account(shares, job, view);
                 }
@@ -745,8 +755,14 @@ impl Policy for Backfill {
                 }
             }
             Event::Repredicted { job, old } => self.repredicted(job, old, view),
-            Event::Cancelled(id) => self.cancelled(id, view),
-            Event::Woken => {}
+            Event::Cancelled(id) | Event::Held(id) => self.cancelled(id, view),
+            Event::Released(id) => {
+                self.blocked = None;
+                self.arrived(id, view);
+            }
+            Event::Runs(_) => (self.blocked, self.ended) = (None, true),
+            Event::Capacity => self.capacity_changed(view),
+            Event::Woken | Event::Parked(_) => {}
         }
     }
 
@@ -766,6 +782,11 @@ impl Policy for Backfill {
             }
         }
         self.ended = false;
+        if let Some(outlook) = view.outlook()
+            && self.decide_around(outlook, view, actions)
+        {
+            return;
+        }
         if self.choices.reservations > 1 {
             self.planned_pass(view, actions);
         } else if !self.newcomers(view, actions) {
@@ -798,6 +819,11 @@ impl Policy for Backfill {
         false
     }
 
+    fn hears(&self) -> bool {
+        // Processors of overdue jobs that count as free are free only where nothing else can happen in that second.
+        self.choices.overdue != Overdue::Free
+    }
+
     fn reserves(&self) -> bool {
         self.choices.backfill.is_some() && self.choices.reservations > 0
     }
@@ -818,6 +844,10 @@ impl Backfill {
     #[cold]
     fn cancelled(&mut self, id: JobId, view: &View<'_>) {
         self.fresh.retain(|f| f.id != id);
+        if let Some(at) = self.aside.iter().position(|&other| other == id) {
+            self.aside.remove(at);
+            return;
+        }
         self.dequeue(&ranking::waiting(&self.choices.order, id, view.prediction(id), view), view);
         self.blocked = None;
     }
@@ -831,6 +861,7 @@ impl Backfill {
                 let before = Running { end: end - (new - old), id, procs: job.procs };
                 self.blocked = self.blocked.and_then(|b| b.moved(&before, end, self.choices.extra));
             }
+            Phase::Waiting if self.aside.contains(&id) => {}
             Phase::Waiting => {
                 self.blocked = None;
                 let order = &self.choices.order;
@@ -848,7 +879,7 @@ impl Backfill {
                     }
                 }
             }
-            Phase::Suspended | Phase::Done => {}
+            Phase::Held | Phase::Suspended | Phase::Done => {}
         }
     }
 }

@@ -48,8 +48,8 @@ impl Conservative {
 
     /// Takes all waiting jobs out and puts them back in the order of their planned starts.
     fn replan(&mut self, view: &View<'_>, actions: &mut Actions) {
-        self.running.fill(&mut self.profile, view.now(), view.free());
-        compress(&mut self.plan, &mut self.profile, view.now(), |job, _| actions.reserve(job.id, job.start));
+        self.running.fill(&mut self.profile, view, view.free());
+        compress(&mut self.plan, &mut self.profile, view.now(), |job, _| announce(job, actions));
         self.stale = false;
     }
 }
@@ -71,12 +71,26 @@ impl Policy for Conservative {
                     waiting.span = view.prediction(job).max(Span(1));
                 }
             }
-            Event::Cancelled(id) => {
+            Event::Released(id) => self.fresh.push(id),
+            Event::Stopped { job, predicted_end } => {
+                self.running.stopped(job, predicted_end);
+                self.stale = true;
+            }
+            Event::Runs(id) => {
+                self.running.runs(id, view);
+                self.stale = true;
+            }
+            Event::Capacity => {
+                self.running.woken();
+                self.stale = true;
+            }
+            Event::Cancelled(id) | Event::Held(id) => {
                 self.plan.retain(|p| p.id != id);
                 self.fresh.retain(|&fresh| fresh != id);
                 self.stale = true;
             }
             Event::Woken => self.running.woken(),
+            Event::Parked(_) => {}
         }
     }
 
@@ -100,7 +114,7 @@ impl Policy for Conservative {
             job.place(&mut self.profile, now);
             if job.start > now {
                 // A start at once needs no promise.
-                actions.reserve(job.id, job.start);
+                announce(&job, actions);
             }
             let place = self.plan.partition_point(|p| p.key() < job.key());
             self.plan.insert(place, job);
@@ -114,6 +128,18 @@ impl Policy for Conservative {
 
     fn next_wake(&self) -> Option<Time> {
         self.running.wake(self.plan.first().map(|p| p.start), false)
+    }
+
+    fn hears(&self) -> bool {
+        true
+    }
+}
+
+/// Says where a job is planned. One that has no place in the plan, because too many processors are out and nobody knows for
+/// how long, is promised nothing.
+fn announce(job: &Planned, actions: &mut Actions) {
+    if job.start < Time::MAX {
+        actions.reserve(job.id, job.start);
     }
 }
 

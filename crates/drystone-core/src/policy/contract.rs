@@ -31,6 +31,29 @@ pub enum Event {
     Cancelled(JobId),
     /// The time that [`Policy::next_wake`] asked for has come.
     Woken,
+    /// A waiting job does not wait any more, for now: it is held back, has been started by somebody else, or is being
+    /// changed. Told only to policies that [hear](Policy::hears) of it, as everything below.
+    Held(JobId),
+    /// A job waits again, in the place that its number gives it: it was released, changed, or sent back by the machine
+    /// with nothing of its progress left.
+    Released(JobId),
+    /// A job that the policy does not hold runs now: somebody else started it or let it go on. It may have run for some
+    /// time ([`View::ran`]), and its predicted end may be past.
+    Runs(JobId),
+    /// A job that ran or was suspended has left the policy's hands without having ended. There is nothing to learn from
+    /// it. Where it goes is told next, if anywhere: [`Event::Released`], [`Event::Runs`], [`Event::Parked`].
+    Stopped {
+        /// Which job.
+        job: JobId,
+        /// When the plan had it end, if it ran.
+        predicted_end: Time,
+    },
+    /// A job that the policy does not hold is suspended, and the policy is to let it go on. Told only to policies that
+    /// [suspend](Abilities::suspend) themselves.
+    Parked(JobId),
+    /// Processors have failed, come back or been drained, or it is known for the first time that they will be:
+    /// [`View::outlook`] and [`View::free`] are new.
+    Capacity,
 }
 
 /// Why a job starts, for people who ask; and `Head` counts as a reservation, see there.
@@ -272,6 +295,19 @@ pub enum Requirement {
     Punctual,
 }
 
+/// What a policy asks of the machine beyond starting jobs: whoever drives a machine that cannot do it refuses the policy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Abilities {
+    /// It suspends running jobs and lets them go on.
+    pub suspend: bool,
+    /// It lets suspended jobs go on on other processors than those they had.
+    pub migrate: bool,
+    /// It says on which processors a job starts.
+    pub name: bool,
+    /// It ends running jobs.
+    pub kill: bool,
+}
+
 /// A scheduling policy: a pure state machine that is told what happened and answers with actions.
 ///
 /// It reads no clock (one that searches may look at the driver's stopwatch), does no I/O, and cannot tell a simulated machine
@@ -414,6 +450,17 @@ pub trait Policy: Snapshot + Send + Sync {
     /// Told before the first event, and after a state was loaded, how many threads it may use within a decision. What it decides
     /// must not depend on that.
     fn employ(&mut self, _threads: u32) {}
+
+    /// Whether it knows what to do with news: every event from [`Event::Held`] on. A policy that does not is never told of
+    /// them; a session with it refuses them, and a machine whose capacity changes refuses the policy before the start.
+    fn hears(&self) -> bool {
+        false
+    }
+
+    /// What it asks of the machine beyond starting jobs.
+    fn needs(&self) -> Abilities {
+        Abilities::default()
+    }
 
     /// Gives the policy priorities of users, groups, queues and jobs, before the first event.
     ///

@@ -21,4 +21,8 @@ impl Policy for Outside {
     fn wakes(&self) -> bool {
         false
     }
+
+    fn hears(&self) -> bool {
+        true
+    }
 }

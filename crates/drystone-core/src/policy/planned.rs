@@ -62,7 +62,7 @@ impl Planned {
     /// Plans the job at its earliest place, which is known to lie no earlier than `from`, and takes its processors out of the
     /// profile. O(steps).
     pub(super) fn place(&mut self, profile: &mut Profile, from: Time) {
-        // No job is wider than the machine, and in the end all of it is free.
+        // No job is wider than the machine. One that is wider than what is up, and nobody knows for how long, has no place.
         self.start = profile.earliest(self.procs, self.span, from).unwrap_or(Time::MAX);
         if self.start < Time::MAX {
             profile.reserve(self.start, self.end(), self.procs);
@@ -191,6 +191,25 @@ impl Believed {
         }
     }
 
+    /// A running job has gone without having ended.
+    pub(super) fn stopped(&mut self, job: JobId, predicted_end: Time) {
+        let end = self.extended.remove(&job).unwrap_or(predicted_end);
+        self.running.remove(end, job);
+        self.woken = true;
+    }
+
+    /// A job runs that the policy has not started.
+    pub(super) fn runs(&mut self, id: JobId, view: &View<'_>) {
+        let (predicted, procs) = (view.predicted_end(id), view.job(id).procs);
+        let mut job = Running { end: predicted, id, procs };
+        if predicted <= view.now() {
+            job.end = grace(&job, view);
+            self.extended.insert(id, job.end);
+        }
+        self.running.insert(job);
+        self.woken = true;
+    }
+
     /// A job starts as planned.
     pub(super) fn start(&mut self, job: &Planned, view: &View<'_>) {
         let end = view.now() + job.span;
@@ -248,8 +267,8 @@ impl Believed {
     }
 
     /// Makes the profile that of the running jobs, with `free` processors free now. O(running jobs).
-    pub(super) fn fill(&self, profile: &mut Profile, now: Time, free: Procs) {
-        profile.reset_to_running(now, free, self.running.iter().map(|job| (job.end, job.procs)));
+    pub(super) fn fill(&self, profile: &mut Profile, view: &View<'_>, free: Procs) {
+        view.fill(profile, free, self.running.iter().map(|job| (job.end, job.procs)));
     }
 }
 

@@ -1,9 +1,11 @@
 //! What a policy may see: the jobs it was told of, and the machine.
 
-use crate::model::{Job, JobId, Machine, Procs, Span, Time, Window};
+use super::Outlook;
+use crate::model::{Job, JobId, Machine, ProcSet, Procs, Span, Time, Window};
 use crate::parts::RunningSet;
 use crate::parts::predict::Expired;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -13,6 +15,8 @@ use std::time::Duration;
 pub enum Phase {
     /// Arrived, not started.
     Waiting,
+    /// Arrived, not started, and held back: no policy may start it.
+    Held,
     /// On its processors.
     Running,
     /// Started, taken off its processors, to be resumed.
@@ -40,6 +44,8 @@ pub(crate) struct Entry {
     pub(crate) corrections: u16,
     /// Corrections made after the prediction had reached the user's estimate.
     pub(crate) late_corrections: u16,
+    /// How often it was sent back to wait with nothing of its progress left.
+    pub(crate) requeues: u16,
     pub(crate) phase: Phase,
     /// Whether the first prediction was learned.
     pub(crate) learned: bool,
@@ -102,6 +108,10 @@ pub(crate) struct World {
     pub(crate) oldest: JobId,
     /// The running jobs by predicted end: the prediction of the first expires next.
     pub(crate) running: RunningSet,
+    /// What is known of processors that are out or will be; `None` while all are up and nothing is announced.
+    pub(crate) outlook: Option<Box<Outlook>>,
+    /// Processors of jobs that were started on named ones, running or suspended.
+    pub(crate) named: BTreeMap<JobId, ProcSet>,
 }
 
 impl World {
@@ -252,6 +262,19 @@ impl<'a> View<'a> {
     #[must_use]
     pub fn segment_start(&self, id: JobId) -> Time {
         self.world.entry(id).segment
+    }
+
+    /// What is known of processors that are out or will be; `None` while all are up and nothing is announced.
+    #[inline]
+    #[must_use]
+    pub fn outlook(&self) -> Option<&'a Outlook> {
+        self.world.outlook.as_deref()
+    }
+
+    /// The processors of a running or suspended job, where they have names.
+    #[must_use]
+    pub fn processors(&self, id: JobId) -> Option<&'a ProcSet> {
+        self.world.named.get(&id)
     }
 
     /// Runs while a policy with a time limit decides.

@@ -265,6 +265,7 @@ fn moments(most: usize) -> impl Strategy<Value = (Task, Problem)> {
             usage: (0..).zip(usage.iter().copied()).collect(),
             last: places(&last),
             ranked: Vec::new(),
+            ..Task::default()
         };
         let problem = Problem {
             now,

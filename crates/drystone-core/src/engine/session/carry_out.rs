@@ -82,11 +82,14 @@ impl Session {
                     return self.name(job, procs, index);
                 }
                 if let Action::ResumeOn { .. } = action {
-                    self.s.named.remove(&job);
+                    self.s.world.named.remove(&job);
                 }
-                if let Some(set) = self.s.named.get(&job) {
+                if let Some(set) = self.s.world.named.get(&job) {
                     if !set.is_disjoint(&self.s.named_busy) {
                         return refuse(format!("cannot be resumed: some of its processors {set} are taken"));
+                    }
+                    if self.s.are_out(set) {
+                        return refuse(format!("cannot be resumed: some of its processors {set} are out"));
                     }
                     self.s.named_busy = self.s.named_busy.union(set);
                 }
@@ -103,8 +106,15 @@ impl Session {
                 self.s.world.free += i64::from(procs);
                 self.s.suspended += 1;
                 self.s.suspended_procs += u64::from(procs);
-                if let Some(set) = self.s.named.get(&job) {
+                if let Some(set) = self.s.world.named.get(&job) {
                     self.s.named_busy = self.s.named_busy.difference(set);
+                    if self.s.is_irregular(set) {
+                        self.s.refresh();
+                    }
+                }
+                if self.s.names && !self.scheduler.policy.needs().name {
+                    // The policy only counts: the job goes on anywhere.
+                    self.s.world.named.remove(&job);
                 }
             }
             Action::Kill(_) => {
@@ -167,8 +177,11 @@ impl Session {
         if !set.is_disjoint(&self.s.named_busy) {
             return refuse(format!("is placed on {set}, some of which are taken"));
         }
+        if self.s.are_out(set) {
+            return refuse(format!("is placed on {set}, some of which are out"));
+        }
         self.s.named_busy = self.s.named_busy.union(set);
-        self.s.named.insert(job, set.clone());
+        self.s.world.named.insert(job, set.clone());
         Ok(())
     }
 }

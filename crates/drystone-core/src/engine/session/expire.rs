@@ -52,6 +52,7 @@ impl Session {
         while self.next_expiry() <= now {
             any |= self.correct_first(now);
         }
+        any |= self.look_at_capacity(now);
         self.wake(now) || any
     }
 
@@ -125,7 +126,7 @@ impl Session {
 
     /// Makes the corrections that have waited.
     #[cold]
-    fn catch_up_all(&mut self, quiet: Time) {
+    pub(super) fn catch_up_all(&mut self, quiet: Time) {
         self.s.lagging = false;
         let passed = self.s.world.now.min(quiet);
         while let Some(first) = self.s.world.running.first().filter(|job| job.end < passed) {

@@ -43,7 +43,7 @@ pub(super) fn backfill(task: &Task, order: Branching, watch: Option<&dyn Stopwat
     let mut queue: Vec<usize> = (0..task.waiting.len()).collect();
     let mut free = task.free;
     // By end, soonest first.
-    let mut running: Vec<(i64, Procs)> = task.ends().collect();
+    let mut running: Vec<(i64, Procs)> = task.ends_and_returns();
     let mut now = 0;
     loop {
         if watch.is_some_and(|watch| watch.is_up()) {

@@ -81,6 +81,8 @@ impl Goal {
         (task.now, task.free) = (view.now(), view.free());
         task.running.clear();
         task.running.extend(self.running.iter().map(|job| (job.end, job.procs)));
+        task.changes.clear();
+        task.changes.extend(view.outlook().iter().flat_map(|outlook| outlook.changes(view)));
         task.waiting.clear();
         task.waiting.extend(self.queue.iter().map(|&id| {
             let job = view.job(id);
@@ -140,14 +142,48 @@ impl Policy for Goal {
                 Plan::Prediction => self.running.repredicted(job, old, view),
                 Plan::Estimate => self.running.prolonged(job, old, view),
             },
-            Event::Cancelled(id) => self.queue.retain(|&waiting| waiting != id),
-            Event::Repredicted { .. } | Event::Woken => {}
+            Event::Cancelled(id) | Event::Held(id) => self.queue.retain(|&waiting| waiting != id),
+            Event::Released(id) => self.queue.insert(self.queue.partition_point(|&waiting| waiting < id), id),
+            Event::Stopped { job, predicted_end } => self.running.stopped(job, predicted_end),
+            Event::Runs(id) => self.running.runs(id, view),
+            Event::Repredicted { .. } | Event::Woken | Event::Parked(_) | Event::Capacity => {}
         }
     }
 
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
         self.running.notice_ends();
         self.running.extend_overdue(view);
+        let aside = self.set_aside(view);
+        self.search_and_start(view, actions);
+        if !aside.is_empty() {
+            self.queue.extend(aside);
+            self.queue.sort_unstable();
+        }
+    }
+
+    fn time_limit(&self) -> Option<Duration> {
+        self.settings.budget
+    }
+
+    fn next_wake(&self) -> Option<Time> {
+        // What is planned for later starts when somebody ends.
+        None
+    }
+
+    fn hears(&self) -> bool {
+        true
+    }
+}
+
+impl Goal {
+    /// Takes those out of the queue that no schedule can hold: too many processors are out, and nobody knows for how long.
+    fn set_aside(&mut self, view: &View<'_>) -> Vec<JobId> {
+        let Some(outlook) = view.outlook() else { return Vec::new() };
+        let most = outlook.in_the_end(view.machine().procs);
+        self.queue.extract_if(.., |id| view.job(*id).procs > most).collect()
+    }
+
+    fn search_and_start(&mut self, view: &View<'_>, actions: &mut Actions) {
         // Whatever the best schedule is, it starts nobody now who does not fit the free processors.
         if !self.queue.iter().any(|&id| view.job(id).procs <= view.free()) {
             return;
@@ -176,15 +212,6 @@ impl Policy for Goal {
             }
             !now
         });
-    }
-
-    fn time_limit(&self) -> Option<Duration> {
-        self.settings.budget
-    }
-
-    fn next_wake(&self) -> Option<Time> {
-        // What is planned for later starts when somebody ends.
-        None
     }
 }
 

@@ -50,10 +50,31 @@ impl Steps {
         self.front = 0;
     }
 
+    /// The same where processors also go: seconds from now and how many more or, below 0, fewer, in order of time.
+    pub(super) fn fill_changing(&mut self, free: Procs, changes: Vec<(i64, i64)>) {
+        self.time.clear();
+        self.free.clear();
+        self.time.push(0);
+        self.free.push(free);
+        let (mut sum, mut last) = (i64::from(free), 0);
+        for (at, procs) in changes {
+            sum += procs;
+            let free = Procs::try_from(sum.max(0)).unwrap_or(Procs::MAX);
+            if at > last {
+                self.time.push(at);
+                self.free.push(free);
+                last = at;
+            } else if let Some(step) = self.free.last_mut() {
+                *step = free;
+            }
+        }
+        self.front = 0;
+    }
+
     /// Skips steps with fewer than `narrowest` free processors at the front.
     #[inline]
     pub(super) fn skip(&mut self, narrowest: Procs) {
-        // The last step has all processors free, and no job is wider than the machine.
+        // In the last step the widest job fits.
         while self.front + 1 < self.free.len() && self.free[self.front] < narrowest {
             self.front += 1;
         }

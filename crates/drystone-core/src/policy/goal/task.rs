@@ -49,6 +49,9 @@ pub struct Task {
     /// Predicted ends and processors of the running jobs, in order of the ends, all in the future. Together with `free`
     /// they are the machine.
     pub running: Vec<(Time, Procs)>,
+    /// Processors that come back, or go and come back, without a job: when, and how many more or, below 0, fewer; in any
+    /// order. No waiting job is wider than what is there in the end.
+    pub changes: Vec<(Time, i64)>,
     /// The waiting jobs in the order of their arrival.
     pub waiting: Vec<Candidate>,
     /// Processor-seconds that each user had within the window of the objective's `fair`; users without any may be missing.
@@ -69,6 +72,24 @@ impl Task {
 
     pub(super) fn ends(&self) -> impl Iterator<Item = (i64, Procs)> {
         self.running.iter().map(|&(end, procs)| ((end - self.now).0.max(0), procs))
+    }
+
+    /// Every change of free processors ahead, in seconds from now, in order of time.
+    fn all_changes(&self) -> Vec<(i64, i64)> {
+        let others = self.changes.iter().map(|&(at, procs)| ((at - self.now).0.max(0), procs));
+        let mut all: Vec<(i64, i64)> = self.ends().map(|(end, procs)| (end, i64::from(procs))).chain(others).collect();
+        all.sort_by_key(|change| change.0);
+        all
+    }
+
+    /// Running jobs as [`Task::ends`], and processors that come back as if jobs ended on them, where none go before.
+    pub(super) fn ends_and_returns(&self) -> Vec<(i64, Procs)> {
+        let mut all: Vec<(i64, Procs)> = self.ends().collect();
+        if self.changes.iter().all(|change| change.1 > 0) {
+            all.extend(self.changes.iter().map(|&(at, procs)| ((at - self.now).0.max(0), procs as Procs)));
+            all.sort_by_key(|end| end.0);
+        }
+        all
     }
 
     /// The current wait of the job that has waited longest: the dynamic threshold of the total excessive wait.
@@ -124,7 +145,11 @@ impl Table {
         self.rows.extend(self.places.iter().map(|&place| row(task, place as usize)));
         weights::fill(task, objective, &self.places, &mut self.rows);
         self.narrowest = self.rows.iter().map(|job| job.procs).min().unwrap_or(0);
-        self.base.fill(task.free, task.ends());
+        if task.changes.is_empty() {
+            self.base.fill(task.free, task.ends());
+        } else {
+            self.base.fill_changing(task.free, task.all_changes());
+        }
         self.base.skip(self.narrowest);
         self.rules.clear();
         self.rules.extend(objective.measures.iter().enumerate().map(|(at, m)| m.rule(at, task)));

@@ -51,6 +51,17 @@ struct Plan {
 }
 
 impl Plan {
+    /// So many more from then on, which is no earlier than the last step.
+    fn append(&mut self, at: Time, procs: i64) {
+        match self.steps.last_mut() {
+            Some(last) if last.0 >= at => last.1 += procs,
+            last => {
+                let free = last.map_or(0, |last| last.1);
+                self.steps.push((at, free + procs));
+            }
+        }
+    }
+
     fn take(&mut self, from: Time, to: Time, procs: Procs) {
         let from = from.max(self.steps[0].0);
         if from >= to {
@@ -150,12 +161,13 @@ impl MultiQueue {
     fn plan_with(&self, which: impl Fn(usize, &Pivot) -> bool) -> Plan {
         let now = self.scratch.now;
         let mut plan = Plan { steps: vec![(now, i64::from(self.scratch.free))] };
-        for running in self.running.iter() {
-            let (end, last) = (running.end.max(now + Span(1)), plan.steps[plan.steps.len() - 1]);
-            match end == last.0 {
-                true => plan.steps.last_mut().into_iter().for_each(|s| s.1 += i64::from(running.procs)),
-                false => plan.steps.push((end, last.1 + i64::from(running.procs))),
-            }
+        let ends = self.running.iter().map(|r| (r.end.max(now + Span(1)), i64::from(r.procs)));
+        if self.scratch.changes.is_empty() {
+            ends.for_each(|(at, procs)| plan.append(at, procs));
+        } else {
+            let mut changes: Vec<(Time, i64)> = ends.chain(self.scratch.changes.iter().copied()).collect();
+            changes.sort_by_key(|change| change.0);
+            changes.into_iter().for_each(|(at, procs)| plan.append(at, procs));
         }
         for (_, p) in self.literal.pivots.iter().enumerate().filter(|(i, p)| which(*i, p)) {
             if p.at < Time::MAX {

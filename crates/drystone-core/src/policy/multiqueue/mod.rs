@@ -9,6 +9,7 @@ mod classes;
 mod controller;
 mod kind;
 mod literal;
+mod news;
 mod partitions;
 mod pass;
 mod promises;
@@ -43,6 +44,8 @@ pub struct MultiQueue {
     queues: Vec<Queue>,
     /// Jobs that arrived since the last pass, not in a queue yet.
     fresh: Vec<Job>,
+    /// Jobs that no plan can hold: too many processors are out, and nobody knows for how long. They are in no queue.
+    aside: Vec<Job>,
     /// Jobs that nobody sees before their delay is over, by its end.
     held: BTreeMap<(Time, JobId), Job>,
     /// When delays are over, where these are events and known beforehand. Jobs that have gone since are in it still.
@@ -79,6 +82,8 @@ struct Scratch {
     /// Free processors.
     free: Procs,
     stairs: Stairs,
+    /// Changes of free processors ahead that are no ends of jobs.
+    changes: Vec<(Time, i64)>,
     profile: Option<Profile>,
     /// Whether `profile` shows the present state.
     planned: bool,
@@ -97,6 +102,7 @@ impl MultiQueue {
             queues: (0..classes.most()).map(|_| Queue::default()).collect(),
             classes,
             fresh: Vec::new(),
+            aside: Vec::new(),
             held: BTreeMap::new(),
             due: BTreeSet::new(),
             class_of: Window::default(),
@@ -186,6 +192,9 @@ impl MultiQueue {
         if let Some(&key) = self.held.keys().find(|k| k.1 == id) {
             return self.held.remove(&key);
         }
+        if let Some(at) = self.aside.iter().position(|j| j.id == id) {
+            return Some(self.aside.remove(at));
+        }
         let class = self.class(id);
         self.queues[class].remove(id)
     }
@@ -210,7 +219,7 @@ impl MultiQueue {
                 // It has been told when it may start; only a job that was not delayed yet may be now.
                 self.fresh.push(Job { span, ..job });
             }
-            Phase::Suspended | Phase::Done => {}
+            Phase::Held | Phase::Suspended | Phase::Done => {}
         }
     }
 
@@ -321,13 +330,17 @@ impl Policy for MultiQueue {
             Event::Arrived(id) => self.arrived(id, view),
             Event::Ended { job, .. } => self.ended(job, view),
             Event::Repredicted { job, old } => self.repredicted(job, old, view),
-            Event::Cancelled(id) => {
+            Event::Cancelled(id) | Event::Held(id) => {
                 self.withdraw(id);
                 self.promises.drop(id);
                 self.literal.forget(id);
                 (self.dirty, self.stale) = (true, true);
             }
-            Event::Woken => {}
+            Event::Released(id) => self.released(id, view),
+            Event::Stopped { job, .. } => self.stopped(job, view),
+            Event::Runs(id) => self.runs(id, view),
+            Event::Capacity => self.capacity_changed(view),
+            Event::Woken | Event::Parked(_) => {}
         }
     }
 
@@ -337,6 +350,10 @@ impl Policy for MultiQueue {
         self.scratch.free = view.free();
         self.scratch.planned = false;
         self.class_of.forget_before(view.oldest());
+        self.scratch.changes.clear();
+        if let Some(outlook) = view.outlook() {
+            self.look_ahead(outlook, view);
+        }
         if self.partitions.is_none() && (self.listened || self.settings.own != Own::Shared) {
             // As many as there are queues: the borders may have moved already, in the very second of the first arrivals.
             let (queues, most) = (self.classes.count(), self.queues.len());
@@ -361,6 +378,10 @@ impl Policy for MultiQueue {
 
     fn next_wake(&self) -> Option<Time> {
         self.wake
+    }
+
+    fn hears(&self) -> bool {
+        true
     }
 
     fn listen(&mut self) {

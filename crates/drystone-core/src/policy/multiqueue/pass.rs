@@ -64,7 +64,14 @@ impl MultiQueue {
         let now = self.scratch.now;
         let mut profile = self.scratch.profile.take().unwrap_or_else(|| Profile::new(now, 0));
         let ends = self.running.iter().map(|r| (r.end.max(now + Span(1)), r.procs));
-        profile.reset_to_running(now, self.scratch.free, ends);
+        if self.scratch.changes.is_empty() {
+            profile.reset_to_running(now, self.scratch.free, ends);
+        } else {
+            let ends = ends.map(|(end, procs)| (end, i64::from(procs)));
+            let mut changes: Vec<(Time, i64)> = self.scratch.changes.iter().copied().chain(ends).collect();
+            changes.sort_by_key(|change| change.0);
+            profile.reset_to_changes(now, self.scratch.free, &changes);
+        }
         profile
     }
 
@@ -297,6 +304,14 @@ impl MultiQueue {
 
     /// What may start beside the promises as they are now.
     fn climb(&mut self) {
+        if self.scratch.changes.iter().any(|change| change.1 < 0) {
+            // Free processors fall elsewhere than where a promise begins, too.
+            let profile = self.plan();
+            self.scratch.stairs.beside(&profile, self.scratch.now, self.scratch.free);
+            self.scratch.profile = Some(profile);
+            self.scratch.planned = true;
+            return;
+        }
         self.promises.stairs(self.scratch.now, self.scratch.free, &mut self.scratch.stairs);
     }
 }

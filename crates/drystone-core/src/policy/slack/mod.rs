@@ -21,7 +21,7 @@ pub use settings::{AverageWait, Order, Removal, Settings, Tick};
 
 use super::planned::{Believed, Planned, compress};
 use super::ranking::{self, Rater};
-use super::{Action, Actions, Event, Kind, Moved, Param, Phase, Policy, Takes, Variant, View, Why};
+use super::{Abilities, Action, Actions, Event, Kind, Moved, Param, Phase, Policy, Takes, Variant, View, Why};
 use crate::model::{JobId, Span, Time};
 use crate::parts::formula::Shares;
 use crate::parts::{self, Profile, Running};
@@ -50,6 +50,10 @@ pub struct Slack {
     plan: Vec<Waiting>,
     /// Jobs that have arrived since the last decision.
     fresh: Vec<JobId>,
+    /// Jobs that no plan can hold: too many processors are out, and nobody knows for how long. Those that had a place
+    /// keep what they were promised; the others are planned as if they arrived when processors come back.
+    unplanned: Vec<Waiting>,
+    turned_away: Vec<JobId>,
     /// Whether each waiting job is planned as early as the running jobs and those before it allow.
     compact: bool,
     /// Room has come up: a job ended early or was withdrawn.
@@ -90,6 +94,8 @@ impl Slack {
             profile: Profile::new(Time::MIN, 0),
             plan: Vec::new(),
             fresh: Vec::new(),
+            unplanned: Vec::new(),
+            turned_away: Vec::new(),
             compact: true,
             freed: false,
             stale: true,
@@ -106,9 +112,13 @@ impl Slack {
     fn insert(&mut self, id: JobId, view: &View<'_>, actions: &mut Actions) {
         let now = view.now();
         let mut planned = Planned::new(id, view);
+        if self.profile.earliest(planned.procs, planned.span, now).is_none() {
+            self.turned_away.push(id);
+            return;
+        }
         let importance = self.priorities.admit(id, view.job(id), now);
         let new = Newcomer { procs: planned.procs, span: planned.span, priority: importance.priority(0.5) };
-        // Nobody moves. No job is wider than the machine, and in the end all of it is free.
+        // Nobody moves.
         let start = self.profile.earliest(new.procs, new.span, now).unwrap_or(Time::MAX);
         let price = self.settings.weights.of_waiting(new.procs, start - now);
         let mut choice = Choice { start, price, compact: self.compact || self.plan.is_empty() };
@@ -143,7 +153,7 @@ impl Slack {
     /// The cheapest way to fit a newcomer in.
     fn find(&mut self, new: Newcomer, first: Choice, only_now: bool, view: &View<'_>) -> Choice {
         let (now, free) = (view.now(), self.free(view));
-        self.running.fill(&mut self.search.base, now, free);
+        self.running.fill(&mut self.search.base, view, free);
         let Slack { settings, profile: full, plan, compact, search, rater, shares, .. } = self;
         let ranked = rater.as_ref().map(|rater| {
             let jobs: Vec<JobId> = plan.iter().map(|job| job.planned.id).collect();
@@ -173,7 +183,7 @@ impl Slack {
     /// Makes the profile anew from running jobs and plan.
     fn rebuild(&mut self, view: &View<'_>) {
         let free = self.free(view);
-        self.running.fill(&mut self.profile, view.now(), free);
+        self.running.fill(&mut self.profile, view, free);
         for Waiting { planned, .. } in &self.plan {
             self.profile.reserve(planned.start, planned.end(), planned.procs);
         }
@@ -183,9 +193,13 @@ impl Slack {
     /// Where predictions proved too short it can delay jobs; that uses up their slack, and beyond it breaks promises.
     fn compress(&mut self, view: &View<'_>, actions: &mut Actions) {
         let free = self.free(view);
-        self.running.fill(&mut self.profile, view.now(), free);
+        self.running.fill(&mut self.profile, view, free);
         compress(&mut self.plan, &mut self.profile, view.now(), |job, from| {
-            let by = (job.planned.start - from).as_f64();
+            if job.planned.start == Time::MAX {
+                return;
+            }
+            // One that had lost its place has waited for it: that is the machine's doing.
+            let by = if from == Time::MAX { 0.0 } else { (job.planned.start - from).as_f64() };
             if by > 0.0 {
                 job.slack = (job.slack - by).max(0.0);
             }
@@ -193,7 +207,39 @@ impl Slack {
             actions.explain(Moved { job: job.planned.id, favour: None, from, to, price: 0.0 });
             actions.push(promise(job));
         });
+        let placed = self.plan.partition_point(|job| job.planned.start < Time::MAX);
+        self.unplanned = self.plan.split_off(placed);
         self.compact = true;
+    }
+
+    /// A waiting job waits no more. Answers whether it was in the plan.
+    fn leaves_queue(&mut self, id: JobId, view: &View<'_>) {
+        let waiting = self.plan.len() + self.unplanned.len();
+        self.plan.retain(|w| w.planned.id != id);
+        self.unplanned.retain(|w| w.planned.id != id);
+        if self.plan.len() + self.unplanned.len() < waiting {
+            self.priorities.left(view.job(id), Span::ZERO, view.now());
+            self.freed = true;
+        }
+        self.fresh.retain(|&fresh| fresh != id);
+        self.turned_away.retain(|&other| other != id);
+    }
+
+    /// A running job has gone.
+    fn leaves_machine(&mut self, job: JobId, view: &View<'_>) {
+        self.priorities.left(view.job(job), view.ran(job), view.now());
+        self.dying.retain(|&id| id != job);
+        self.guests.retain(|guest| guest.id != job);
+        self.held.remove(&job);
+    }
+
+    /// Processors have gone or come back: all is planned anew, also what had no place.
+    fn capacity_changed(&mut self) {
+        self.plan.append(&mut self.unplanned);
+        self.plan.sort_unstable_by_key(|job| job.planned.key());
+        self.fresh.append(&mut self.turned_away);
+        self.stale = true;
+        self.running.woken();
     }
 
     /// Room has come up.
@@ -258,11 +304,23 @@ impl Policy for Slack {
                     ranking::account(shares, job, view);
                 }
                 self.running.ended(job, predicted_end, view.now());
-                self.priorities.left(view.job(job), view.ran(job), view.now());
-                self.dying.retain(|&id| id != job);
-                self.guests.retain(|guest| guest.id != job);
-                self.held.remove(&job);
+                self.leaves_machine(job, view);
             }
+            Event::Stopped { job, predicted_end } => {
+                self.running.stopped(job, predicted_end);
+                self.leaves_machine(job, view);
+                self.stale = true;
+            }
+            Event::Runs(id) => {
+                let importance = self.priorities.admit(id, view.job(id), view.now());
+                if self.settings.tick == Tick::Extend {
+                    self.held.insert(id, importance.priority(0.5));
+                }
+                self.running.runs(id, view);
+                self.stale = true;
+            }
+            Event::Released(id) => self.fresh.push(id),
+            Event::Capacity => self.capacity_changed(),
             Event::Repredicted { job, old } if self.beyond_its_time(job, old, view) => {
                 self.running.unmoved(job, old, view);
             }
@@ -270,19 +328,14 @@ impl Policy for Slack {
                 self.stale = true;
                 if view.phase(job) == Phase::Running {
                     self.running.repredicted(job, old, view);
-                } else if let Some(waiting) = self.plan.iter_mut().find(|w| w.planned.id == job) {
+                } else if let Some(waiting) =
+                    self.plan.iter_mut().chain(&mut self.unplanned).find(|w| w.planned.id == job)
+                {
                     waiting.planned.span = view.prediction(job).max(Span(1));
                 }
             }
-            Event::Cancelled(id) => {
-                let waiting = self.plan.len();
-                self.plan.retain(|w| w.planned.id != id);
-                if self.plan.len() < waiting {
-                    self.priorities.left(view.job(id), Span::ZERO, view.now());
-                    self.freed = true;
-                }
-                self.fresh.retain(|&fresh| fresh != id);
-            }
+            Event::Cancelled(id) | Event::Held(id) => self.leaves_queue(id, view),
+            Event::Parked(_) => {}
             Event::Woken => self.running.woken(),
         }
     }
@@ -333,6 +386,14 @@ impl Policy for Slack {
         let start = self.plan.first().map(|job| job.planned.start).filter(|_| self.dying.is_empty());
         let ends_matter = matches!(self.settings.tick, Tick::Kill | Tick::Extend);
         self.running.wake(start, ends_matter).filter(|&wake| wake > self.now)
+    }
+
+    fn hears(&self) -> bool {
+        true
+    }
+
+    fn needs(&self) -> Abilities {
+        Abilities { kill: self.settings.tick != Tick::Run, ..Abilities::default() }
     }
 
     fn prioritise(&mut self, priorities: Priorities) -> Result<(), PriorityError> {

@@ -1,11 +1,12 @@
 //! IS: rule S12.
 
+use super::news::{Ahead, meets};
 use super::processors::{Bits, Processors};
 use super::ratio::{Decimal, Ratio};
 use super::settings::Service;
 use super::task::Task;
-use crate::model::{JobId, Procs, Span, Time};
-use crate::policy::{Action, Actions, Event, Policy, View, Why};
+use crate::model::{JobId, ProcSet, Procs, Span, Time};
+use crate::policy::{Abilities, Action, Actions, Event, Policy, View, Why};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
@@ -27,6 +28,9 @@ pub struct Immediate {
     asking: Vec<Asking>,
     running: Vec<Task>,
     wake: Option<Time>,
+    /// Announced windows.
+    #[serde(skip)]
+    ahead: Ahead,
 }
 
 /// When a suspended job needs to be looked at.
@@ -60,6 +64,7 @@ impl Immediate {
             asking: Vec::new(),
             running: Vec::new(),
             wake: None,
+            ahead: Ahead::default(),
         }
     }
 
@@ -72,13 +77,52 @@ impl Immediate {
         Time((now.0.div_euclid(self.settings.every.0) + 1) * self.settings.every.0)
     }
 
-    fn ended(&mut self, id: JobId) {
+    fn ended(&mut self, id: JobId, view: &View<'_>) {
         let Some(at) = self.running.iter().position(|t| t.id == id) else { return };
         let task = self.running.swap_remove(at);
-        if let Some(processors) = &mut self.processors {
+        if self.running.iter().any(|other| other.meets(&task)) {
+            // Somebody else had started two jobs on the same processors.
+            self.look_anew(view);
+        } else if let Some(processors) = &mut self.processors {
             processors.release(&task.set);
         }
         self.touch(&task);
+    }
+
+    /// A job has left the policy's hands, running or suspended.
+    fn stopped(&mut self, id: JobId, view: &View<'_>) {
+        if let Some(at) = self.running.iter().position(|t| t.id == id) {
+            self.running.swap_remove(at);
+        } else {
+            self.cancelled(id);
+        }
+        self.look_anew(view);
+    }
+
+    /// Somebody else has put a job where it is.
+    fn found(&mut self, id: JobId, runs: bool, view: &View<'_>) {
+        let task = Task::found(id, view);
+        if runs {
+            self.running.push(task);
+        } else {
+            self.asking.push(Asking { ready: TOUCHED, blocker: NOBODY });
+            self.parked.push(task);
+        }
+        self.look_anew(view);
+    }
+
+    /// Works out anew which processors are free, and whose; every suspended job is looked at again.
+    fn look_anew(&mut self, view: &View<'_>) {
+        self.machine = view.machine().procs;
+        let out = view.outlook().map(|outlook| outlook.offline().clone()).unwrap_or_default();
+        let (running, owners) = (self.running.iter().map(|t| &t.set), self.parked.iter().map(|t| &t.set));
+        self.processors = Some(Processors::anew(self.machine, running, owners, out));
+        self.asking.iter_mut().for_each(|asking| asking.ready = TOUCHED);
+    }
+
+    /// Whether these processors are of no use to a job that goes on now: some are out, or go before its end.
+    fn is_lost_on(&self, set: &ProcSet, barred: &ProcSet) -> bool {
+        meets(set, barred) || self.processors.as_ref().is_some_and(|p| meets(set, p.out()))
     }
 
     fn cancelled(&mut self, id: JobId) {
@@ -121,38 +165,78 @@ impl Immediate {
 
     /// (1): starts a job that never ran, if it can.
     fn serve(&mut self, at: usize, first_in_line: bool, now: Time, actions: &mut Actions) -> bool {
-        let Some(processors) = &self.processors else { return false };
+        let barred = self.ahead.barred(&self.fresh[at], now);
+        if !barred.is_empty() {
+            // Its processors are found as if those were not there that go before its end.
+            let without = self.processors.as_ref().map(|all| all.without(&barred));
+            let all = std::mem::replace(&mut self.processors, without);
+            let found = self.find_place(at, &barred, now);
+            self.processors = all;
+            return self.serve_found(at, first_in_line, found, &barred, now, actions);
+        }
+        let found = self.find_place(at, &barred, now);
+        self.serve_found(at, first_in_line, found, &barred, now, actions)
+    }
+
+    /// The running jobs that have to go so that one starts that never ran; none if enough are free. `None` where it cannot.
+    fn find_place(&self, at: usize, barred: &ProcSet, now: Time) -> Option<Vec<usize>> {
+        let processors = self.processors.as_ref()?;
         let need = self.fresh[at].procs;
-        let mut victims: Vec<usize> = Vec::new();
-        let set = if processors.open().len() >= need {
-            processors.open().lowest(need)
+        if processors.open().len() >= need {
+            return Some(Vec::new());
+        }
+        let had_its_slice = |t: &Task| t.executed(now) >= self.settings.slice && !self.is_lost_on(&t.set, barred);
+        let sum = |jobs: &mut dyn Iterator<Item = &Task>| jobs.map(|t| u64::from(t.procs)).sum::<u64>();
+        let available = u64::from(processors.free().len());
+        if available + sum(&mut self.running.iter().filter(|t| had_its_slice(t))) < u64::from(need) {
+            return None;
+        }
+        let mut victims: Vec<usize> = (0..self.running.len()).filter(|&j| had_its_slice(&self.running[j])).collect();
+        victims.sort_unstable_by(|&a, &b| {
+            let (a, b) = (&self.running[a], &self.running[b]);
+            let by_factor = instantaneous(a, now).compare(instantaneous(b, now));
+            by_factor.then(a.since.cmp(&b.since)).then(a.id.cmp(&b.id))
+        });
+        let mut total = available;
+        let enough = victims.iter().position(|&j| {
+            let before = total;
+            total += u64::from(self.running[j].procs);
+            before >= u64::from(need)
+        });
+        victims.truncate(enough.unwrap_or(victims.len()));
+        Some(victims)
+    }
+
+    fn serve_found(
+        &mut self,
+        at: usize,
+        first_in_line: bool,
+        victims: Option<Vec<usize>>,
+        barred: &ProcSet,
+        now: Time,
+        actions: &mut Actions,
+    ) -> bool {
+        let (Some(mut victims), Some(processors)) = (victims, &self.processors) else { return false };
+        let need = self.fresh[at].procs;
+        let mut pool = Bits::default();
+        pool.copy_from(processors.open());
+        pool.remove(barred);
+        let set = if pool.len() >= need {
+            pool.lowest(need)
         } else {
-            let had_its_slice = |t: &Task| t.executed(now) >= self.settings.slice;
-            let sum = |jobs: &mut dyn Iterator<Item = &Task>| jobs.map(|t| u64::from(t.procs)).sum::<u64>();
-            let available = u64::from(processors.free().len());
-            if available + sum(&mut self.running.iter().filter(|t| had_its_slice(t))) < u64::from(need) {
-                return false;
-            }
-            victims.extend((0..self.running.len()).filter(|&j| had_its_slice(&self.running[j])));
-            victims.sort_unstable_by(|&a, &b| {
-                let (a, b) = (&self.running[a], &self.running[b]);
-                let by_factor = instantaneous(a, now).compare(instantaneous(b, now));
-                by_factor.then(a.since.cmp(&b.since)).then(a.id.cmp(&b.id))
-            });
-            let mut total = available;
-            let enough = victims.iter().position(|&j| {
-                let before = total;
-                total += u64::from(self.running[j].procs);
-                before >= u64::from(need)
-            });
-            victims.truncate(enough.unwrap_or(victims.len()));
-            let mut pool = Bits::default();
-            pool.copy_from(processors.open());
             victims.iter().for_each(|&j| pool.insert(&self.running[j].set));
             victims.sort_unstable_by(|a, b| b.cmp(a)); // so that the others stay where they are
             victims.iter().for_each(|&j| self.stop(j, now, actions));
-            let free = self.processors.as_ref().map(Processors::free);
-            if pool.len() >= need { pool.lowest(need) } else { free.map(|f| f.lowest(need)).unwrap_or_default() }
+            if pool.len() >= need {
+                pool.lowest(need)
+            } else {
+                let mut free = Bits::default();
+                if let Some(processors) = &self.processors {
+                    free.copy_from(processors.free());
+                }
+                free.remove(barred);
+                free.lowest(need)
+            }
         };
         let mut task = self.fresh.remove(at);
         let why = match (victims.is_empty(), first_in_line) {
@@ -223,6 +307,9 @@ impl Immediate {
     /// Whether a suspended job's processors are free or may be taken from those who run on them.
     fn may_go_on(&self, task: &Task, tick: bool, now: Time) -> bool {
         let Some(processors) = &self.processors else { return false };
+        if self.is_lost_on(&task.set, &self.ahead.barred(task, now)) {
+            return false;
+        }
         let is_free = task.procs <= processors.free().len() && processors.free().contains(&task.set);
         is_free
             || tick
@@ -356,14 +443,22 @@ impl Policy for Immediate {
                 self.processors.get_or_insert_with(|| Processors::new(self.machine));
                 self.fresh.push(Task::arriving(id, view));
             }
-            Event::Ended { job, .. } => self.ended(job),
-            Event::Cancelled(id) => self.cancelled(id),
+            Event::Ended { job, .. } => self.ended(job, view),
+            Event::Cancelled(id) | Event::Held(id) => self.cancelled(id),
+            Event::Released(id) => {
+                self.fresh.insert(self.fresh.partition_point(|other| other.id < id), Task::arriving(id, view))
+            }
+            Event::Stopped { job, .. } => self.stopped(job, view),
+            Event::Runs(id) => self.found(id, true, view),
+            Event::Parked(id) => self.found(id, false, view),
+            Event::Capacity => self.look_anew(view),
             Event::Repredicted { .. } | Event::Woken => {}
         }
     }
 
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
         let now = view.now();
+        self.ahead.look(view);
         let mut at = 0;
         while at < self.fresh.len() {
             at += usize::from(!self.serve(at, at == 0, now, actions));
@@ -374,5 +469,13 @@ impl Policy for Immediate {
 
     fn next_wake(&self) -> Option<Time> {
         self.wake
+    }
+
+    fn hears(&self) -> bool {
+        true
+    }
+
+    fn needs(&self) -> Abilities {
+        Abilities { suspend: true, name: true, ..Abilities::default() }
     }
 }

@@ -7,6 +7,7 @@
 mod immediate;
 mod kind;
 mod means;
+mod news;
 mod processors;
 mod ratio;
 mod selective;

@@ -143,13 +143,55 @@ pub(super) struct Processors {
     owned: Bits,
     /// F \ O.
     open: Bits,
+    /// Those that are out: never free, though a job may still run on some of them.
+    out: ProcSet,
 }
 
 impl Processors {
     pub(super) fn new(procs: Procs) -> Processors {
         let mut free = Bits::none(procs);
         free.insert(&ProcSet::range(0..procs));
-        Processors { open: free.clone(), owned: Bits::none(procs), free }
+        Processors { open: free.clone(), owned: Bits::none(procs), free, out: ProcSet::new() }
+    }
+
+    /// Works all of it out anew on a machine of so many: from those that running jobs are on, those that suspended jobs own, and
+    /// those that are out.
+    pub(super) fn anew<'a>(
+        procs: Procs,
+        running: impl Iterator<Item = &'a ProcSet>,
+        owners: impl Iterator<Item = &'a ProcSet>,
+        out: ProcSet,
+    ) -> Processors {
+        let mut all = Processors::new(procs);
+        running.for_each(|set| all.occupy(set));
+        owners.for_each(|set| all.owned.insert(set));
+        all.out = out;
+        all.forget_lost();
+        all.open.copy_from(&all.free);
+        all.open.remove_all(&all.owned);
+        all
+    }
+
+    /// Those that are out.
+    #[inline]
+    pub(super) fn out(&self) -> &ProcSet {
+        &self.out
+    }
+
+    /// The same without these.
+    pub(super) fn without(&self, barred: &ProcSet) -> Processors {
+        let mut all = self.clone();
+        all.occupy(barred);
+        all
+    }
+
+    /// What is out is not free.
+    #[inline]
+    fn forget_lost(&mut self) {
+        if !self.out.is_empty() {
+            self.free.remove(&self.out);
+            self.open.remove(&self.out);
+        }
     }
 
     #[inline]
@@ -171,6 +213,7 @@ impl Processors {
     pub(super) fn hold(&mut self, set: &ProcSet) {
         self.free.insert(set);
         self.owned.insert(set);
+        self.forget_lost();
     }
 
     /// A suspended job that owned these goes on on them. `others` are the sets of the other suspended jobs, at least those
@@ -196,6 +239,7 @@ impl Processors {
     pub(super) fn release(&mut self, set: &ProcSet) {
         self.free.insert(set);
         self.open.insert_except(set, &self.owned);
+        self.forget_lost();
     }
 
     /// A suspended job was withdrawn. `others` are as for [`Processors::reoccupy`].

@@ -1,13 +1,14 @@
 //! SS and TSS: rules S3 to S9.
 
 use super::means::Limits;
+use super::news::{Ahead, meets};
 use super::processors::{Bits, Processors};
 use super::ratio::{Decimal, Ratio};
 use super::settings::{Factor, Place, Selection, Victims};
 use super::task::{Task, believed};
 use super::tuner::Tuner;
 use crate::model::{JobId, ProcSet, Procs, Time};
-use crate::policy::{Action, Actions, Event, Policy, View, Why};
+use crate::policy::{Abilities, Action, Actions, Event, Policy, View, Why};
 use serde::{Deserialize, Serialize};
 
 /// Selective suspension: an idle job may suspend running ones if its expansion factor is SF times theirs.
@@ -37,6 +38,12 @@ pub struct Selective {
     pool: Bits,
     #[serde(skip)]
     victims: Vec<usize>,
+    /// Announced windows.
+    #[serde(skip)]
+    ahead: Ahead,
+    /// Processors that the job which is looked at must not be on: they go before it ends.
+    #[serde(skip)]
+    barred: ProcSet,
 }
 
 impl Selective {
@@ -62,6 +69,8 @@ impl Selective {
             wake: None,
             pool: Bits::default(),
             victims: Vec::new(),
+            ahead: Ahead::default(),
+            barred: ProcSet::new(),
         }
     }
 
@@ -74,7 +83,30 @@ impl Selective {
     /// Whether a running job is not to be suspended, whoever asks.
     #[inline]
     fn is_sheltered(&self, task: &Task) -> bool {
-        self.settings.cap.is_some_and(|cap| task.suspensions >= cap) || self.limits.shelters(task)
+        self.settings.cap.is_some_and(|cap| task.suspensions >= cap)
+            || self.limits.shelters(task)
+            || self.is_lost_on(&task.set)
+    }
+
+    /// Whether nobody gains by others leaving these processors: some are out, or go too soon.
+    #[inline]
+    fn is_lost_on(&self, set: &ProcSet) -> bool {
+        meets(set, &self.barred) || self.processors.as_ref().is_some_and(|p| meets(set, p.out()))
+    }
+
+    /// Asks something about an idle job as if the processors were not there that go before its end.
+    fn barring<T>(&mut self, at: usize, now: Time, ask: impl FnOnce(&mut Selective) -> T) -> T {
+        let barred = self.ahead.barred(&self.idle[at], now);
+        if barred.is_empty() {
+            return ask(self);
+        }
+        let without = self.processors.as_ref().map(|all| all.without(&barred));
+        let all = std::mem::replace(&mut self.processors, without);
+        self.barred = barred;
+        let answer = ask(self);
+        self.barred = ProcSet::new();
+        self.processors = all;
+        answer
     }
 
     /// How wide a victim may be.
@@ -91,9 +123,43 @@ impl Selective {
         if let Some(factor) = self.tuner.as_mut().and_then(Tuner::completed) {
             self.factor = factor;
         }
-        if let Some(processors) = &mut self.processors {
+        if self.running.iter().any(|other| other.meets(&task)) {
+            // Somebody else had started two jobs on the same processors.
+            self.look_anew(view);
+        } else if let Some(processors) = &mut self.processors {
             processors.release(&task.set);
         }
+        self.changed = true;
+    }
+
+    /// A job has left the policy's hands, running or suspended.
+    fn stopped(&mut self, id: JobId, view: &View<'_>) {
+        if let Some(at) = self.running.iter().position(|t| t.id == id) {
+            self.running.remove(at);
+        } else {
+            self.cancelled(id);
+        }
+        self.look_anew(view);
+    }
+
+    /// Somebody else has put a job where it is.
+    fn found(&mut self, id: JobId, runs: bool, view: &View<'_>) {
+        let task = Task::found(id, view);
+        if runs {
+            self.insert_running(task);
+        } else {
+            self.idle.push(task);
+            self.newcomers += 1;
+        }
+        self.look_anew(view);
+    }
+
+    /// Works out anew which processors are free, and whose.
+    fn look_anew(&mut self, view: &View<'_>) {
+        self.machine = view.machine().procs;
+        let out = view.outlook().map(|outlook| outlook.offline().clone()).unwrap_or_default();
+        let owners = self.idle.iter().filter(|t| self.is_pinned(t)).map(|t| &t.set);
+        self.processors = Some(Processors::anew(self.machine, self.running.iter().map(|t| &t.set), owners, out));
         self.changed = true;
     }
 
@@ -264,7 +330,7 @@ impl Selective {
     fn dispatch(&mut self, now: Time, actions: &mut Actions) -> bool {
         let mut at = 0;
         if self.changed || self.settings.place.changes_with_time() {
-            let can_start = (0..self.idle.len()).any(|i| self.can_start(i, now));
+            let can_start = (0..self.idle.len()).any(|i| self.barring(i, now, |this| this.can_start(i, now)));
             if !can_start {
                 return false;
             }
@@ -275,7 +341,7 @@ impl Selective {
         }
         let before = self.idle.len();
         while at < self.idle.len() {
-            match self.plain_start(at, now) {
+            match self.barring(at, now, |this| this.plain_start(at, now)) {
                 Some(set) => self.start(at, set, if at == 0 { Why::Head } else { Why::Backfilled }, now, actions),
                 None => at += 1,
             }
@@ -288,14 +354,14 @@ impl Selective {
         self.idle.sort_unstable_by(|a, b| a.before(b, now));
         let mut at = 0;
         while at < self.idle.len() {
-            if let Some(set) = self.plain_start(at, now) {
+            if let Some(set) = self.barring(at, now, |this| this.plain_start(at, now)) {
                 self.start(at, set, if at == 0 { Why::Head } else { Why::Backfilled }, now, actions);
                 continue;
             }
-            let found = match self.is_pinned(&self.idle[at]) {
-                true => self.victims_on_its_processors(at, now),
-                false => self.victims_anywhere(at, now),
-            };
+            let found = self.barring(at, now, |this| match this.is_pinned(&this.idle[at]) {
+                true => this.victims_on_its_processors(at, now),
+                false => this.victims_anywhere(at, now),
+            });
             if !found {
                 at += 1;
                 continue;
@@ -306,7 +372,7 @@ impl Selective {
             victims.iter().for_each(|&victim| self.stop(victim, now, actions));
             let set = match self.is_pinned(&self.idle[at]) {
                 true => Some(self.idle[at].set.clone()),
-                false => self.place(at, Some(victims.len()), now),
+                false => self.barring(at, now, |this| this.place(at, Some(victims.len()), now)),
             };
             self.victims = victims;
             match set {
@@ -323,6 +389,9 @@ impl Selective {
     fn victims_on_its_processors(&mut self, at: usize, now: Time) -> bool {
         self.victims.clear();
         let task = &self.idle[at];
+        if self.is_lost_on(&task.set) {
+            return false;
+        }
         let tau = task.idle_priority(now);
         for (j, other) in self.running.iter().enumerate() {
             if !task.meets(other) {
@@ -479,13 +548,22 @@ impl Policy for Selective {
             }
             Event::Ended { job, .. } => self.ended(job, view),
             Event::Repredicted { job, .. } => self.repredicted(job, view),
-            Event::Cancelled(id) => self.cancelled(id),
+            Event::Cancelled(id) | Event::Held(id) => self.cancelled(id),
+            Event::Released(id) => {
+                self.idle.push(Task::arriving(id, view));
+                self.newcomers += 1;
+            }
+            Event::Stopped { job, .. } => self.stopped(job, view),
+            Event::Runs(id) => self.found(id, true, view),
+            Event::Parked(id) => self.found(id, false, view),
+            Event::Capacity => self.look_anew(view),
             Event::Woken => {}
         }
     }
 
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
         let now = view.now();
+        self.ahead.look(view);
         if !self.pool.is_for(self.machine) {
             self.pool = Bits::none(self.machine);
         }
@@ -512,5 +590,13 @@ impl Policy for Selective {
 
     fn next_wake(&self) -> Option<Time> {
         self.wake
+    }
+
+    fn hears(&self) -> bool {
+        true
+    }
+
+    fn needs(&self) -> Abilities {
+        Abilities { suspend: true, migrate: self.settings.migrate, name: true, kill: false }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::ratio::Ratio;
 use crate::model::{JobId, ProcSet, Procs, Span, TIME_LIMIT, Time};
-use crate::policy::View;
+use crate::policy::{Phase, View};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
@@ -40,6 +40,22 @@ impl Task {
             set: ProcSet::new(),
             parts: 0,
         }
+    }
+
+    /// A job that runs or is suspended, as somebody else left it.
+    pub(super) fn found(id: JobId, view: &View<'_>) -> Task {
+        let mut task = Task::arriving(id, view);
+        let set = view.processors(id).cloned().unwrap_or_default();
+        let ran = view.ran(id);
+        let runs = view.phase(id) == Phase::Running;
+        task.run_on(set, if runs { view.segment_start(id) } else { Time::ZERO }, view.machine().procs);
+        task.ran = if runs { ran - (view.now() - task.since) } else { ran };
+        task
+    }
+
+    /// How long it is believed to need its processors still, if it goes on now.
+    pub(super) fn left(&self) -> Span {
+        Span((self.length - self.ran.0).max(1))
     }
 
     /// It starts, or goes on.

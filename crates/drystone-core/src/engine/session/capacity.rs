@@ -1,0 +1,195 @@
+//! Processors that fail, come back or are announced to be out.
+
+use super::{NewsError, Session, State};
+use crate::model::{JobId, ProcSet, Procs, Time};
+use crate::policy::{Action, Drain, Event, Loss, Outlook, Phase, Placement};
+use serde::{Deserialize, Serialize};
+
+/// Losses as they were told, and when they have to be looked at again.
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+pub(super) struct Capacity {
+    losses: Vec<Loss>,
+    /// When the next announced window begins, or the next loss lasts longer than was expected; [`Time::MAX`] for never.
+    due: Time,
+    /// Whether jobs run that share processors: somebody else started them so.
+    shared: bool,
+}
+
+impl Session {
+    /// Says which processors are out now and which will be, all of them: what was said before is forgotten. A loss that
+    /// has begun is in force until it is no longer among `losses`, also beyond its expected end. Jobs on lost processors run
+    /// on, and their processors go when they end: a driver that knows of jobs that have failed says so
+    /// ([`Session::requeued`], [`Session::ended`]) before. Answers whether anything has changed.
+    ///
+    /// From the first loss on, each job has named processors: those on which it was started, else the lowest that are
+    /// idle and up, and as far as possible not announced to go before its predicted end.
+    ///
+    /// # Errors
+    /// A policy that does not [hear](crate::policy::Policy::hears) of it; a processor beyond the machine; an end that does
+    /// not come after its beginning. The session is then unchanged.
+    pub fn set_losses(&mut self, now: Time, losses: &[Loss]) -> Result<bool, NewsError> {
+        self.check_hears()?;
+        let machine = self.s.world.machine.procs;
+        for loss in losses {
+            let procs = loss.on.len();
+            if loss.on.ranges().last().is_some_and(|r| r.end > machine) {
+                return Err(NewsError::Loss(format!("processors {} are not all of the machine of {machine}", loss.on)));
+            }
+            if loss.until <= loss.from && procs > 0 {
+                return Err(NewsError::Loss(format!(
+                    "processors {} are out from {} until {}: the end must come after the beginning",
+                    loss.on, loss.from, loss.until
+                )));
+            }
+        }
+        let now = self.begin_news(now);
+        if self.s.capacity.as_ref().map_or(losses.is_empty(), |known| known.losses == losses) {
+            return Ok(false);
+        }
+        self.name_all();
+        self.s.capacity.get_or_insert_default().losses = losses.to_vec();
+        self.s.refresh();
+        debug_assert!(self.s.world.now == now);
+        self.observe(Event::Capacity);
+        Ok(true)
+    }
+
+    /// Processors that are out, idle ones and those of jobs that still run on them.
+    #[must_use]
+    pub fn offline(&self) -> Procs {
+        self.s.world.outlook.as_ref().map_or(0, |outlook| outlook.offline.len())
+    }
+
+    /// When capacity has to be looked at again; [`Time::MAX`] for never.
+    pub(super) fn capacity_due(&self) -> Time {
+        self.s.capacity.as_ref().map_or(Time::MAX, |capacity| capacity.due)
+    }
+
+    /// A window begins by now, or a loss lasts longer than was expected. Answers whether there was one.
+    pub(super) fn look_at_capacity(&mut self, now: Time) -> bool {
+        if self.capacity_due() > now {
+            return false;
+        }
+        self.s.refresh();
+        self.observe(Event::Capacity);
+        true
+    }
+
+    /// From now on every job has named processors.
+    pub(super) fn name_all(&mut self) {
+        if self.s.names {
+            return;
+        }
+        self.s.names = true;
+        let running: Vec<JobId> = self.s.world.running.iter().map(|job| job.id).collect();
+        for id in running {
+            self.s.take_place(id, None);
+        }
+        self.s.refresh();
+    }
+
+    /// Gives processors to the jobs that this pass has started anywhere.
+    #[cold]
+    pub(super) fn place_started(&mut self) {
+        for at in 0..self.actions.list().len() {
+            let (Action::Start { job, on: Placement::Any, .. }
+            | Action::Resume(job)
+            | Action::ResumeOn { job, on: Placement::Any }) = self.actions.list()[at]
+            else {
+                continue;
+            };
+            if self.s.world.entry(job).phase == Phase::Running && !self.s.world.named.contains_key(&job) {
+                self.s.take_place(job, None);
+            }
+        }
+    }
+}
+
+impl State {
+    /// Gives a running job processors: those it is said to be on, if they suit it and nobody else is on them; else idle
+    /// ones, and where there are too few any others.
+    pub(super) fn take_place(&mut self, id: JobId, on: Option<&ProcSet>) {
+        let (procs, end) = (self.world.entry(id).procs, self.world.entry(id).predicted_end());
+        let machine = ProcSet::range(0..self.world.machine.procs);
+        let given = on.filter(|set| set.len() == procs && set.is_subset(&machine) && set.is_disjoint(&self.named_busy));
+        let set = given.cloned().unwrap_or_else(|| {
+            let idle = machine.difference(&self.named_busy);
+            let (mut up, mut ahead, mut later) = (idle.clone(), ProcSet::new(), ProcSet::new());
+            if let Some(outlook) = self.world.outlook.as_deref() {
+                up = idle.difference(&outlook.offline);
+                for window in &outlook.windows {
+                    let side = if window.from < end { &mut ahead } else { &mut later };
+                    *side = side.union(&window.on);
+                }
+            }
+            // On what goes after its end, so that what stays is left to longer jobs; on what goes before it only at last.
+            let wishes = [up.intersection(&later).difference(&ahead), up.difference(&ahead), up, idle, machine];
+            wishes.iter().fold(ProcSet::new(), |set, wish| {
+                let missing = procs - set.len();
+                if missing == 0 { set } else { set.union(&wish.difference(&set).lowest(missing)) }
+            })
+        });
+        self.named_busy = self.named_busy.union(&set);
+        self.world.named.insert(id, set);
+    }
+
+    /// Works out anew, from the losses and the running jobs, what is free and what is known of the future.
+    pub(super) fn refresh(&mut self) {
+        let now = self.world.now;
+        let runs = |id: &JobId| self.world.entry(*id).phase == Phase::Running;
+        let running: Vec<(&JobId, &ProcSet)> = self.world.named.iter().filter(|(id, _)| runs(id)).collect();
+        let busy = ProcSet::union_of(running.iter().map(|(_, set)| *set));
+        let held: u64 = running.iter().map(|(_, set)| u64::from(set.len())).sum();
+        let Some(capacity) = &mut self.capacity else {
+            self.world.free = i64::from(self.world.machine.procs) - i64::from(busy.len());
+            self.named_busy = busy;
+            return;
+        };
+        let mut outlook = Outlook::default();
+        capacity.due = Time::MAX;
+        capacity.shared = held > u64::from(busy.len());
+        // What is in two losses at once is back when both are over.
+        let mut losses: Vec<&Loss> = capacity.losses.iter().filter(|loss| !loss.on.is_empty()).collect();
+        losses.sort_by_key(|loss| (std::cmp::Reverse(loss.until), loss.from));
+        for loss in losses {
+            if loss.from > now {
+                capacity.due = capacity.due.min(loss.from);
+                outlook.windows.push(loss.clone());
+                continue;
+            }
+            // Nobody knows when a loss will be over that has lasted longer than was expected.
+            let until = if loss.until <= now { Time::MAX } else { loss.until };
+            if until < Time::MAX {
+                capacity.due = capacity.due.min(until);
+            }
+            let out = loss.on.difference(&outlook.offline);
+            let idle = out.difference(&busy).len();
+            if idle > 0 {
+                outlook.returns.push((until, idle));
+            }
+            for (id, set) in &running {
+                let procs = set.intersection(&out).len();
+                if procs > 0 {
+                    outlook.drains.push(Drain { job: **id, procs, until });
+                }
+            }
+            outlook.offline = outlook.offline.union(&out);
+        }
+        outlook.returns.sort_unstable();
+        outlook.windows.sort_by_key(|window| window.from);
+        self.world.free = i64::from(self.world.machine.procs) - i64::from(busy.union(&outlook.offline).len());
+        self.named_busy = busy;
+        let plain = outlook.offline.is_empty() && outlook.windows.is_empty();
+        self.world.outlook = (!plain).then(|| Box::new(outlook));
+    }
+
+    /// Whether some of these processors are out.
+    pub(super) fn are_out(&self, set: &ProcSet) -> bool {
+        self.world.outlook.as_ref().is_some_and(|outlook| !outlook.offline.is_disjoint(set))
+    }
+
+    /// Whether a job that leaves these processors leaves some that are out, or that another job runs on.
+    pub(super) fn is_irregular(&self, set: &ProcSet) -> bool {
+        self.capacity.as_ref().is_some_and(|capacity| capacity.shared) || self.are_out(set)
+    }
+}

@@ -1,0 +1,504 @@
+//! News that no action of the policy explains: what users, operators and the machine do with jobs.
+//!
+//! Everything here may be told late or twice: what changes nothing answers `false`. The policy learns of it by a few
+//! events that say where a job is now ([`Event::Held`] and those behind it), so that it has to know four things only:
+//! a job leaves its queue or joins it, a running job leaves it or joins it.
+
+use super::{ImpossibleJob, Session};
+use crate::model::{Job, JobId, ProcSet, Span, Time};
+use crate::parts::Running;
+use crate::parts::predict::Propagation;
+use crate::policy::{Event, Known, Pass, Phase};
+use serde::{Deserialize, Serialize};
+
+/// Where a job is that a session is told of for the first time.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Adopted {
+    /// It waits, as any job that arrives; it may have been submitted long ago.
+    Waiting,
+    /// It waits, but is held back.
+    Held,
+    /// It runs.
+    Running {
+        /// Since when.
+        since: Time,
+        /// On which processors, if that is known.
+        on: Option<ProcSet>,
+    },
+    /// It is suspended, and the policy is to let it go on. Only for policies that [suspend](crate::policy::Abilities)
+    /// themselves; where another does, adopt the job as a running one and tell [`Session::interrupted`].
+    Suspended {
+        /// How long it has run.
+        ran: Span,
+        /// On which processors it was, and has to go on, if that is known.
+        on: Option<ProcSet>,
+    },
+}
+
+/// How a job has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum How {
+    /// It completed, or failed by itself.
+    Completed,
+    /// It was ended because it had run as long as it was allowed to.
+    AtLimit,
+    /// Its user or an operator ended it.
+    Cancelled,
+    /// The machine failed under it.
+    MachineFailed,
+    /// It never ran in earnest.
+    NotStarted,
+}
+
+impl How {
+    /// Whether the time that it ran is a run time, from which predictors may learn.
+    #[must_use]
+    pub fn is_run_time(self) -> bool {
+        matches!(self, How::Completed | How::AtLimit)
+    }
+}
+
+/// News that a session cannot take. It is then unchanged.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NewsError {
+    /// The policy would not understand.
+    #[error(
+        "this policy does not know what to do when jobs are held, changed or started by others, or processors fail"
+    )]
+    Unheard,
+    /// Several passes are made in a second whose order only a simulator knows.
+    #[error("with pass=pyss nothing may change but by arrivals and ends")]
+    Pyss,
+    /// The job cannot be on this machine.
+    #[error(transparent)]
+    Impossible(#[from] ImpossibleJob),
+    /// The policy cannot let jobs go on.
+    #[error("this policy never lets a suspended job go on: requeue the job, or leave it to whoever suspended it")]
+    NeverResumed,
+    /// Processors cannot be lost so.
+    #[error("{0}")]
+    Loss(String),
+}
+
+impl Session {
+    /// Whether it can be told of news: the policy [hears](crate::policy::Policy::hears) of it, and makes its passes as a live
+    /// machine does.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn check_hears(&self) -> Result<(), NewsError> {
+        match (self.scheduler.policy.hears(), self.scheduler.pass) {
+            (false, _) => Err(NewsError::Unheard),
+            (true, Pass::Pyss) => Err(NewsError::Pyss),
+            (true, Pass::Instant | Pass::Event) => Ok(()),
+        }
+    }
+
+    /// A job is here already when the session first hears of it. It gets the next number, which is its place in every order:
+    /// adopt jobs in the order of their submission. `oracle` is as for [`Session::arrive`].
+    ///
+    /// # Errors
+    /// A job that is impossible on this machine, a policy that does not know of news, and a suspended job under a policy that
+    /// never lets one go on.
+    pub fn adopt(&mut self, now: Time, job: &Job, oracle: Option<Span>, adopted: &Adopted) -> Result<JobId, NewsError> {
+        self.check_hears()?;
+        if matches!(adopted, Adopted::Suspended { .. }) && !self.scheduler.policy.needs().suspend {
+            return Err(NewsError::NeverResumed);
+        }
+        let now = self.begin_news(now);
+        let id = self.arrive(now, job, oracle)?;
+        match adopted {
+            Adopted::Waiting => {}
+            Adopted::Held => {
+                self.put_back(id);
+            }
+            Adopted::Running { since, on } => {
+                self.put_back(id);
+                self.runs(id, *since, Span::ZERO, on.as_ref());
+                self.correct_what_is_over(now);
+            }
+            Adopted::Suspended { ran, on } => {
+                self.put_back(id);
+                self.park(id, *ran, on.as_ref());
+            }
+        }
+        Ok(id)
+    }
+
+    /// A job runs that the policy has not started, or not so: since when, and on which processors if that is known. Of a job that
+    /// runs already it corrects both. Answers whether that is new.
+    ///
+    /// # Errors
+    /// A policy that does not know of news.
+    pub fn started(&mut self, now: Time, id: JobId, since: Time, on: Option<&ProcSet>) -> Result<bool, NewsError> {
+        self.check_hears()?;
+        let now = self.begin_news(now);
+        let since = since.min(now);
+        let Some(Known { entry, .. }) = self.s.world.jobs.get(id) else { return Ok(false) };
+        let ran = match entry.phase {
+            Phase::Done => return Ok(false),
+            Phase::Waiting => {
+                self.put_back(id);
+                Span::ZERO
+            }
+            Phase::Held => Span::ZERO,
+            Phase::Suspended => {
+                let ran = entry.ran;
+                self.leave_machine(id);
+                ran
+            }
+            Phase::Running => {
+                let same = on.is_none() || on == self.s.world.named.get(&id);
+                if entry.segment == since && same {
+                    return Ok(false);
+                }
+                let ran = entry.ran;
+                self.leave_machine(id);
+                ran
+            }
+        };
+        self.runs(id, since, ran, on);
+        self.correct_what_is_over(now);
+        Ok(true)
+    }
+
+    /// A running or suspended job waits again, and nothing is left of what it ran: its start was refused or failed, or it was
+    /// requeued. It keeps its place in every order; what it was promised is void, and nothing is learned from it. Answers whether
+    /// there was such a job.
+    ///
+    /// # Errors
+    /// A policy that does not know of news.
+    pub fn requeued(&mut self, now: Time, id: JobId) -> Result<bool, NewsError> {
+        self.check_hears()?;
+        self.begin_news(now);
+        let phase = self.s.world.jobs.get(id).map(|known| known.entry.phase);
+        if !matches!(phase, Some(Phase::Running | Phase::Suspended)) {
+            return Ok(false);
+        }
+        self.leave_machine(id);
+        let entry = self.s.world.entry_mut(id);
+        entry.ran = Span::ZERO;
+        entry.first_reservation = Time::MAX;
+        entry.as_head = false;
+        entry.requeues = entry.requeues.saturating_add(1);
+        self.s.world.named.remove(&id);
+        self.join_queue(id);
+        Ok(true)
+    }
+
+    /// A waiting job is held back: no policy may start it until it is [released](Session::release). Answers whether it waited.
+    ///
+    /// # Errors
+    /// A policy that does not know of news.
+    pub fn hold(&mut self, now: Time, id: JobId) -> Result<bool, NewsError> {
+        self.check_hears()?;
+        self.begin_news(now);
+        let waits = self.s.world.jobs.get(id).is_some_and(|known| known.entry.phase == Phase::Waiting);
+        if waits {
+            self.put_back(id);
+        }
+        Ok(waits)
+    }
+
+    /// A job that was held back waits again, in its place. Answers whether it was held.
+    ///
+    /// # Errors
+    /// A policy that does not know of news.
+    pub fn release(&mut self, now: Time, id: JobId) -> Result<bool, NewsError> {
+        self.check_hears()?;
+        self.begin_news(now);
+        let held = self.s.world.jobs.get(id).is_some_and(|known| known.entry.phase == Phase::Held);
+        if held {
+            if self.propagation > Propagation::None {
+                self.predict_anew(id, Span::ZERO);
+            }
+            self.join_queue(id);
+        }
+        Ok(held)
+    }
+
+    /// A job is another one from now on: its estimate, its size or whatever its order depends on has changed. A running job is
+    /// predicted to run no less than it has. Answers whether there is such a job and it differs.
+    ///
+    /// # Errors
+    /// A policy that does not know of news; a job that is impossible on this machine.
+    pub fn update(&mut self, now: Time, id: JobId, job: &Job) -> Result<bool, NewsError> {
+        self.check_hears()?;
+        if let Some(problem) = job.problem(self.s.world.machine) {
+            return Err(ImpossibleJob(problem).into());
+        }
+        let now = self.begin_news(now);
+        let Some(Known { entry, job: old }) = self.s.world.jobs.get(id) else { return Ok(false) };
+        let (phase, foreign) = (entry.phase, self.s.foreign.contains(&id));
+        if phase == Phase::Done || old == job {
+            return Ok(false);
+        }
+        let (ran, segment, set) = (entry.ran, entry.segment, self.s.world.named.get(&id).cloned());
+        match phase {
+            Phase::Waiting => self.put_back(id),
+            Phase::Running | Phase::Suspended => self.leave_machine(id),
+            Phase::Held | Phase::Done => {}
+        }
+        let had = if phase == Phase::Running { ran + (now - segment) } else { ran };
+        self.change(id, job, had);
+        let on = set.map(|set| if set.len() > job.procs { set.lowest(job.procs) } else { set });
+        match phase {
+            Phase::Waiting => self.join_queue(id),
+            Phase::Running => {
+                self.runs(id, segment, ran, on.as_ref());
+                self.correct_what_is_over(now);
+            }
+            Phase::Suspended if foreign => {
+                self.park_elsewhere(id, ran);
+            }
+            Phase::Suspended => self.park(id, ran, on.as_ref()),
+            Phase::Held | Phase::Done => {}
+        }
+        Ok(true)
+    }
+
+    /// Somebody else has suspended a running job: it keeps what it has run and gives back its processors. Whoever did lets it
+    /// go on ([`Session::continued`]), not the policy. Answers whether it ran.
+    ///
+    /// # Errors
+    /// A policy that does not know of news.
+    pub fn interrupted(&mut self, now: Time, id: JobId) -> Result<bool, NewsError> {
+        self.check_hears()?;
+        let now = self.begin_news(now);
+        let Some(Known { entry, .. }) = self.s.world.jobs.get(id) else { return Ok(false) };
+        if entry.phase != Phase::Running {
+            return Ok(false);
+        }
+        let ran = entry.ran + (now - entry.segment);
+        self.leave_machine(id);
+        self.park_elsewhere(id, ran);
+        Ok(true)
+    }
+
+    /// A suspended job runs again that the policy has not let go on, or the policy's suspension was refused. Answers whether it was
+    /// suspended.
+    ///
+    /// # Errors
+    /// A policy that does not know of news.
+    pub fn continued(&mut self, now: Time, id: JobId) -> Result<bool, NewsError> {
+        self.check_hears()?;
+        let now = self.begin_news(now);
+        let Some(Known { entry, .. }) = self.s.world.jobs.get(id) else { return Ok(false) };
+        if entry.phase != Phase::Suspended {
+            return Ok(false);
+        }
+        let (ran, set) = (entry.ran, self.s.world.named.get(&id).cloned());
+        self.leave_machine(id);
+        self.runs(id, now, ran, set.as_ref());
+        self.correct_what_is_over(now);
+        Ok(true)
+    }
+
+    /// The policy let a suspended job go on, and the machine refused: it is suspended still. Answers whether it ran.
+    ///
+    /// # Errors
+    /// A policy that does not know of news, or never lets a suspended job go on.
+    pub fn stays_suspended(&mut self, now: Time, id: JobId) -> Result<bool, NewsError> {
+        self.check_hears()?;
+        if !self.scheduler.policy.needs().suspend {
+            return Err(NewsError::NeverResumed);
+        }
+        self.begin_news(now);
+        let Some(Known { entry, .. }) = self.s.world.jobs.get(id) else { return Ok(false) };
+        if entry.phase != Phase::Running {
+            return Ok(false);
+        }
+        let (ran, set) = (entry.ran, self.s.world.named.get(&id).cloned());
+        self.leave_machine(id);
+        self.park(id, ran, set.as_ref());
+        Ok(true)
+    }
+
+    /// A running job has ended: how, and for how long it ran where the driver knows better than from when it heard of it. As
+    /// [`Session::end`], but predictors learn from run times only. Answers whether it ran.
+    pub fn ended(&mut self, now: Time, id: JobId, how: How, ran: Option<Span>) -> bool {
+        self.finish(now, id, how.is_run_time(), ran.map(|ran| ran.max(Span::ZERO)))
+    }
+
+    /// What the policy would do now; nothing changes. A decision that ends in a [`Violation`](super::Violation) is told as
+    /// such, and changes nothing, either. It costs a saved and a restored state.
+    ///
+    /// # Errors
+    /// As [`Session::decide`]; where the state cannot be saved.
+    pub fn propose(&mut self, now: Time) -> Result<crate::policy::Actions, ProposalError> {
+        let saved = self.save()?;
+        let decided = self.decide(now).cloned();
+        self.load(&saved)?;
+        Ok(decided?)
+    }
+
+    /// What is told is told now, and from what is known.
+    pub(super) fn begin_news(&mut self, now: Time) -> Time {
+        let now = self.come_to(now);
+        if self.s.lagging {
+            self.catch_up_all(now);
+        }
+        now
+    }
+
+    /// A waiting job waits no more.
+    fn put_back(&mut self, id: JobId) {
+        let entry = self.s.world.entry_mut(id);
+        entry.phase = Phase::Held;
+        self.s.waiting -= 1;
+        self.s.waiting_procs -= u64::from(entry.procs);
+        self.s.held += 1;
+        self.observe(Event::Held(id));
+    }
+
+    /// A held job waits.
+    fn join_queue(&mut self, id: JobId) {
+        let entry = self.s.world.entry_mut(id);
+        entry.phase = Phase::Waiting;
+        self.s.waiting += 1;
+        self.s.waiting_procs += u64::from(entry.procs);
+        self.s.held -= 1;
+        self.observe(Event::Released(id));
+    }
+
+    /// A running or suspended job is nowhere, for now: held, but with its processors known if they have names.
+    fn leave_machine(&mut self, id: JobId) {
+        let entry = self.s.world.entry(id);
+        let (phase, predicted_end, procs) = (entry.phase, entry.predicted_end(), entry.procs);
+        let foreign = self.s.foreign.remove(&id);
+        if phase == Phase::Running {
+            self.s.world.running.remove(predicted_end, id);
+            self.note_expiry();
+            self.s.world.free += i64::from(procs);
+            if !self.s.killed.is_empty() {
+                self.note_killed(id);
+            }
+        } else {
+            self.s.suspended -= 1;
+            self.s.suspended_procs -= u64::from(procs);
+        }
+        self.s.world.entry_mut(id).phase = Phase::Held;
+        self.s.held += 1;
+        if phase == Phase::Running {
+            self.leave_places(id);
+        }
+        if !foreign {
+            self.observe(Event::Stopped { job: id, predicted_end });
+        }
+    }
+
+    /// A job that does not run any more leaves its processors idle.
+    fn leave_places(&mut self, id: JobId) {
+        if self.s.names {
+            self.s.refresh();
+        } else if let Some(set) = self.s.world.named.get(&id) {
+            self.s.named_busy = self.s.named_busy.difference(set);
+        }
+    }
+
+    /// A held job runs, since then; `ran` is what it had run before.
+    fn runs(&mut self, id: JobId, since: Time, ran: Span, on: Option<&ProcSet>) {
+        // Where somebody else starts jobs, or a policy names processors, every job has its own.
+        if on.is_some() || self.scheduler.policy.needs().name {
+            self.name_all();
+        }
+        let now = self.s.world.now;
+        let entry = self.s.world.entry_mut(id);
+        entry.phase = Phase::Running;
+        entry.segment = since.min(now);
+        entry.ran = ran;
+        if ran == Span::ZERO {
+            entry.first_start = entry.segment;
+        }
+        entry.as_head = false;
+        let (procs, end) = (entry.procs, entry.predicted_end());
+        self.s.held -= 1;
+        self.s.world.free -= i64::from(procs);
+        self.s.world.running.insert(Running { end, id, procs });
+        self.note_expiry();
+        if self.s.names {
+            self.s.world.named.remove(&id);
+            self.s.take_place(id, on);
+            self.s.refresh();
+        }
+        self.observe(Event::Runs(id));
+    }
+
+    /// A held job is suspended, and the policy's to let go on.
+    fn park(&mut self, id: JobId, ran: Span, on: Option<&ProcSet>) {
+        self.name_all();
+        self.suspend_held(id, ran);
+        let procs = self.s.world.entry(id).procs;
+        let machine = ProcSet::range(0..self.s.world.machine.procs);
+        let given = on.filter(|set| set.len() == procs && set.is_subset(&machine));
+        let set = given.cloned().unwrap_or_else(|| {
+            let idle = machine.difference(&self.s.named_busy).lowest(procs);
+            let missing = procs - idle.len();
+            machine.difference(&idle).lowest(missing).union(&idle)
+        });
+        self.s.world.named.insert(id, set);
+        self.observe(Event::Parked(id));
+    }
+
+    /// A held job is suspended, and somebody else lets it go on.
+    fn park_elsewhere(&mut self, id: JobId, ran: Span) {
+        self.suspend_held(id, ran);
+        self.s.foreign.insert(id);
+    }
+
+    fn suspend_held(&mut self, id: JobId, ran: Span) {
+        let entry = self.s.world.entry_mut(id);
+        entry.phase = Phase::Suspended;
+        entry.ran = ran;
+        entry.suspensions += 1;
+        let procs = u64::from(entry.procs);
+        self.s.held -= 1;
+        self.s.suspended += 1;
+        self.s.suspended_procs += procs;
+    }
+
+    /// A held job is another one.
+    fn change(&mut self, id: JobId, new: &Job, had: Span) {
+        let Known { entry, job } = &mut self.s.world.jobs[id];
+        let old = std::mem::replace(job, new.clone());
+        entry.procs = new.procs;
+        self.scheduler.forecast.predictor.withdrawn(id, &old);
+        if self.propagation > Propagation::None && old.user != new.user {
+            self.s.of_user.of(old.user).retain(|&other| other != id);
+            self.s.of_user.of(new.user).push(id);
+        }
+        self.predict_anew(id, had);
+        // What was promised to the job that it was is void.
+        self.s.world.entry_mut(id).first_reservation = Time::MAX;
+    }
+
+    /// A job that the policy does not hold is predicted anew: to run no less than it has.
+    fn predict_anew(&mut self, id: JobId, had: Span) {
+        let Known { entry, job } = &mut self.s.world.jobs[id];
+        let forecast = &mut self.scheduler.forecast;
+        let foreseen = forecast.predictor.predict(id, job, None);
+        entry.prediction = forecast.planned(foreseen).max(had);
+        if self.keeps_changes {
+            self.s.changes.push(&mut entry.changes, self.s.world.now, entry.prediction);
+        }
+    }
+
+    /// Predictions of running jobs that are over by now are corrected, where they are corrected at all.
+    fn correct_what_is_over(&mut self, now: Time) {
+        while self.next_expiry() <= now {
+            self.correct_first(now);
+        }
+    }
+}
+
+/// A proposal that cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ProposalError {
+    /// The state cannot be saved or restored.
+    #[error(transparent)]
+    State(#[from] crate::policy::SnapshotError),
+    /// The policy asks for something impossible.
+    #[error(transparent)]
+    Violation(#[from] super::Violation),
+}

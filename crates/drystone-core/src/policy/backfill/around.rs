@@ -1,0 +1,133 @@
+//! Passes while processors are out, or are announced to be.
+//!
+//! Processors that come back are ends of jobs that nobody submitted, and the pass is the usual one. Around an announced window,
+//! and while jobs run on processors that go with them, the pass is a plan of the future: then all ends at the shadow time
+//! count (`extra=all`), and an overdue job ends now (`overdue=now`).
+
+use super::Backfill;
+use crate::model::{JobId, Procs, Span, Time};
+use crate::parts::{Profile, Running, Stairs, Waiting};
+use crate::policy::ranking;
+use crate::policy::{Actions, Outlook, View, Why};
+
+impl Backfill {
+    /// Makes the pass where it is not the usual one. Answers whether it has.
+    #[cold]
+    pub(super) fn decide_around(&mut self, outlook: &Outlook, view: &View<'_>, actions: &mut Actions) -> bool {
+        self.set_aside_fresh(outlook.in_the_end(view.machine().procs));
+        if outlook.only_returns() || self.choices.reservations > 1 {
+            return false;
+        }
+        self.pass_around(view, actions);
+        self.blocked = None;
+        true
+    }
+
+    /// Processors have gone or come back.
+    #[cold]
+    pub(super) fn capacity_changed(&mut self, view: &View<'_>) {
+        (self.blocked, self.ended) = (None, true);
+        for id in std::mem::take(&mut self.aside) {
+            self.arrived(id, view);
+        }
+        let Some(outlook) = view.outlook() else { return };
+        let most = outlook.in_the_end(view.machine().procs);
+        let queue = self.candidates.as_ref().unwrap_or(&self.queue);
+        let waiting = queue.sorted(self.backfill_order(), view);
+        for id in waiting.iter().filter(|job| job.procs > most).map(|job| job.id) {
+            self.dequeue(&ranking::waiting(&self.choices.order, id, view.prediction(id), view), view);
+            self.aside.push(id);
+        }
+        self.set_aside_fresh(most);
+    }
+
+    /// Jobs that are wider than what is there in the end wait without a reservation, and are in nobody's way.
+    fn set_aside_fresh(&mut self, most: Procs) {
+        self.aside.extend(self.fresh.extract_if(.., |job| job.procs > most).map(|job| job.id));
+    }
+
+    /// The jobs that this pass has started, and processors that come back, in order of time.
+    pub(super) fn started_and_returns(&self, outlook: &Outlook) -> Vec<Running> {
+        let returns = outlook.returns().iter().filter(|back| back.0 < Time::MAX);
+        let returns = returns.map(|&(end, procs)| Running { end, id: JobId(u32::MAX), procs });
+        let mut all: Vec<Running> = self.started.iter().copied().chain(returns).collect();
+        all.sort_unstable_by_key(|job| (job.end, job.id));
+        all
+    }
+
+    /// A plan of the future with one reservation at most: heads start while they may, the first that may not has its
+    /// reservation, others start where they delay neither it nor run into a window.
+    fn pass_around(&mut self, view: &View<'_>, actions: &mut Actions) {
+        self.enqueue_fresh(view);
+        self.rate(view);
+        let now = view.now();
+        let mut free = view.free();
+        let mut profile = self.profile.take().unwrap_or_else(|| Profile::new(now, 0));
+        view.fill(&mut profile, free, view.running().iter().map(|job| (job.end, job.procs)));
+        while let Some(head) = self.head(view) {
+            let span = head.prediction.max(Span(1));
+            let start = profile.earliest(head.procs, span, now);
+            if start == Some(now) && head.procs <= free {
+                profile.reserve(now, now.saturating_add(span), head.procs);
+                free -= head.procs;
+                match &mut self.line {
+                    Some(line) => line.leave(),
+                    None => self.leave_queue(&head, view),
+                }
+                self.leave_candidates(&head, view);
+                self.started.push(Running { end: now.saturating_add(span), id: head.id, procs: head.procs });
+                actions.start(head.id, Why::Head);
+                continue;
+            }
+            if self.choices.reservations > 0
+                && let Some(start) = start
+            {
+                profile.reserve(start, start.saturating_add(span), head.procs);
+                // An overdue job may hold its processors still.
+                if start > now {
+                    self.announce(head.id, start, actions);
+                }
+            }
+            self.backfill_around(head.id, &mut profile, free, view, actions);
+            break;
+        }
+        self.profile = Some(profile);
+    }
+
+    fn backfill_around(
+        &mut self,
+        head: JobId,
+        profile: &mut Profile,
+        free: Procs,
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) {
+        let (now, mut left) = (view.now(), free);
+        let Some(order) = self.choices.backfill.clone() else { return };
+        let mut start = |policy: &mut Backfill, job: &Waiting, profile: &mut Profile, free: &mut Procs| {
+            let longest = policy.longest(job, view).max(Span(1));
+            if job.procs <= *free && profile.fits(now, longest, job.procs) {
+                profile.reserve(now, now.saturating_add(longest), job.procs);
+                *free -= job.procs;
+                policy.dequeue(job, view);
+                actions.start(job.id, Why::Backfilled);
+            }
+        };
+        if order.is_dynamic() {
+            let waiting = self.candidates.as_ref().unwrap_or(&self.queue).sorted(&order, view);
+            waiting.iter().filter(|job| job.id != head).for_each(|job| start(self, job, profile, &mut left));
+            return;
+        }
+        let (mut after, mut stairs) = (None, Stairs::default());
+        stairs.beside(profile, now, left);
+        while let Some(job) = self.candidates.as_mut().unwrap_or(&mut self.queue).queue().next_admitted(after, &stairs)
+        {
+            after = Some(job.place());
+            if job.id == head {
+                continue;
+            }
+            start(self, &job, profile, &mut left);
+            stairs.beside(profile, now, left);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What users, operators and the machine do with jobs and processors.
+
+use super::queues::Job;
+use super::{MultiQueue, Queue, planned_end};
+use crate::model::{JobId, Procs, Span};
+use crate::parts::Running;
+use crate::policy::{Outlook, View};
+
+impl MultiQueue {
+    /// A job waits again. It has been sorted into a queue already, and its prediction may be another.
+    pub(super) fn released(&mut self, id: JobId, view: &View<'_>) {
+        let now = view.now();
+        let (job, span) = (view.job(id), view.prediction(id).max(Span(1)));
+        let class = self.classes.of(span, job.procs);
+        self.class_of[id] = class as u8;
+        let ready = self.ready(class, job.submit, span, now).max(now);
+        let job = Job { id, procs: job.procs, span, ready, submit: job.submit };
+        if ready > now && self.settings.hold() {
+            self.held.insert((ready, id), job);
+        } else {
+            self.fresh.push(job);
+        }
+        self.dirty = true;
+    }
+
+    /// A running job has gone without having ended.
+    pub(super) fn stopped(&mut self, id: JobId, view: &View<'_>) {
+        let class = self.class(id);
+        self.running.remove(planned_end(id, view.prediction(id), view), id);
+        if let Some(partitions) = &mut self.partitions {
+            partitions.end(class, view.job(id).procs);
+        }
+        (self.dirty, self.stale) = (true, true);
+    }
+
+    /// A job runs that this policy has not started.
+    pub(super) fn runs(&mut self, id: JobId, view: &View<'_>) {
+        let (class, procs) = (self.class(id), view.job(id).procs);
+        let end = planned_end(id, view.prediction(id), view);
+        self.running.insert(Running { end, id, procs });
+        if let Some(partitions) = &mut self.partitions {
+            partitions.start(class, procs);
+        }
+        (self.dirty, self.stale) = (true, true);
+    }
+
+    /// Processors have gone or come back.
+    pub(super) fn capacity_changed(&mut self, view: &View<'_>) {
+        (self.dirty, self.stale) = (true, true);
+        self.fresh.append(&mut self.aside);
+        let Some(outlook) = view.outlook() else { return };
+        let most = outlook.in_the_end(view.machine().procs);
+        let waiting = self.queues.iter().flat_map(Queue::jobs);
+        let wide: Vec<JobId> = waiting.filter(|job| job.procs > most).map(|job| job.id).collect();
+        for id in wide {
+            let job = self.withdraw(id);
+            self.aside.extend(job);
+            self.promises.drop(id);
+            self.literal.forget(id);
+        }
+        self.set_aside_fresh(most);
+    }
+
+    /// Before a pass while processors are out or announced to be.
+    pub(super) fn look_ahead(&mut self, outlook: &Outlook, view: &View<'_>) {
+        self.scratch.changes = outlook.changes(view);
+        self.set_aside_fresh(outlook.in_the_end(view.machine().procs));
+        // An overdue job on processors that go with it puts off what was promised behind it from second to second.
+        self.stale |= !outlook.only_returns();
+    }
+
+    /// Jobs that are wider than what is there in the end wait without a promise, and are in nobody's way.
+    fn set_aside_fresh(&mut self, most: Procs) {
+        self.aside.extend(self.fresh.extract_if(.., |job| job.procs > most));
+    }
+}

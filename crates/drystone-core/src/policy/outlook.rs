@@ -1,0 +1,125 @@
+//! What is known of processors that are out, or will be: the one place that plans ask for future capacity.
+
+use super::View;
+use crate::model::{JobId, ProcSet, Procs, Span, Time};
+use crate::parts::Profile;
+use serde::{Deserialize, Serialize};
+
+/// Processors that are out for some time: a node that has failed or is drained, a maintenance window.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Loss {
+    /// Which.
+    pub on: ProcSet,
+    /// From when on. A loss in the future is an announced window: no plan places a job across its beginning.
+    pub from: Time,
+    /// When they are expected back; [`Time::MAX`] if that is not known, and plans then never count on them.
+    pub until: Time,
+}
+
+/// A running job on processors that are out: it keeps them to its end, and does not give them back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Drain {
+    pub(crate) job: JobId,
+    pub(crate) procs: Procs,
+    pub(crate) until: Time,
+}
+
+/// What is known of processors that are out, or will be.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Outlook {
+    /// All that are out now, those of jobs that still run on them among them.
+    pub(crate) offline: ProcSet,
+    /// When idle ones among them come back, and how many; ascending, [`Time::MAX`] for those that are not expected.
+    pub(crate) returns: Vec<(Time, Procs)>,
+    pub(crate) drains: Vec<Drain>,
+    /// Announced windows, by beginning.
+    pub(crate) windows: Vec<Loss>,
+}
+
+impl Outlook {
+    /// All processors that are out now. A job may still run on some of them: they are being drained.
+    #[must_use]
+    pub fn offline(&self) -> &ProcSet {
+        &self.offline
+    }
+
+    /// The announced windows that have not begun, by beginning.
+    #[must_use]
+    pub fn windows(&self) -> &[Loss] {
+        &self.windows
+    }
+
+    /// Idle processors that are out, by when they are expected back; [`Time::MAX`] for never.
+    #[must_use]
+    pub fn returns(&self) -> &[(Time, Procs)] {
+        &self.returns
+    }
+
+    /// Whether the only changes ahead are processors that come back: nothing is being drained, no window is announced.
+    #[must_use]
+    pub fn only_returns(&self) -> bool {
+        self.windows.is_empty() && self.drains.is_empty()
+    }
+
+    /// How many processors of a machine of so many are there in the end, as far as is known. A wider job cannot be planned.
+    #[must_use]
+    pub fn in_the_end(&self, machine: Procs) -> Procs {
+        let never = |until: Time| until == Time::MAX;
+        let returns = self.returns.iter().filter(|r| never(r.0)).map(|r| r.1);
+        let drains = self.drains.iter().filter(|d| never(d.until)).map(|d| d.procs);
+        let windows = self.windows.iter().filter(|w| never(w.until)).map(|w| w.on.len());
+        machine.saturating_sub(returns.chain(drains).chain(windows).sum())
+    }
+
+    /// The processors that a job must not be on that starts now and runs for so long: those that are out, and those of
+    /// windows that begin before its end.
+    #[must_use]
+    pub fn barred(&self, now: Time, run: Span) -> ProcSet {
+        let end = now.saturating_add(run);
+        let ahead = self.windows.iter().take_while(|w| w.from < end);
+        ahead.fold(self.offline.clone(), |all, window| all.union(&window.on))
+    }
+
+    /// Every change of free processors ahead: from when, and how many more or, below 0, fewer.
+    pub(crate) fn changes(&self, view: &View<'_>) -> Vec<(Time, i64)> {
+        let now = view.now();
+        let mut all = Vec::new();
+        let mut add = |at: Time, procs: i64| {
+            if at < Time::MAX {
+                all.push((at, procs));
+            }
+        };
+        for &(until, procs) in &self.returns {
+            add(until, i64::from(procs));
+        }
+        for drain in &self.drains {
+            // An overdue job ends in the next second, as far as a plan can know.
+            let end = view.predicted_end(drain.job).max(now + Span(1));
+            add(end, -i64::from(drain.procs));
+            add(drain.until.max(end), i64::from(drain.procs));
+        }
+        for window in &self.windows {
+            let procs = i64::from(window.on.len());
+            add(window.from.max(now), -procs);
+            add(window.until, procs);
+        }
+        all
+    }
+}
+
+impl View<'_> {
+    /// Makes the profile that of the machine without its waiting jobs: `free` processors now, more as each of `ends`, in
+    /// ascending order of time, gives its processors back, and what is known of processors that go and come back.
+    /// O(number of ends), and O(n log n) while processors are out or announced to be.
+    pub fn fill(&self, profile: &mut Profile, free: Procs, ends: impl Iterator<Item = (Time, Procs)>) {
+        match self.outlook() {
+            None => profile.reset_to_running(self.now(), free, ends),
+            Some(outlook) => {
+                let mut changes = outlook.changes(self);
+                changes.extend(ends.map(|(end, procs)| (end, i64::from(procs))));
+                changes.sort_by_key(|change| change.0);
+                profile.reset_to_changes(self.now(), free, &changes);
+            }
+        }
+    }
+}
