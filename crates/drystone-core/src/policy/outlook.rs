@@ -32,6 +32,9 @@ pub struct Outlook {
     /// When idle ones among them come back, and how many; ascending, [`Time::MAX`] for those that are not expected.
     pub(crate) returns: Vec<(Time, Procs)>,
     pub(crate) drains: Vec<Drain>,
+    /// Running jobs with their processors where some share one, because somebody else started them so: only the last of them to
+    /// end gives it back.
+    pub(crate) shared: Vec<(JobId, ProcSet)>,
     /// Announced windows, by beginning.
     pub(crate) windows: Vec<Loss>,
 }
@@ -58,7 +61,7 @@ impl Outlook {
     /// Whether the only changes ahead are processors that come back: nothing is being drained, no window is announced.
     #[must_use]
     pub fn only_returns(&self) -> bool {
-        self.windows.is_empty() && self.drains.is_empty()
+        self.windows.is_empty() && self.drains.is_empty() && self.shared.is_empty()
     }
 
     /// How many processors of a machine of so many are there in the end, as far as is known. A wider job cannot be planned.
@@ -97,6 +100,13 @@ impl Outlook {
             let end = view.predicted_end(drain.job).max(now + Span(1));
             add(end, -i64::from(drain.procs));
             add(drain.until.max(end), i64::from(drain.procs));
+        }
+        let mut sharing: Vec<_> = self.shared.iter().map(|(id, set)| (view.predicted_end(*id), id, set)).collect();
+        sharing.sort_unstable_by_key(|&(end, id, _)| std::cmp::Reverse((end, id)));
+        let mut kept = ProcSet::new();
+        for (end, _, set) in sharing {
+            add(end.max(now + Span(1)), -i64::from(set.intersection(&kept).len()));
+            kept = kept.union(set);
         }
         for window in &self.windows {
             let procs = i64::from(window.on.len());

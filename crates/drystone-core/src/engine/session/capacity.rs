@@ -6,13 +6,21 @@ use crate::policy::{Action, Drain, Event, Loss, Outlook, Phase, Placement};
 use serde::{Deserialize, Serialize};
 
 /// Losses as they were told, and when they have to be looked at again.
-#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Capacity {
     losses: Vec<Loss>,
+    /// As of when they were looked at last: the policy knows what had begun by then.
+    seen: Time,
     /// When the next announced window begins, or the next loss lasts longer than was expected; [`Time::MAX`] for never.
     due: Time,
     /// Whether jobs run that share processors: somebody else started them so.
     shared: bool,
+}
+
+impl Default for Capacity {
+    fn default() -> Capacity {
+        Capacity { losses: Vec::new(), seen: Time::MIN, due: Time::MAX, shared: false }
+    }
 }
 
 impl Session {
@@ -47,7 +55,8 @@ impl Session {
             return Ok(false);
         }
         self.name_all();
-        self.s.capacity.get_or_insert_default().losses = losses.to_vec();
+        let capacity = self.s.capacity.get_or_insert_default();
+        (capacity.losses, capacity.seen) = (losses.to_vec(), now);
         self.s.refresh();
         debug_assert!(self.s.world.now == now);
         self.observe(Event::Capacity);
@@ -70,6 +79,9 @@ impl Session {
         if self.capacity_due() > now {
             return false;
         }
+        if let Some(capacity) = &mut self.s.capacity {
+            capacity.seen = now;
+        }
         self.s.refresh();
         self.observe(Event::Capacity);
         true
@@ -81,7 +93,9 @@ impl Session {
             return;
         }
         self.s.names = true;
-        let running: Vec<JobId> = self.s.world.running.iter().map(|job| job.id).collect();
+        self.s.capacity.get_or_insert_default();
+        let nameless = |id: &JobId| !self.s.world.named.contains_key(id);
+        let running: Vec<JobId> = self.s.world.running.iter().map(|job| job.id).filter(nameless).collect();
         for id in running {
             self.s.take_place(id, None);
         }
@@ -135,7 +149,6 @@ impl State {
 
     /// Works out anew, from the losses and the running jobs, what is free and what is known of the future.
     pub(super) fn refresh(&mut self) {
-        let now = self.world.now;
         let runs = |id: &JobId| self.world.entry(*id).phase == Phase::Running;
         let running: Vec<(&JobId, &ProcSet)> = self.world.named.iter().filter(|(id, _)| runs(id)).collect();
         let busy = ProcSet::union_of(running.iter().map(|(_, set)| *set));
@@ -146,8 +159,12 @@ impl State {
             return;
         };
         let mut outlook = Outlook::default();
+        let now = capacity.seen;
         capacity.due = Time::MAX;
         capacity.shared = held > u64::from(busy.len());
+        if capacity.shared {
+            outlook.shared.extend(running.iter().map(|&(&id, set)| (id, set.clone())));
+        }
         // What is in two losses at once is back when both are over.
         let mut losses: Vec<&Loss> = capacity.losses.iter().filter(|loss| !loss.on.is_empty()).collect();
         losses.sort_by_key(|loss| (std::cmp::Reverse(loss.until), loss.from));
@@ -179,7 +196,7 @@ impl State {
         outlook.windows.sort_by_key(|window| window.from);
         self.world.free = i64::from(self.world.machine.procs) - i64::from(busy.union(&outlook.offline).len());
         self.named_busy = busy;
-        let plain = outlook.offline.is_empty() && outlook.windows.is_empty();
+        let plain = outlook.offline.is_empty() && outlook.windows.is_empty() && outlook.shared.is_empty();
         self.world.outlook = (!plain).then(|| Box::new(outlook));
     }
 

@@ -417,8 +417,13 @@ impl Session {
         self.s.world.free -= i64::from(procs);
         self.s.world.running.insert(Running { end, id, procs });
         self.note_expiry();
+        if self.s.world.free < 0 {
+            // More runs than there is room for: which processors are shared tells what comes back when.
+            self.name_all();
+        }
         if self.s.names {
             self.s.world.named.remove(&id);
+            self.s.refresh();
             self.s.take_place(id, on);
             self.s.refresh();
         }

@@ -64,10 +64,12 @@ pub struct Task {
 }
 
 impl Task {
-    /// Processors of the machine.
+    /// Processors of the machine, as many as are there in the end.
     #[must_use]
     pub fn procs(&self) -> Procs {
-        self.free + self.running.iter().map(|r| r.1).sum::<Procs>()
+        let without_changes = self.free + self.running.iter().map(|r| r.1).sum::<Procs>();
+        let changes: i64 = self.changes.iter().map(|change| change.1).sum();
+        Procs::try_from((i64::from(without_changes) + changes).max(0)).unwrap_or(without_changes)
     }
 
     pub(super) fn ends(&self) -> impl Iterator<Item = (i64, Procs)> {

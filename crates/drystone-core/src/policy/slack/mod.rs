@@ -208,7 +208,7 @@ impl Slack {
             actions.push(promise(job));
         });
         let placed = self.plan.partition_point(|job| job.planned.start < Time::MAX);
-        self.unplanned = self.plan.split_off(placed);
+        self.unplanned.append(&mut self.plan.split_off(placed));
         self.compact = true;
     }
 

@@ -122,7 +122,7 @@ impl Immediate {
 
     /// Whether these processors are of no use to a job that goes on now: some are out, or go before its end.
     fn is_lost_on(&self, set: &ProcSet, barred: &ProcSet) -> bool {
-        meets(set, barred) || self.processors.as_ref().is_some_and(|p| meets(set, p.out()))
+        meets(set, barred) || self.processors.as_ref().is_some_and(|p| p.are_no_gain(set))
     }
 
     fn cancelled(&mut self, id: JobId) {

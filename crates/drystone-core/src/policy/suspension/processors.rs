@@ -1,5 +1,6 @@
 //! Processors with identity: which are free, and which of them suspended jobs own.
 
+use super::news::meets;
 use crate::model::{ProcSet, Procs};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -145,13 +146,15 @@ pub(super) struct Processors {
     open: Bits,
     /// Those that are out: never free, though a job may still run on some of them.
     out: ProcSet,
+    /// Those that several running jobs share, because somebody else started them so.
+    shared: ProcSet,
 }
 
 impl Processors {
     pub(super) fn new(procs: Procs) -> Processors {
         let mut free = Bits::none(procs);
         free.insert(&ProcSet::range(0..procs));
-        Processors { open: free.clone(), owned: Bits::none(procs), free, out: ProcSet::new() }
+        Processors { open: free.clone(), owned: Bits::none(procs), free, out: ProcSet::new(), shared: ProcSet::new() }
     }
 
     /// Works all of it out anew on a machine of so many: from those that running jobs are on, those that suspended jobs own, and
@@ -163,7 +166,12 @@ impl Processors {
         out: ProcSet,
     ) -> Processors {
         let mut all = Processors::new(procs);
-        running.for_each(|set| all.occupy(set));
+        let mut busy = ProcSet::new();
+        for set in running {
+            all.occupy(set);
+            all.shared = all.shared.union(&busy.intersection(set));
+            busy = busy.union(set);
+        }
         owners.for_each(|set| all.owned.insert(set));
         all.out = out;
         all.forget_lost();
@@ -172,10 +180,10 @@ impl Processors {
         all
     }
 
-    /// Those that are out.
+    /// Whether nobody gains by a job leaving these: some are out, or others are on them, too.
     #[inline]
-    pub(super) fn out(&self) -> &ProcSet {
-        &self.out
+    pub(super) fn are_no_gain(&self, set: &ProcSet) -> bool {
+        meets(set, &self.out) || meets(set, &self.shared)
     }
 
     /// The same without these.

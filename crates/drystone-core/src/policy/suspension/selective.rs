@@ -88,10 +88,10 @@ impl Selective {
             || self.is_lost_on(&task.set)
     }
 
-    /// Whether nobody gains by others leaving these processors: some are out, or go too soon.
+    /// Whether nobody gains by others leaving these processors: some are out, or go too soon, or are shared.
     #[inline]
     fn is_lost_on(&self, set: &ProcSet) -> bool {
-        meets(set, &self.barred) || self.processors.as_ref().is_some_and(|p| meets(set, p.out()))
+        meets(set, &self.barred) || self.processors.as_ref().is_some_and(|p| p.are_no_gain(set))
     }
 
     /// Asks something about an idle job as if the processors were not there that go before its end.

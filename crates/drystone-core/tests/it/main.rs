@@ -1,0 +1,3 @@
+//! Tests of the core that need neither logs nor the reference definitions.
+
+mod news;

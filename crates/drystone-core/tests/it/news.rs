@@ -1,0 +1,371 @@
+//! A session that is told of what users, operators and the machine do: random news in random order, told late and twice.
+
+use drystone_core::engine::{Adopted, How, Session};
+use drystone_core::model::{Job, JobId, Machine, ProcSet, Span, Time};
+use drystone_core::policy::{Action, Actions, Loss, Phase, PolicySpec};
+use proptest::prelude::*;
+
+const PROCS: u32 = 8;
+
+const POLICIES: [&str; 24] = [
+    "fcfs",
+    "greedy",
+    "easy",
+    "easy++",
+    "easy(backfill=sjf)",
+    "easy(order=sjf,backfill=lxf)",
+    "easy(reserve=3)",
+    "easy(guard=estimate,predict=recent(2),backfill=sjf)",
+    "easy(predict=recent(3,propagate=running))",
+    "easy(pass=event)",
+    "conservative",
+    "conservative(notice=late)",
+    "conservative(predict=recent(2))",
+    "slack",
+    "slack(predict=recent(2))",
+    "slack(tick=kill)",
+    "multiqueue",
+    "multiqueue(delay=30)",
+    "multiqueue(own=fig4)",
+    "ss",
+    "ss(migration=yes)",
+    "tss",
+    "is",
+    "goal(nodes=30)",
+];
+
+fn session(policy: &str) -> Session {
+    let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{policy}: {e}"));
+    Session::new(Machine { procs: PROCS }, spec.scheduler())
+}
+
+/// One thing that happens; numbers choose among what is there.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Pass(i64),
+    Arrive(u32, i64),
+    AdoptRunning(u32, i64, i64),
+    AdoptSuspended(u32, i64),
+    Started(usize),
+    Hold(usize),
+    Release(usize),
+    Requeue(usize),
+    Interrupt(usize),
+    Continue(usize),
+    Change(usize, u32, i64),
+    End(usize, u8),
+    Cancel(usize),
+    Lose(u32, u32, i64, i64),
+    Restore,
+    Save,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    use Step::*;
+    let one = prop_oneof![
+        6 => (1i64..40).prop_map(Pass),
+        6 => (1..=PROCS, 1i64..60).prop_map(|(p, e)| Arrive(p, e)),
+        1 => (1..=PROCS, 1i64..60, 0i64..80).prop_map(|(p, e, s)| AdoptRunning(p, e, s)),
+        1 => (1..=PROCS, 1i64..60).prop_map(|(p, e)| AdoptSuspended(p, e)),
+        1 => (0usize..20).prop_map(Started),
+        1 => (0usize..20).prop_map(Hold),
+        1 => (0usize..20).prop_map(Release),
+        1 => (0usize..20).prop_map(Requeue),
+        1 => (0usize..20).prop_map(Interrupt),
+        1 => (0usize..20).prop_map(Continue),
+        1 => (0usize..20, 1..=PROCS, 1i64..60).prop_map(|(j, p, e)| Change(j, p, e)),
+        4 => (0usize..20, 0u8..5).prop_map(|(j, h)| End(j, h)),
+        1 => (0usize..20).prop_map(Cancel),
+        2 => (0..PROCS, 1..=PROCS, -5i64..60, 1i64..100).prop_map(|(a, n, f, l)| Lose(a, n, f, l)),
+        1 => Just(Restore),
+        1 => Just(Save),
+    ];
+    prop::collection::vec(one, 1..80)
+}
+
+/// A session, and what is known of its jobs from outside.
+struct Cluster {
+    policy: &'static str,
+    session: Session,
+    now: i64,
+    jobs: Vec<JobId>,
+    losses: Vec<Loss>,
+    /// Everything that was decided.
+    decided: Vec<Action>,
+    /// Tells everything twice, and saves and restores whenever it is told to.
+    careful: bool,
+}
+
+impl Cluster {
+    fn phase(&self, id: JobId) -> Phase {
+        // Jobs are forgotten once they are done.
+        let view = self.session.view();
+        if id < view.oldest() { Phase::Done } else { view.phase(id) }
+    }
+
+    /// One of the jobs in one of these phases.
+    fn one_of(&self, which: usize, phases: &[Phase]) -> Option<JobId> {
+        let there: Vec<JobId> = self.jobs.iter().copied().filter(|&id| phases.contains(&self.phase(id))).collect();
+        (!there.is_empty()).then(|| there[which % there.len()])
+    }
+
+    fn twice(&mut self, tell: impl Fn(&mut Session, Time) -> bool) {
+        let now = Time(self.now);
+        let first = tell(&mut self.session, now);
+        if self.careful && first {
+            assert!(!tell(&mut self.session, now), "{}: told twice it is new twice", self.policy);
+        }
+    }
+
+    fn pass(&mut self) {
+        let now = Time(self.now);
+        self.session.expire(now);
+        let actions = self.session.decide(now).unwrap_or_else(|e| panic!("{}: {e}", self.policy)).list().to_vec();
+        for action in &actions {
+            if let Action::Kill(job) = action {
+                assert!(self.session.end(now, *job));
+            }
+        }
+        self.decided.extend(actions);
+        self.check();
+    }
+
+    fn check(&self) {
+        let view = self.session.view();
+        let offline = view.outlook().map(|o| o.offline().clone()).unwrap_or_default();
+        let live = |id: &&JobId| self.phase(**id) == Phase::Running;
+        let busy = ProcSet::union_of(self.jobs.iter().filter(live).filter_map(|&id| view.processors(id)));
+        let named = self.jobs.iter().filter(live).all(|&id| view.processors(id).is_some());
+        let used: u32 = match named {
+            true => busy.union(&offline).len(),
+            false => self.jobs.iter().filter(live).map(|&id| view.job(id).procs).sum(),
+        };
+        // Where somebody else starts jobs, more may run than there is room for.
+        assert_eq!(view.free(), PROCS.saturating_sub(used), "{}: {used} used", self.policy);
+        let count = |phase: Phase| self.jobs.iter().filter(|&&id| self.phase(id) == phase).count() as u32;
+        assert_eq!(count(Phase::Waiting), self.session.waiting(), "{}", self.policy);
+        assert_eq!(count(Phase::Held), self.session.held(), "{}", self.policy);
+        assert_eq!(count(Phase::Running), self.session.running(), "{}", self.policy);
+        assert_eq!(count(Phase::Suspended), self.session.suspended(), "{}", self.policy);
+    }
+
+    fn job(&self, procs: u32, estimate: i64) -> Job {
+        Job { user: procs as i32 % 3, ..Job::new(Time(self.now), procs, Span(estimate)) }
+    }
+
+    fn take(&mut self, step: Step) {
+        use Phase::{Held, Running, Suspended, Waiting};
+        match step {
+            Step::Pass(after) => {
+                self.pass();
+                self.now += after;
+            }
+            Step::Arrive(procs, estimate) => {
+                let job = self.job(procs, estimate);
+                self.jobs.push(self.session.arrive(Time(self.now), &job, None).expect("possible"));
+            }
+            Step::AdoptRunning(procs, estimate, since) => {
+                let job = Job { submit: Time(self.now - since), ..self.job(procs, estimate) };
+                let on = (since % 2 == 0).then(|| ProcSet::range(0..procs));
+                let how = Adopted::Running { since: Time(self.now - since), on };
+                self.jobs.push(self.session.adopt(Time(self.now), &job, None, &how).expect("possible"));
+            }
+            Step::AdoptSuspended(procs, estimate) => {
+                let job = self.job(procs, estimate);
+                let how = Adopted::Suspended { ran: Span(3), on: None };
+                let adopted = self.session.adopt(Time(self.now), &job, None, &how);
+                let suspends = ["ss", "tss", "is"].iter().any(|name| self.policy.starts_with(name));
+                assert_eq!(adopted.is_ok(), suspends, "{}", self.policy);
+                self.jobs.extend(adopted);
+            }
+            Step::Started(which) => {
+                if let Some(id) = self.one_of(which, &[Waiting, Held]) {
+                    self.twice(|s, now| s.started(now, id, now, None).expect("heard"));
+                }
+            }
+            Step::Hold(which) => {
+                if let Some(id) = self.one_of(which, &[Waiting]) {
+                    self.twice(|s, now| s.hold(now, id).expect("heard"));
+                }
+            }
+            Step::Release(which) => {
+                if let Some(id) = self.one_of(which, &[Held]) {
+                    self.twice(|s, now| s.release(now, id).expect("heard"));
+                }
+            }
+            Step::Requeue(which) => {
+                if let Some(id) = self.one_of(which, &[Running, Suspended]) {
+                    self.twice(|s, now| s.requeued(now, id).expect("heard"));
+                }
+            }
+            Step::Interrupt(which) => {
+                if let Some(id) = self.one_of(which, &[Running]) {
+                    self.twice(|s, now| s.interrupted(now, id).expect("heard"));
+                }
+            }
+            Step::Continue(which) => {
+                if let Some(id) = self.one_of(which, &[Suspended]) {
+                    self.twice(|s, now| s.continued(now, id).expect("heard"));
+                }
+            }
+            Step::Change(which, procs, estimate) => {
+                if let Some(id) = self.one_of(which, &[Waiting, Held, Running, Suspended]) {
+                    let job = Job { procs, estimate: Span(estimate), ..self.session.view().job(id).clone() };
+                    self.twice(|s, now| s.update(now, id, &job).expect("possible"));
+                }
+            }
+            Step::End(which, how) => {
+                if let Some(id) = self.one_of(which, &[Running]) {
+                    let hows = [How::Completed, How::AtLimit, How::Cancelled, How::MachineFailed, How::NotStarted];
+                    let how = hows[usize::from(how) % hows.len()];
+                    self.twice(|s, now| s.ended(now, id, how, None));
+                }
+            }
+            Step::Cancel(which) => {
+                if let Some(id) = self.one_of(which, &[Waiting, Held, Suspended]) {
+                    self.twice(|s, now| s.cancel(now, id));
+                }
+            }
+            Step::Lose(first, count, from, length) => {
+                let on = ProcSet::range(first..(first + count).min(PROCS));
+                let from = Time(self.now + from);
+                let until = if length > 80 { Time::MAX } else { from + Span(length) };
+                self.losses.truncate(2);
+                self.losses.push(Loss { on, from, until });
+                let losses = self.losses.clone();
+                self.twice(|s, now| s.set_losses(now, &losses).expect("possible"));
+            }
+            Step::Restore => {
+                self.losses.clear();
+                self.twice(|s, now| s.set_losses(now, &[]).expect("possible"));
+            }
+            Step::Save => {
+                if self.careful {
+                    let saved = self.session.save().expect("saves");
+                    let mut other = session(self.policy);
+                    other.load(&saved).expect("loads");
+                    self.session = other;
+                }
+            }
+        }
+    }
+
+    /// All is well again: whatever is held is released, and everything ends.
+    fn finish(&mut self) {
+        let now = Time(self.now);
+        self.session.set_losses(now, &[]).expect("possible");
+        for id in self.jobs.clone() {
+            self.session.release(now, id).expect("heard");
+            self.session.continued(now, id).expect("heard");
+        }
+        for _ in 0..4_000 {
+            self.pass();
+            let running = self.one_of(0, &[Phase::Running]);
+            let waits = self.session.waiting() + self.session.suspended() > 0;
+            match running {
+                None if !waits => return,
+                Some(id) => {
+                    self.now += 7;
+                    self.twice(|s, now| s.ended(now, id, How::Completed, None));
+                }
+                // It may have wanted to be woken first.
+                None => {
+                    let next = self.session.deadline();
+                    self.now = next.map_or(self.now + 60, |next| next.0.max(self.now + 1));
+                }
+            }
+        }
+        panic!("{}: {} jobs wait for ever", self.policy, self.session.waiting() + self.session.suspended());
+    }
+}
+
+fn cluster(policy: &'static str, careful: bool) -> Cluster {
+    let (jobs, losses, decided) = (Vec::new(), Vec::new(), Vec::new());
+    Cluster { policy, session: session(policy), now: 0, jobs, losses, decided, careful }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    /// Whatever happens in whatever order, no policy asks for what is impossible, the books are right, and every job ends.
+    /// Saved and restored anywhere, and told everything twice, it decides the same.
+    #[test]
+    fn no_news_breaks_anything(steps in steps()) {
+        for policy in POLICIES {
+            let (mut plain, mut careful) = (cluster(policy, false), cluster(policy, true));
+            for &step in &steps {
+                plain.take(step);
+                careful.take(step);
+            }
+            prop_assert_eq!(&plain.decided, &careful.decided, "{}", policy);
+            plain.finish();
+        }
+    }
+}
+
+fn starts(actions: &Actions) -> Vec<u32> {
+    actions.list().iter().filter_map(|a| if let Action::Start { job, .. } = a { Some(job.0) } else { None }).collect()
+}
+
+/// A proposal is what a decision would be, and changes nothing.
+#[test]
+fn a_proposal_changes_nothing() {
+    let mut s = session("easy");
+    s.arrive(Time(0), &Job::new(Time(0), 3, Span(10)), None).expect("possible");
+    let before = s.save().expect("saves");
+    assert_eq!(starts(&s.propose(Time(0)).expect("sound")), [0]);
+    assert_eq!(s.save().expect("saves"), before);
+    assert_eq!(starts(s.decide(Time(0)).expect("sound")), [0]);
+}
+
+/// Only run times teach: a job that the machine failed under after 1 s says nothing of the user's next job.
+#[test]
+fn a_failure_is_no_run_time() {
+    for (how, predicted) in [(How::MachineFailed, 100), (How::NotStarted, 100), (How::Completed, 1)] {
+        let mut s = session("easy(predict=recent(1))");
+        let job = |submit| Job { user: 7, ..Job::new(Time(submit), 1, Span(100)) };
+        for at in [0, 1] {
+            let id = s.arrive(Time(at * 10), &job(at * 10), None).expect("possible");
+            s.decide(Time(at * 10)).expect("sound");
+            assert!(s.ended(Time(at * 10 + 1), id, how, None));
+        }
+        let id = s.arrive(Time(30), &job(30), None).expect("possible");
+        assert_eq!(s.view().prediction(id), Span(predicted), "{how:?}");
+    }
+}
+
+/// What the driver measured counts, not when the session heard of it.
+#[test]
+fn the_true_run_time_is_learned() {
+    let mut s = session("easy(predict=recent(1))");
+    let job = |submit| Job { user: 7, ..Job::new(Time(submit), 1, Span(100)) };
+    let id = s.arrive(Time(0), &job(0), None).expect("possible");
+    s.decide(Time(0)).expect("sound");
+    assert!(s.ended(Time(90), id, How::Completed, Some(Span(40))));
+    let id = s.arrive(Time(100), &job(100), None).expect("possible");
+    assert_eq!(s.view().prediction(id), Span(40));
+}
+
+/// A limit is extended while a reservation depends on it. 8 processors: job 0 holds 6 until 100, job 1 needs 4 and is
+/// reserved 100; job 2, of 2 processors and 120 s, would delay nobody with 4 extra processors then. Job 0's limit becomes 200: the
+/// reservation moves to 200.
+#[test]
+fn an_extended_limit_moves_the_reservation() {
+    for policy in ["easy", "conservative", "slack", "multiqueue"] {
+        let mut s = session(policy);
+        let job = |procs, estimate| Job::new(Time(0), procs, Span(estimate));
+        s.arrive(Time(0), &job(6, 100), None).expect("possible");
+        assert_eq!(starts(s.decide(Time(0)).expect("sound")), [0], "{policy}");
+        s.arrive(Time(0), &job(4, 50), None).expect("possible");
+        let reserved = |actions: &Actions| {
+            let of = |a: &Action| if let Action::Reserve { start, .. } = a { Some(start.0) } else { None };
+            actions.list().iter().filter_map(of).collect::<Vec<_>>()
+        };
+        assert_eq!(reserved(s.decide(Time(0)).expect("sound")), [100], "{policy}");
+        assert!(s.update(Time(10), JobId(0), &job(6, 200)).expect("possible"));
+        assert_eq!(reserved(s.decide(Time(10)).expect("sound")), [200], "{policy}");
+        // The reservation is kept there: two processors are free until then, and a job of 190 s fits before.
+        s.arrive(Time(10), &Job::new(Time(10), 2, Span(190)), None).expect("possible");
+        assert_eq!(starts(s.decide(Time(10)).expect("sound")), [2], "{policy}");
+    }
+}
