@@ -36,7 +36,12 @@ const POLICIES: [&str; 24] = [
 
 fn session(policy: &str) -> Session {
     let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{policy}: {e}"));
-    Session::new(Machine { procs: PROCS }, spec.scheduler())
+    Session::new(Machine::new(PROCS), spec.scheduler())
+}
+
+fn of_user(user: i32, mut job: Job) -> Job {
+    job.user = user;
+    job
 }
 
 /// One thing that happens; numbers choose among what is there.
@@ -150,7 +155,7 @@ impl Cluster {
     }
 
     fn job(&self, procs: u32, estimate: i64) -> Job {
-        Job { user: procs as i32 % 3, ..Job::new(Time(self.now), procs, Span(estimate)) }
+        of_user(procs as i32 % 3, Job::new(Time(self.now), procs, Span(estimate)))
     }
 
     fn take(&mut self, step: Step) {
@@ -165,7 +170,8 @@ impl Cluster {
                 self.jobs.push(self.session.arrive(Time(self.now), &job, None).expect("possible"));
             }
             Step::AdoptRunning(procs, estimate, since) => {
-                let job = Job { submit: Time(self.now - since), ..self.job(procs, estimate) };
+                let mut job = self.job(procs, estimate);
+                job.submit = Time(self.now - since);
                 let on = (since % 2 == 0).then(|| ProcSet::range(0..procs));
                 let how = Adopted::Running { since: Time(self.now - since), on };
                 self.jobs.push(self.session.adopt(Time(self.now), &job, None, &how).expect("possible"));
@@ -210,7 +216,8 @@ impl Cluster {
             }
             Step::Change(which, procs, estimate) => {
                 if let Some(id) = self.one_of(which, &[Waiting, Held, Running, Suspended]) {
-                    let job = Job { procs, estimate: Span(estimate), ..self.session.view().job(id).clone() };
+                    let mut job = self.session.view().job(id).clone();
+                    (job.procs, job.estimate) = (procs, Span(estimate));
                     self.twice(|s, now| s.update(now, id, &job).expect("possible"));
                 }
             }
@@ -323,7 +330,7 @@ fn a_proposal_changes_nothing() {
 fn a_failure_is_no_run_time() {
     for (how, predicted) in [(How::MachineFailed, 100), (How::NotStarted, 100), (How::Completed, 1)] {
         let mut s = session("easy(predict=recent(1))");
-        let job = |submit| Job { user: 7, ..Job::new(Time(submit), 1, Span(100)) };
+        let job = |submit| of_user(7, Job::new(Time(submit), 1, Span(100)));
         for at in [0, 1] {
             let id = s.arrive(Time(at * 10), &job(at * 10), None).expect("possible");
             s.decide(Time(at * 10)).expect("sound");
@@ -338,7 +345,7 @@ fn a_failure_is_no_run_time() {
 #[test]
 fn the_true_run_time_is_learned() {
     let mut s = session("easy(predict=recent(1))");
-    let job = |submit| Job { user: 7, ..Job::new(Time(submit), 1, Span(100)) };
+    let job = |submit| of_user(7, Job::new(Time(submit), 1, Span(100)));
     let id = s.arrive(Time(0), &job(0), None).expect("possible");
     s.decide(Time(0)).expect("sound");
     assert!(s.ended(Time(90), id, How::Completed, Some(Span(40))));
