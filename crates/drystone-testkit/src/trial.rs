@@ -21,11 +21,16 @@ pub fn assert_sound(family: &str, guarantees: &[Guarantee]) {
     }
 }
 
+/// What a policy guarantees, by its parameters.
+type Guarantees<'a> = Box<dyn Fn(&PolicySpec) -> Vec<Guarantee> + 'a>;
+/// Which values of parameters are left out, by name and value.
+type Skip<'a> = Box<dyn Fn(&str, &str) -> bool + 'a>;
+
 /// How a family of policies is tried.
 pub struct Trial<'a> {
     family: &'a str,
-    guarantees: Box<dyn Fn(&PolicySpec) -> Vec<Guarantee> + 'a>,
-    skip: Box<dyn Fn(&str, &str) -> bool + 'a>,
+    guarantees: Guarantees<'a>,
+    skip: Skip<'a>,
     changes: Vec<Change>,
     limits: Limits,
     cases: u64,
