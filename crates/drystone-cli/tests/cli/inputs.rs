@@ -34,7 +34,11 @@ fn truncated_gzip() {
 
 #[test]
 fn garbage() {
-    assert_says(&about(b"\x00\xff\xfe\x80garbage\n\x01\x02", &[]), &["log.swf:1:1", "field 1 (job number)"]);
+    let said = about(b"\x00\xff\xfe\x80garbage\n\x01\x02", &[]);
+    assert_says(&said, &["log.swf:1: this looks like no text at all", "expected text, 18 numbers a line"]);
+    assert!(!said.contains("--lenient"), "{said}");
+    let table = about("JobID|User|Submit|Start|End\n1|a|2|3|4\n", &[]);
+    assert_says(&table, &["log.swf:1: this looks like Slurm's accounting", "`drystone import log.swf --out site/`"]);
     assert_says(&about(b"\x1f\x8b\x08garbage that only begins like gzip", &[]), &["log.swf"]);
     assert_says(&about(b"BZh91AY&SY", &[]), &["bzip2", "decompress it first"]);
 }

@@ -90,7 +90,7 @@ fn plots_are_files() {
 #[test]
 fn briefly_is_twenty_lines() {
     let folder = Folder::new();
-    let out = folder.run(&["compare", "--slice", "..1500000", "--brief", "--quiet"]).ok();
+    let out = folder.run(&["compare", "--all", "--slice", "..1500000", "--brief", "--quiet"]).ok();
     assert!(out.lines().count() <= 20, "{out}");
     assert!(out.contains("By mean wait") && out.contains('█') && out.contains("more policies"), "{out}");
     assert!(out.lines().any(|l| l.starts_with("easy ")), "{out}");
