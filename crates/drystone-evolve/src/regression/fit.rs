@@ -174,11 +174,13 @@ pub fn fit(form: Form, samples: &[Sample]) -> Option<Fit> {
     Some(Fit { form, weights, error: (squared / all).sqrt(), formula })
 }
 
-/// All forms, best first.
+/// All forms, best first. Some are the same function, such as `r*n` and `r/(1/n)`: of these the first in [`Form::all`] is first.
 #[must_use]
 pub fn fit_all(samples: &[Sample]) -> Vec<Fit> {
     let mut fits: Vec<Fit> = Form::all().filter_map(|form| fit(form, samples)).collect();
-    fits.sort_by(|a, b| a.error.total_cmp(&b.error));
+    // Errors of equal functions differ by rounding; scores are about 1 / 32.
+    let rounded = |fit: &Fit| (fit.error * 1e12).round();
+    fits.sort_by(|a, b| rounded(a).total_cmp(&rounded(b)));
     fits
 }
 
