@@ -194,11 +194,11 @@ fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Option<Vec<f64>> {
         }
         matrix.swap(at, pivot);
         right.swap(at, pivot);
-        for row in at + 1..count {
-            let factor = matrix[row][at] / matrix[at][at];
-            for column in at..count {
-                matrix[row][column] -= factor * matrix[at][column];
-            }
+        let (above, below) = matrix.split_at_mut(at + 1);
+        let pivot = &above[at];
+        for (row, values) in (at + 1..).zip(below) {
+            let factor = values[at] / pivot[at];
+            values.iter_mut().zip(pivot).skip(at).for_each(|(value, over)| *value -= factor * over);
             right[row] -= factor * right[at];
         }
     }
