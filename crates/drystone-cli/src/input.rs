@@ -101,7 +101,7 @@ impl Input {
 
     /// What stands for the workload in every output.
     pub(crate) fn meta(&self) -> WorkloadMeta {
-        WorkloadMeta::of(&self.workload, &self.audit)
+        WorkloadMeta::of(&self.workload, &self.audit, drystone_sweep::fingerprint(&self.workload))
     }
 
     /// Nodes may have many processors each: then most jobs are wider than such a machine.

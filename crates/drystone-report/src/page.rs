@@ -61,24 +61,17 @@ pub(crate) fn shell(title: &str, main: &str, data: &Value, scripts: &[&str]) -> 
 }
 
 fn workload_name(results: &Results) -> &str {
-    results.workload.get("name").and_then(Value::as_str).unwrap_or("workload")
+    &results.workload.name
 }
 
 fn header(results: &Results, out: &mut String) {
     let workload = &results.workload;
-    let number = |key: &str| workload.get(key).and_then(Value::as_f64);
-    let mut facts = Vec::new();
-    if let Some(jobs) = number("jobs") {
-        facts.push(plural(jobs as u64, "job"));
+    let mut facts = vec![plural(workload.jobs, "job"), plural(u64::from(workload.procs), "processor")];
+    if let (Some(first), Some(last)) = (workload.first_submit, workload.last_submit) {
+        facts.push(format!("over {}", duration((last - first).as_f64())));
     }
-    if let Some(procs) = number("procs") {
-        facts.push(plural(procs as u64, "processor"));
-    }
-    if let (Some(first), Some(last)) = (number("first_submit"), number("last_submit")) {
-        facts.push(format!("over {}", duration(last - first)));
-    }
-    if let Some(load) = number("load") {
-        facts.push(format!("load {}", percent(Some(load), 1)));
+    if workload.load.is_some() {
+        facts.push(format!("load {}", percent(workload.load, 1)));
     }
     let (first, short) = match results.summary {
         Some(_) => ("summary", "<a href=\"#summary\">In short</a>"),

@@ -1,7 +1,9 @@
 //! Results as `drystone compare` and `drystone run` write them, read again.
 
 use crate::details::Details;
+use crate::meta::{ExperimentMeta, PolicyMeta, WorkloadMeta};
 use crate::summary::Summary;
+use drystone::experiment::Measured;
 use drystone::metrics::{Comparison, Options, PromisesKept, Report};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -20,9 +22,9 @@ pub struct Results {
     /// Version of the program that simulated.
     pub drystone: String,
     /// The workload and what made it.
-    pub workload: Value,
+    pub workload: WorkloadMeta,
     /// Other settings.
-    pub experiment: Value,
+    pub experiment: ExperimentMeta,
     /// The policy that the others are compared with.
     pub baseline: String,
     /// Sentences for people who have to decide.
@@ -40,46 +42,49 @@ pub struct Results {
 }
 
 /// The result of one policy.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PolicyResult {
     /// Which policy.
-    pub policy: Policy,
-    /// Other policies that make the same schedule.
-    #[serde(default)]
+    pub policy: PolicyMeta,
+    /// Other policies of the default set that make the same schedule.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub equals: Vec<String>,
     /// Announced starts.
     pub promises: PromisesKept,
     /// Everything measured.
     pub report: Report,
-    /// What plots need, where it was measured.
-    #[serde(default)]
+    /// What plots need, where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
+    /// How fast the simulation was, where that was asked for. Differs from run to run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timing: Option<Timing>,
 }
 
-/// A policy as it was simulated.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
-pub struct Policy {
-    /// As it can be given again.
-    pub text: String,
-    /// Every parameter with its value in force.
-    #[serde(default)]
-    pub parameters: Value,
-    /// Whether it knows true run times.
-    #[serde(default)]
-    pub clairvoyant: bool,
-    /// Whether it suspends running jobs.
-    #[serde(default)]
-    pub preemptive: bool,
-}
-
-impl Policy {
-    /// Its text, with what keeps a machine from running it.
+impl PolicyResult {
+    /// What stands for it in a table: its name, those that make the same schedule, and what keeps a machine from running it.
     #[must_use]
-    pub fn marked(&self) -> String {
-        let mut marks = Vec::new();
-        marks.extend(self.clairvoyant.then_some("knows run times"));
-        marks.extend(self.preemptive.then_some("preemptive"));
-        if marks.is_empty() { self.text.clone() } else { format!("{} ({})", self.text, marks.join(", ")) }
+    pub fn name(&self) -> String {
+        let equals: String = self.equals.iter().map(|other| format!(" = {other}")).collect();
+        format!("{}{}", self.policy.marked(), equals)
+    }
+}
+
+/// How fast a simulation was. Differs from run to run.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Timing {
+    /// How long it took.
+    pub seconds: f64,
+    /// Jobs simulated in a second.
+    pub jobs_per_second: f64,
+}
+
+impl Timing {
+    /// Of an experiment.
+    #[must_use]
+    pub fn of(measured: &Measured) -> Timing {
+        let seconds = measured.took.as_secs_f64();
+        Timing { seconds, jobs_per_second: measured.report.trimmed.seen as f64 / seconds.max(1e-9) }
     }
 }
 
@@ -126,8 +131,8 @@ pub enum ResultsError {
 #[derive(Deserialize)]
 struct Compare {
     drystone: String,
-    workload: Value,
-    experiment: Value,
+    workload: WorkloadMeta,
+    experiment: ExperimentMeta,
     baseline: String,
     verdict: Vec<String>,
     #[serde(default)]
@@ -141,8 +146,8 @@ struct Compare {
 #[derive(Deserialize)]
 struct Run {
     drystone: String,
-    workload: Value,
-    experiment: Value,
+    workload: WorkloadMeta,
+    experiment: ExperimentMeta,
 }
 
 impl Results {
@@ -154,7 +159,7 @@ impl Results {
         Results::of(serde_json::from_slice(json).map_err(ResultsError::NotJson)?)
     }
 
-    /// From a value that was read, or is about to be written.
+    /// From a value that was read.
     ///
     /// # Errors
     /// A value of another schema, or not as that schema has it.
@@ -179,27 +184,34 @@ impl Results {
             Some(RUN) => {
                 let run = Run::deserialize(&data).map_err(ResultsError::Damaged)?;
                 let only = PolicyResult::deserialize(&data).map_err(ResultsError::Damaged)?;
-                let baseline = only.policy.text.clone();
-                let comparison = Comparison {
-                    baseline: baseline.clone(),
-                    weeks: only.report.weeks.len(),
-                    options: Options::default(),
-                    policies: Vec::new(),
-                };
-                Ok(Results {
-                    drystone: run.drystone,
-                    workload: run.workload,
-                    experiment: run.experiment,
-                    baseline,
-                    verdict: Vec::new(),
-                    summary: None,
-                    comparison,
-                    policies: vec![only],
-                    loads: Vec::new(),
-                    data,
-                })
+                Ok(Results::of_run(run.drystone, run.workload, run.experiment, only, data))
             }
             _ => Err(ResultsError::Schema { found: schema }),
+        }
+    }
+
+    /// A single run as a comparison of one; `data` is all of it.
+    #[must_use]
+    pub fn of_run(
+        drystone: String,
+        workload: WorkloadMeta,
+        experiment: ExperimentMeta,
+        only: PolicyResult,
+        data: Value,
+    ) -> Results {
+        let baseline = only.policy.text.clone();
+        let (weeks, options) = (only.report.weeks.len(), Options::default());
+        Results {
+            drystone,
+            workload,
+            experiment,
+            verdict: Vec::new(),
+            summary: None,
+            comparison: Comparison { baseline: baseline.clone(), weeks, options, policies: Vec::new() },
+            baseline,
+            policies: vec![only],
+            loads: Vec::new(),
+            data,
         }
     }
 

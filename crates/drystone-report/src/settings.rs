@@ -3,15 +3,16 @@
 use crate::number::{count, exact_percent};
 use crate::results::Results;
 use crate::table::{Cell, Table};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Everything that determined the results, and the data themselves.
 pub(crate) fn settings(results: &Results, out: &mut String) {
     out.push_str("<section id=\"settings\"><h2>Settings and data</h2>\n");
     let mut facts = Table::new("facts", "What determined these results", ["setting", "value"]);
     facts.row(vec![Cell::name("drystone"), Cell::words(results.drystone.clone())]);
-    flatten(&mut facts, "workload", &results.workload);
-    flatten(&mut facts, "", &results.experiment);
+    // Settings are listed by name.
+    flatten(&mut facts, "workload", &json!(results.workload));
+    flatten(&mut facts, "", &json!(results.experiment));
     let options = results.comparison.options;
     for (name, value) in [
         ("intervals: draws", count(u64::from(options.resamples))),
@@ -23,12 +24,9 @@ pub(crate) fn settings(results: &Results, out: &mut String) {
     facts.html(out);
     let mut policies = Table::new("parameters", "Every parameter in force", ["policy", "parameters"]);
     for result in &results.policies {
-        let text = match &result.policy.parameters {
-            Value::Object(map) => {
-                map.iter().map(|(name, value)| format!("{name}={}", plain(value))).collect::<Vec<_>>().join(", ")
-            }
-            _ => String::new(),
-        };
+        let mut parameters = result.policy.parameters.clone();
+        parameters.0.sort();
+        let text = parameters.text();
         policies.row(vec![Cell::name(&result.policy.text), Cell::words(text)]);
     }
     policies.html(out);

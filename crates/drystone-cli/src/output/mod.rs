@@ -24,14 +24,7 @@ pub(crate) use reports::{Printable, ReportFile, ReportFormat, print};
 
 use crate::exit::Failure;
 use document::Document;
-use drystone_report::Results;
 use serde::Serialize;
-
-/// A result as what pages and plots are made of.
-pub(crate) fn results(result: &impl Serialize) -> Result<Results, Failure> {
-    let data = serde_json::to_value(result).map_err(Failure::usage)?;
-    Results::of(data).map_err(Failure::usage)
-}
 
 /// Pretty JSON with a line end.
 pub(crate) fn json(value: &impl Serialize) -> Result<Vec<u8>, Failure> {

@@ -6,27 +6,12 @@ use super::flat::Row;
 use super::message;
 use super::number::{NONE, count, duration, fixed, fixed_or, in_unit, minutes, percent, plural, speed};
 use crate::meta::{ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
-use drystone::experiment::Measured;
 use drystone::metrics::{
     Categorised, EXACT_LIMIT, Fairness, Measure, Metric, Precision, PromisesKept, Report, SearchEffort, Stalls,
     Summary, Unit,
 };
-use serde::Serialize;
+use drystone_report::Timing;
 use std::fmt::Write;
-
-/// How fast a simulation was. Differs from run to run.
-#[derive(Clone, Copy, Serialize)]
-pub(crate) struct Timing {
-    pub(crate) seconds: f64,
-    pub(crate) jobs_per_second: f64,
-}
-
-impl Timing {
-    pub(crate) fn of(measured: &Measured) -> Timing {
-        let seconds = measured.took.as_secs_f64();
-        Timing { seconds, jobs_per_second: measured.report.trimmed.seen as f64 / seconds.max(1e-9) }
-    }
-}
 
 /// What determined a row, as its first columns.
 pub(crate) fn determined(workload: &WorkloadMeta, policy: &PolicyMeta, experiment: &ExperimentMeta) -> Row {

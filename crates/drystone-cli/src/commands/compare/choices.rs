@@ -1,8 +1,8 @@
 //! Which policies a site can choose, and which of them are shown apart.
 
-use super::result::PolicyResult;
 use crate::output::number::{change, duration};
 use drystone::metrics::{Change, Compared, Comparison, Measure, Metric, Verdict};
+use drystone_report::PolicyResult;
 
 /// How many times the baseline's longest wait is many.
 const MANY_TIMES: f64 = 3.0;

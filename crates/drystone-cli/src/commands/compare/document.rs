@@ -1,11 +1,12 @@
 //! A comparison as tables for people.
 
-use super::result::{CompareResult, PolicyResult};
+use super::result::CompareResult;
 use crate::output::columns::{self, Column, OVERVIEW};
 use crate::output::document::{Document, Table, Tone, Value};
 use crate::output::number::{NONE, bound, change, count, duration, exact_percent, fixed_or, minutes, percent, speed};
 use crate::output::{excess, report};
 use drystone::metrics::{Categorised, Change, Comparison, LEAST_WEEKS, Measure, Metric, PromisesKept, Report, Verdict};
+use drystone_report::PolicyResult;
 
 /// How two columns beside each other can be of different jobs.
 const RESERVATION_ERROR: &str = "Promised: who was told a start beforehand. Reservation error: |start - first reservation| over all who \

@@ -20,7 +20,7 @@ use self::brief::brief;
 use self::loads::Loads;
 use self::readings::Readings;
 use self::recorded::Recorded;
-use self::result::{CompareResult, PolicyResult};
+use self::result::CompareResult;
 use self::simulate::{Bench, Done, Watched};
 use self::summary::Sheet;
 use crate::args::{CompareArgs, SimulationArgs};
@@ -31,12 +31,14 @@ use crate::meta::{ExperimentMeta, PolicyMeta, VERSION};
 use crate::output::document::Document;
 use crate::output::flat::Rows;
 use crate::output::number::count;
-use crate::output::report::{self, Timing};
+use crate::output::report;
 use crate::output::{self, Printable, ReportFile, file, message, plots};
 use drystone::log::transform::Factor;
 use drystone::metrics::{Comparison, Metric, Options, Report, Selection, compare as compare_reports};
 use drystone::model::Workload;
 use drystone::policy::PolicySpec;
+use drystone_report::Timing;
+use drystone_report::{PolicyResult, Results};
 
 pub(crate) fn compare(args: &CompareArgs) -> Outcome {
     let common = &args.common;
@@ -277,7 +279,7 @@ fn write(
     if let Some(directory) = &common.plots
         && !(lacks_parts && plots::would_be_lost(directory))
     {
-        files.extend(plots::write(directory, &output::results(result)?)?);
+        files.extend(plots::write(directory, &result.results()?)?);
     }
     file::publish(files)
 }
@@ -321,6 +323,21 @@ impl Printable for CompareResult {
 
     fn rows(&self) -> Rows {
         rows::rows(self)
+    }
+
+    fn results(&self) -> Result<Results, Failure> {
+        Ok(Results {
+            drystone: self.drystone.to_string(),
+            workload: self.workload.clone(),
+            experiment: self.experiment.clone(),
+            baseline: self.baseline.clone(),
+            verdict: self.verdict.clone(),
+            summary: Some(self.summary.clone()),
+            comparison: self.comparison.clone(),
+            policies: self.results.clone(),
+            loads: self.loads.clone(),
+            data: serde_json::to_value(self).map_err(Failure::usage)?,
+        })
     }
 
     fn beyond_rows(&self) -> Option<&'static str> {

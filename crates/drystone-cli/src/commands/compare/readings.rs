@@ -2,7 +2,6 @@
 
 use super::candidates;
 use super::choices::Choices;
-use super::result::PolicyResult;
 use super::simulate::{Bench, waiting};
 use crate::exit::Failure;
 use crate::output::number::{change, count, percent, plural};
@@ -11,6 +10,7 @@ use drystone::log::transform::{Overrunning, overrunning};
 use drystone::metrics::{Comparison, Measure, Metric, Report, Verdict, compare};
 use drystone::model::Workload;
 use drystone::policy::PolicySpec;
+use drystone_report::PolicyResult;
 use serde::Serialize;
 
 /// By which means policies are judged.

@@ -3,11 +3,11 @@
 use super::choices::Choices;
 use super::readings::Readings;
 use super::recorded::Recorded;
-use crate::meta::{ExperimentMeta, PolicyMeta, WorkloadMeta};
+use crate::meta::{ExperimentMeta, WorkloadMeta};
 use crate::output::number::count;
-use crate::output::report::{self, Timing};
-use drystone::metrics::{Change, Comparison, PromisesKept, Report};
-use drystone_report::{Details, LoadPoint, Summary};
+use crate::output::report;
+use drystone::metrics::{Change, Comparison};
+use drystone_report::{LoadPoint, PolicyResult, Summary};
 use serde::Serialize;
 
 /// The result of a comparison.
@@ -41,31 +41,6 @@ pub(super) struct CompareResult {
     /// How every policy fares at other loads, where that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) loads: Vec<LoadPoint>,
-}
-
-/// The result of one policy.
-#[derive(Serialize)]
-pub(super) struct PolicyResult {
-    pub(super) policy: PolicyMeta,
-    /// Other policies of the default set that make the same schedule.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) equals: Vec<String>,
-    pub(super) promises: PromisesKept,
-    pub(super) report: Report,
-    /// What plots need, where it was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) details: Option<Details>,
-    /// Where it was asked for. Differs from run to run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) timing: Option<Timing>,
-}
-
-impl PolicyResult {
-    /// What stands for it in a table: its name, those that make the same schedule, and what keeps a machine from running it.
-    pub(super) fn name(&self) -> String {
-        let equals: String = self.equals.iter().map(|other| format!(" = {other}")).collect();
-        format!("{}{}", self.policy.marked(), equals)
-    }
 }
 
 impl CompareResult {

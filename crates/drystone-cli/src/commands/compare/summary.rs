@@ -2,11 +2,11 @@
 
 use super::choices::{Choices, find};
 use super::readings::Readings;
-use super::result::PolicyResult;
 use super::words;
 use crate::meta::{ExperimentMeta, WorkloadMeta};
 use crate::output::number::{bound, change, count, duration, percent, plural};
 use drystone::metrics::{Change, Compared, Comparison, Measure, Metric, Verdict};
+use drystone_report::PolicyResult;
 use drystone_report::{Does, Summary};
 
 /// What a sheet is made of.

@@ -4,10 +4,10 @@
 //! that can.
 
 use super::choices::{Choices, find};
-use super::result::PolicyResult;
 use crate::output::number::{bound, change, count, duration};
 use drystone::log::transform::Factor;
 use drystone::metrics::{Change, Compared, Comparison, Measure, Metric, Verdict};
+use drystone_report::PolicyResult;
 
 /// How much longer a longest wait must be to be worth a warning.
 const MUCH: f64 = 0.5;

@@ -28,7 +28,7 @@ pub(super) fn does(policy: &PolicyMeta) -> String {
         }
         _ => "",
     };
-    let family = match policy.kind {
+    let family = match policy.kind.as_str() {
         "fcfs" => "Jobs start strictly in the order in which they came.",
         "greedy" => "Any job that fits starts at once; nothing is reserved, so wide jobs may wait very long.",
         "easy" => {
@@ -71,7 +71,7 @@ pub(super) fn to_run_it(policy: &PolicyMeta) -> String {
              one's own beside it."
         );
     }
-    match policy.kind {
+    match policy.kind.as_str() {
         "fcfs" => "Slurm: SchedulerType=sched/builtin. PBS Professional: strict_ordering without backfill. Maui: BACKFILLPOLICY NONE.",
         "easy" => {
             "Slurm: SchedulerType=sched/backfill with bf_job_part_count_reserve=1. PBS Professional: strict_ordering with \

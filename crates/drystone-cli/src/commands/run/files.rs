@@ -9,7 +9,7 @@ use crate::output::beside::{self, Csv};
 use crate::output::file::{self, Folder};
 use crate::output::flat::{Row, Rows};
 use crate::output::schedules::{self, Schedule, ScheduleFile};
-use crate::output::{self, ReportFile, message, plots};
+use crate::output::{Printable, ReportFile, message, plots};
 use drystone::engine::{Notes, Segments};
 use drystone::metrics::{JobRow, weekly};
 use std::path::Path;
@@ -118,7 +118,7 @@ impl<'a> RunFiles<'a> {
             files.push(file.write(result)?);
         }
         if let Some(directory) = self.plots {
-            files.extend(plots::write(directory, &output::results(result)?)?);
+            files.extend(plots::write(directory, &result.results()?)?);
         }
         file::publish(files)
     }

@@ -12,13 +12,13 @@ use crate::interrupt;
 use crate::measuring::{config, details};
 use crate::meta::{PolicyMeta, VERSION};
 use crate::output::number::{count, speed};
-use crate::output::report::{self, Timing};
+use crate::output::report;
 use crate::output::{self, excess, message};
 use crate::progress::Progress;
 use drystone::engine::{Notes, Observer, Segments};
 use drystone::experiment::Experiment;
 use drystone::metrics::{HeelAndToe, SearchEffort};
-use drystone_report::Watcher;
+use drystone_report::{Timing, Watcher};
 
 pub(crate) fn run(args: &RunArgs) -> Outcome {
     let common = &args.common;

@@ -1,12 +1,13 @@
 //! The result of a run, as it is written.
 
+use crate::exit::Failure;
 use crate::meta::{ExperimentMeta, PolicyMeta, WorkloadMeta};
 use crate::output::document::Document;
 use crate::output::flat::{Row, Rows};
-use crate::output::report::{self, Timing};
+use crate::output::report;
 use crate::output::{Printable, excess};
 use drystone::metrics::{PromisesKept, Report, SearchEffort, Stalls};
-use drystone_report::Details;
+use drystone_report::{Details, PolicyResult, Results, Timing};
 use serde::Serialize;
 
 /// The result of a run.
@@ -69,6 +70,19 @@ impl Printable for RunResult {
         let mut rows = Rows::default();
         rows.push(report::determined(&self.workload, &self.policy, &self.experiment).followed_by(row));
         rows
+    }
+
+    fn results(&self) -> Result<Results, Failure> {
+        let only = PolicyResult {
+            policy: self.policy.clone(),
+            equals: Vec::new(),
+            promises: self.promises,
+            report: self.report.clone(),
+            details: self.details.clone(),
+            timing: self.timing,
+        };
+        let data = serde_json::to_value(self).map_err(Failure::usage)?;
+        Ok(Results::of_run(self.drystone.to_string(), self.workload.clone(), self.experiment.clone(), only, data))
     }
 
     fn beyond_rows(&self) -> Option<&'static str> {

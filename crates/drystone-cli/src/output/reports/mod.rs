@@ -42,24 +42,22 @@ pub(crate) trait Printable: ToJson {
     fn beyond_rows(&self) -> Option<&'static str> {
         None
     }
+
+    /// As what pages and plots show, where there is such a page.
+    fn results(&self) -> Result<Results, Failure> {
+        Err(Failure::usage("there is no page of this result"))
+    }
 }
 
 /// What serde writes, of types that are known only when the program runs.
 pub(crate) trait ToJson {
     /// Pretty JSON with a line end.
     fn json(&self) -> Result<Vec<u8>, Failure>;
-
-    /// As what pages and plots are made of.
-    fn results(&self) -> Result<Results, Failure>;
 }
 
 impl<T: Serialize> ToJson for T {
     fn json(&self) -> Result<Vec<u8>, Failure> {
         super::json(self)
-    }
-
-    fn results(&self) -> Result<Results, Failure> {
-        super::results(self)
     }
 }
 

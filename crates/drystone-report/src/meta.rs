@@ -1,0 +1,296 @@
+//! What determined a result, recorded in every output and read again.
+
+use crate::number::{count, duration, percent, plural};
+use drystone::log::clean::{Audit, Options, Study};
+use drystone::metrics::Calendar;
+use drystone::model::{Setting, Span, Time, Workload};
+use drystone::policy::PolicySpec;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::marker::PhantomData;
+
+/// Names with values, in order; an object in JSON.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Pairs(pub Vec<(String, String)>);
+
+impl Serialize for Pairs {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Pairs {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Pairs, D::Error> {
+        Ok(Pairs(entries(deserializer)?))
+    }
+}
+
+impl From<&[Setting]> for Pairs {
+    fn from(settings: &[Setting]) -> Pairs {
+        Pairs(settings.iter().map(|s| (s.name.clone(), s.value.clone())).collect())
+    }
+}
+
+impl Pairs {
+    /// `size=requested, overrun=kill`.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let pairs: Vec<String> = self.0.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        pairs.join(", ")
+    }
+}
+
+/// The workload of a result.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkloadMeta {
+    /// Its title.
+    pub name: String,
+    /// Fingerprint of everything in it that can influence a result, after cleaning.
+    pub hash: String,
+    /// Processors of the machine.
+    pub procs: u32,
+    /// Jobs.
+    pub jobs: u64,
+    /// When the first was submitted; `None` without jobs.
+    pub first_submit: Option<Time>,
+    /// When the last was submitted.
+    pub last_submit: Option<Time>,
+    /// Offered load.
+    pub load: Option<f64>,
+    /// The calendar time of second 0, where the log says it.
+    pub unix_start: Option<i64>,
+    /// The time zone of days and months.
+    pub time_zone: Option<String>,
+    /// How records became jobs.
+    pub settings: Pairs,
+    /// What that did.
+    pub cleaning: CleaningMeta,
+}
+
+/// What cleaning did.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CleaningMeta {
+    /// Records of the log.
+    pub records: u64,
+    /// Jobs that were made of them.
+    pub jobs: u64,
+    /// How many records each rule touched.
+    pub rules: Counts,
+}
+
+/// Names with counts, in order; an object in JSON.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Counts(pub Vec<(String, u64)>);
+
+impl Serialize for Counts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, count)| (name, count)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Counts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Counts, D::Error> {
+        Ok(Counts(entries(deserializer)?))
+    }
+}
+
+/// The entries of an object, in order.
+fn entries<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<(String, T)>, D::Error> {
+    struct Entries<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
+        type Value = Vec<(String, T)>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut entries = Vec::new();
+            while let Some(entry) = map.next_entry()? {
+                entries.push(entry);
+            }
+            Ok(entries)
+        }
+    }
+
+    deserializer.deserialize_map(Entries(PhantomData))
+}
+
+impl CleaningMeta {
+    fn of(audit: &Audit) -> CleaningMeta {
+        let rules = audit.counts().map(|(rule, count)| (rule.name().to_string(), count)).collect();
+        CleaningMeta { records: audit.records, jobs: audit.jobs, rules: Counts(rules) }
+    }
+
+    /// `killed 7,174, guessed-estimate 6`; `None` where no rule had anything to do.
+    #[must_use]
+    pub fn text(&self) -> Option<String> {
+        let touched = self.rules.0.iter().filter(|(_, records)| *records > 0);
+        let rules: Vec<String> = touched.map(|(rule, records)| format!("{rule} {}", count(*records))).collect();
+        (!rules.is_empty())
+            .then(|| format!("of the log's {} records: {}; --audit lists them", count(self.records), rules.join(", ")))
+    }
+}
+
+/// The time zone as the log names it, or its distance from UTC; `None` where the log has neither.
+fn zone(workload: &Workload) -> Option<String> {
+    let (provenance, first) = (&workload.provenance, workload.submits().unwrap_or_default().0);
+    let offset = || provenance.utc_offset.map(|_| Calendar::new(first, provenance).zone());
+    provenance.time_zone.clone().or_else(offset)
+}
+
+impl WorkloadMeta {
+    /// What stands for a workload; `hash` is its fingerprint.
+    #[must_use]
+    pub fn of(workload: &Workload, audit: &Audit, hash: String) -> WorkloadMeta {
+        let provenance = &workload.provenance;
+        WorkloadMeta {
+            name: provenance.name.clone(),
+            hash,
+            procs: workload.machine().procs,
+            jobs: workload.len() as u64,
+            first_submit: workload.submits().map(|s| s.0),
+            last_submit: workload.submits().map(|s| s.1),
+            load: workload.load(),
+            unix_start: provenance.unix_start,
+            time_zone: zone(workload),
+            settings: provenance.settings.as_slice().into(),
+            cleaning: CleaningMeta::of(audit),
+        }
+    }
+
+    /// The workload in a line for people.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let span = self.last_submit.zip(self.first_submit).map_or(Span::ZERO, |(last, first)| last - first);
+        format!(
+            "{}: {} on {} over {}, load {}",
+            self.name,
+            plural(self.jobs, "job"),
+            plural(u64::from(self.procs), "processor"),
+            duration(span.as_f64()),
+            percent(self.load, 1)
+        )
+    }
+}
+
+/// A policy of a result.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PolicyMeta {
+    /// As it can be given again.
+    pub text: String,
+    /// The name of its family.
+    pub kind: String,
+    /// Every parameter with its value in force.
+    pub parameters: Pairs,
+    /// Whether it knows true run times: a bound for other policies, impossible on a real machine.
+    pub clairvoyant: bool,
+    /// Whether it suspends running jobs, which few machines can do, and none for nothing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub preemptive: bool,
+}
+
+/// Families of policies that suspend running jobs.
+const PREEMPTIVE: [&str; 3] = ["ss", "tss", "is"];
+
+impl PolicyMeta {
+    /// What stands for a policy.
+    #[must_use]
+    pub fn of(spec: &PolicySpec) -> PolicyMeta {
+        let parameters = spec.parameters().into_iter().map(|(name, value)| (name.to_string(), value)).collect();
+        let clairvoyant = spec.scheduler().forecast.predictor.clairvoyant();
+        let preemptive = PREEMPTIVE.contains(&spec.kind().name);
+        let kind = spec.kind().name.to_string();
+        PolicyMeta { text: spec.text().to_string(), kind, parameters: Pairs(parameters), clairvoyant, preemptive }
+    }
+
+    /// Its text, with what keeps a machine from running it.
+    #[must_use]
+    pub fn marked(&self) -> String {
+        match (self.clairvoyant, self.preemptive) {
+            (true, true) => format!("{} (knows run times, preemptive)", self.text),
+            (true, false) => format!("{} (knows run times)", self.text),
+            (false, true) => format!("{} (preemptive)", self.text),
+            (false, false) => self.text.clone(),
+        }
+    }
+}
+
+/// The other settings of a result.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExperimentMeta {
+    /// The published study whose choices were taken.
+    pub study: Option<StudyMeta>,
+    /// Which jobs count.
+    pub trim: String,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Whether each calendar month was simulated apart, from an empty machine.
+    pub each_month: bool,
+    /// The file of priorities, where one was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priorities: Option<FileMeta>,
+    /// The platform file, where one was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub platform: Option<FileMeta>,
+}
+
+/// A file that was given.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FileMeta {
+    /// Its name.
+    pub file: String,
+    /// BLAKE3 of its bytes.
+    pub hash: String,
+    /// The whole of it; `None` where it is longer than [`FileMeta::LONGEST`].
+    pub text: Option<String>,
+}
+
+impl FileMeta {
+    /// Longer files stand for themselves, by name and hash: what is written beside schedules should not outgrow them.
+    const LONGEST: usize = 16 * 1024;
+
+    /// What stands for a file of this name and text.
+    #[must_use]
+    pub fn of(file: String, text: &str) -> FileMeta {
+        let hash = short(blake3::hash(text.as_bytes()));
+        FileMeta { file, hash, text: (text.len() <= FileMeta::LONGEST).then(|| text.to_string()) }
+    }
+}
+
+/// A published study whose choices were taken.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StudyMeta {
+    /// Its name.
+    pub name: String,
+    /// What it sets that Drystone does otherwise; options given explicitly win.
+    pub sets: Pairs,
+}
+
+impl StudyMeta {
+    /// What the study sets, apart from policies. `procs` is the machine it simulated, where that is not the header's.
+    #[must_use]
+    pub fn of(study: Study, procs: Option<u32>, trim: &str) -> StudyMeta {
+        let (own, default) = (study.options().settings(0), Options::default().settings(0));
+        let mut sets: Vec<(String, String)> =
+            own.into_iter().filter(|s| s.name != "as" && !default.contains(s)).map(|s| (s.name, s.value)).collect();
+        if let Some(procs) = procs {
+            sets.push(("procs".to_string(), procs.to_string()));
+        }
+        sets.push(("trim".to_string(), trim.to_string()));
+        StudyMeta { name: study.name().to_string(), sets: Pairs(sets) }
+    }
+}
+
+/// 128 bits are enough to tell things apart, and short enough to be read.
+fn short(hash: blake3::Hash) -> String {
+    format!("blake3:{}", &hash.to_hex()[..32])
+}
