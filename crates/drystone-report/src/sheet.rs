@@ -106,6 +106,9 @@ fn entry(out: &mut String, term: &str, sentences: &[String]) {
     out.push_str("</div>");
 }
 
+/// A line of the table: its name, the baseline's value, the chosen policy's, and how to write them.
+type Row<'a> = (&'a str, Option<f64>, Option<f64>, &'a dyn Fn(f64) -> String);
+
 fn side_by_side(chosen: &PolicyResult, base: &PolicyResult) -> Table {
     let mut table = Table::new(
         "sheet",
@@ -116,7 +119,7 @@ fn side_by_side(chosen: &PolicyResult, base: &PolicyResult) -> Table {
     let time = |v: f64| duration(v);
     let ratio = |v: f64| fixed(v, 2);
     let share = |v: f64| percent(Some(v), 1);
-    let rows: [(&str, Option<f64>, Option<f64>, &dyn Fn(f64) -> String); 5] = [
+    let rows: [Row<'_>; 5] = [
         ("mean wait", old.measures.wait.mean, new.measures.wait.mean, &time),
         ("95 of 100 jobs wait at most", old.measures.wait.p95, new.measures.wait.p95, &time),
         ("longest wait", old.measures.wait.max, new.measures.wait.max, &time),
