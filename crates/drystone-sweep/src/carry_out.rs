@@ -6,6 +6,7 @@ use crate::store::Store;
 use crate::{Chunk, Plan};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// What was done.
@@ -28,6 +29,8 @@ pub struct Done {
 /// The longest time that outcomes wait to be recorded, and the most of them.
 const WAIT: Duration = Duration::from_millis(250);
 const MOST: usize = 512;
+/// How often it is looked whether outcomes are to be recorded, or work is to stop.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Carries out the simulations of the store's plan (or chunk) that it lacks, and records what comes of them; `watch` sees
 /// each outcome as it comes.
@@ -48,7 +51,6 @@ pub fn carry_out(
 ///
 /// # Errors
 /// As [`carry_out`].
-#[expect(clippy::disallowed_methods, reason = "when to record, and what sessions took: no result has it")]
 pub fn carry_out_except(
     elsewhere: &BTreeSet<usize>,
     plan: &Plan,
@@ -57,37 +59,93 @@ pub fn carry_out_except(
     cancel: &AtomicBool,
     watch: &mut dyn FnMut(&Outcome),
 ) -> Result<Done, SweepError> {
-    let (since, started) = (Instant::now(), SystemTime::now());
     let chunk: Option<Chunk> = store.study()?.1;
     let recorded = store.done(plan)?;
     let todo: Vec<usize> =
         plan.places(chunk).filter(|place| !recorded.contains(place) && !elsewhere.contains(place)).collect();
-    let mut done = Done { before: recorded.len(), ..Done::default() };
+    let done = carry_out_these(&todo, plan, store, executor, cancel, watch, &mut |_| Ok(()))?;
+    Ok(Done { before: recorded.len(), ..done })
+}
+
+/// Carries out the simulations at these places of the plan, of which the store has none, and records what comes of them.
+/// `heed` is called with the store several times a second, between transactions.
+///
+/// # Errors
+/// As [`carry_out`], or whatever `heed` returns.
+#[expect(clippy::disallowed_methods, reason = "what sessions took: no result has it")]
+pub(crate) fn carry_out_these(
+    todo: &[usize],
+    plan: &Plan,
+    store: &mut Store,
+    executor: &dyn Executor,
+    cancel: &AtomicBool,
+    watch: &mut dyn FnMut(&Outcome),
+    heed: &mut dyn FnMut(&Store) -> Result<(), SweepError>,
+) -> Result<Done, SweepError> {
+    let (since, started) = (Instant::now(), SystemTime::now());
+    let mut done = Done::default();
     if todo.is_empty() {
         return Ok(done);
     }
-    let mut waiting: Vec<Outcome> = Vec::new();
-    let mut last = Instant::now();
-    let ended = executor.execute(plan, &todo, cancel, &mut |outcome| {
-        watch(&outcome);
-        done.simulated += 1;
-        done.failed += usize::from(outcome.measured.error.is_some());
-        done.jobs += plan.case_of(outcome.place).workload.len() as u64;
-        waiting.push(outcome);
-        if waiting.len() >= MOST || last.elapsed() >= WAIT {
-            store.record(plan, &waiting)?;
-            waiting.clear();
-            last = Instant::now();
-        }
-        Ok(())
-    });
-    // Also after a failure of the executor: what did come is kept. If the store failed, the first error is told.
-    let rest = store.record(plan, &waiting);
-    ended.and(rest)?;
+    // Simulations may take hours: they are made on threads of their own, so that this one records in time what is there.
+    let halt = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let (send, receive) = mpsc::sync_channel(MOST);
+        let halted = &halt;
+        let work = move || {
+            let stopped = || SweepError::Process { problem: "what simulations gave could not be recorded".to_string() };
+            executor.execute(plan, todo, halted, &mut |outcome| send.send(outcome).map_err(|_| stopped()))
+        };
+        let no_thread = |e| SweepError::Process { problem: format!("no thread can be started: {e}") };
+        let work = std::thread::Builder::new().spawn_scoped(scope, work).map_err(no_thread)?;
+        let mut watch = |outcome: &Outcome| {
+            watch(outcome);
+            done.simulated += 1;
+            done.failed += usize::from(outcome.measured.error.is_some());
+            done.jobs += plan.case_of(outcome.place).workload.len() as u64;
+        };
+        let recorded = record(plan, store, receive, (cancel, &halt), &mut watch, heed);
+        halt.fetch_or(recorded.is_err(), Ordering::Relaxed);
+        let ended = work.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        // If the store failed, the executor only says that it was stopped.
+        recorded.and(ended)
+    })?;
     done.left = todo.len() - done.simulated;
     debug_assert!(done.left == 0 || cancel.load(Ordering::Relaxed), "all is done unless cancelled");
     done.seconds = since.elapsed().as_secs_f64();
     let started = started.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
     store.note_session(started, done.seconds, done.simulated, done.jobs, &executor.describe())?;
     Ok(done)
+}
+
+/// Records outcomes until no more come. `cancel` tells this to stop, and `halt` tells those who simulate.
+#[expect(clippy::disallowed_methods, reason = "when to record: no result has it")]
+fn record(
+    plan: &Plan,
+    store: &mut Store,
+    receive: Receiver<Outcome>,
+    (cancel, halt): (&AtomicBool, &AtomicBool),
+    watch: &mut dyn FnMut(&Outcome),
+    heed: &mut dyn FnMut(&Store) -> Result<(), SweepError>,
+) -> Result<(), SweepError> {
+    let mut waiting: Vec<Outcome> = Vec::new();
+    let mut last = Instant::now();
+    loop {
+        halt.fetch_or(cancel.load(Ordering::Relaxed), Ordering::Relaxed);
+        match receive.recv_timeout(LOOK) {
+            Ok(outcome) => {
+                watch(&outcome);
+                waiting.push(outcome);
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            // Also after a failure of the executor: what did come is kept.
+            Err(RecvTimeoutError::Disconnected) => break store.record(plan, &waiting),
+        }
+        if !waiting.is_empty() && (waiting.len() >= MOST || last.elapsed() >= WAIT) {
+            store.record(plan, &waiting)?;
+            waiting.clear();
+            last = Instant::now();
+        }
+        heed(store)?;
+    }
 }

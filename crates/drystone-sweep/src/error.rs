@@ -107,6 +107,18 @@ pub enum SweepError {
         /// Which, and how.
         problem: String,
     },
+    /// What is asked of a cluster makes no sense there.
+    #[error("{problem}")]
+    Refused {
+        /// What, and what to do.
+        problem: String,
+    },
+    /// A batch system cannot be asked, or refuses.
+    #[error("{problem}")]
+    Batch {
+        /// What, and what it said.
+        problem: String,
+    },
     /// An analysis is asked for what is not there.
     #[error("{problem}")]
     Analysis {
@@ -155,6 +167,14 @@ impl SweepError {
             }
             _ => SweepError::Database { store, source },
         }
+    }
+
+    pub(crate) fn batch(problem: impl Into<String>) -> SweepError {
+        SweepError::Batch { problem: problem.into() }
+    }
+
+    pub(crate) fn refused(problem: impl Into<String>) -> SweepError {
+        SweepError::Refused { problem: problem.into() }
     }
 
     pub(crate) fn analysis(problem: impl Into<String>) -> SweepError {

@@ -1,4 +1,4 @@
-//! Who carries out simulations: threads of this process, other processes ([`crate::Processes`]), one day a cluster.
+//! Who carries out simulations: threads of this process, or other processes ([`crate::Processes`]).
 
 use crate::Plan;
 use crate::error::SweepError;
@@ -18,9 +18,9 @@ pub struct Outcome {
 /// Carries out simulations somewhere.
 ///
 /// Whoever implements it decides where and in which order; outcomes do not depend on either. [`Threads`] simulate here;
-/// [`Processes`](crate::Processes) give chunks of the study to programs whose stores are read back, which is also how a batch system can be
-/// used.
-pub trait Executor {
+/// [`Processes`](crate::Processes) give chunks of the study to programs whose stores are read back. A batch system is none: what is
+/// submitted to it outlives this process ([`crate::cluster`]).
+pub trait Executor: Sync {
     /// Carries out the simulations at these places of the plan and hands over each outcome once, in any order, on the
     /// calling thread. Returns early, without error, soon after `cancel` is set.
     ///
@@ -54,45 +54,76 @@ impl Executor for Threads {
         cancel: &AtomicBool,
         accept: &mut dyn FnMut(Outcome) -> Result<(), SweepError>,
     ) -> Result<(), SweepError> {
-        let threads = self.0.clamp(1, todo.len().max(1));
         let mut order = todo.to_vec();
-        if order.len() < FEW * threads {
+        if order.len() < FEW * self.0.clamp(1, todo.len().max(1)) {
             order.sort_by_key(|&place| std::cmp::Reverse(plan.case_of(place).workload.len()));
         }
-        let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let (send, receive) = mpsc::sync_channel::<Outcome>(1024);
-        std::thread::scope(|scope| {
-            for at in 0..threads {
-                let (send, next, stop, order) = (send.clone(), &next, &stop, &order);
-                let work = move || {
-                    while !stop.load(Ordering::Relaxed)
-                        && let Some(&place) = order.get(next.fetch_add(1, Ordering::Relaxed))
-                        && let Ok(measured) = simulate(plan, place, cancel)
-                        && send.send(Outcome { place, measured }).is_ok()
-                    {}
-                };
-                // One that cannot be had, for want of memory, is one less; but one there must be.
-                if let Err(error) = std::thread::Builder::new().spawn_scoped(scope, work)
-                    && at == 0
-                {
-                    let problem = format!("no thread can be started: {error}");
-                    return Err(SweepError::Process { problem });
-                }
-            }
-            drop(send);
-            // The receiver goes when this ends, and with it whoever waits to send.
-            let receive = receive;
-            for outcome in &receive {
-                if let Err(error) = accept(outcome) {
-                    stop.store(true, Ordering::Relaxed);
-                    return Err(error);
-                }
-            }
-            Ok(())
-        })
+        in_order(self.0, plan, &order, cancel, accept)
     }
 
     fn describe(&self) -> String {
         format!("{} thread{}", self.0, if self.0 == 1 { "" } else { "s" })
     }
+}
+
+/// So many threads of this process, which take simulations in the order in which they are given.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InOrder(pub(crate) usize);
+
+impl Executor for InOrder {
+    fn execute(
+        &self,
+        plan: &Plan,
+        todo: &[usize],
+        cancel: &AtomicBool,
+        accept: &mut dyn FnMut(Outcome) -> Result<(), SweepError>,
+    ) -> Result<(), SweepError> {
+        in_order(self.0, plan, todo, cancel, accept)
+    }
+
+    fn describe(&self) -> String {
+        Threads(self.0).describe()
+    }
+}
+
+/// Simulates on so many threads, each of which takes the next simulation when it is free.
+fn in_order(
+    threads: usize,
+    plan: &Plan,
+    order: &[usize],
+    cancel: &AtomicBool,
+    accept: &mut dyn FnMut(Outcome) -> Result<(), SweepError>,
+) -> Result<(), SweepError> {
+    let threads = threads.clamp(1, order.len().max(1));
+    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let (send, receive) = mpsc::sync_channel::<Outcome>(1024);
+    std::thread::scope(|scope| {
+        for at in 0..threads {
+            let (send, next, stop, order) = (send.clone(), &next, &stop, order);
+            let work = move || {
+                while !stop.load(Ordering::Relaxed)
+                    && let Some(&place) = order.get(next.fetch_add(1, Ordering::Relaxed))
+                    && let Ok(measured) = simulate(plan, place, cancel)
+                    && send.send(Outcome { place, measured }).is_ok()
+                {}
+            };
+            // One that cannot be had, for want of memory, is one less; but one there must be.
+            if let Err(error) = std::thread::Builder::new().spawn_scoped(scope, work)
+                && at == 0
+            {
+                let problem = format!("no thread can be started: {error}");
+                return Err(SweepError::Process { problem });
+            }
+        }
+        drop(send);
+        // The receiver goes when this ends, and with it whoever waits to send.
+        let receive = receive;
+        for outcome in &receive {
+            if let Err(error) = accept(outcome) {
+                stop.store(true, Ordering::Relaxed);
+                return Err(error);
+            }
+        }
+        Ok(())
+    })
 }

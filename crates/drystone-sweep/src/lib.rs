@@ -15,6 +15,8 @@
 //! # Ok::<(), drystone_sweep::SweepError>(())
 //! ```
 //!
+//! [`cluster`] has sweeps as arrays of tasks that a batch system runs.
+//!
 //! The results do not depend on threads, on the order in which simulations end, or on how often a sweep was interrupted.
 
 pub mod analysis;
@@ -22,6 +24,7 @@ mod calibrate;
 mod carry_out;
 mod case;
 mod chunk;
+pub mod cluster;
 mod design;
 mod error;
 mod execute;
@@ -45,7 +48,7 @@ pub use given::Given;
 pub use plan::{Configuration, Plan, Simulated};
 pub use processes::{Processes, take_up};
 pub use simulate::{Cancelled, Measured, simulate};
-pub use store::{Answer, Cell, Merged, Row, Status, Store, merge, query};
+pub use store::{Answer, Cell, Merged, Row, Status, Store, gather, merge, query};
 pub use study::Study;
 
 pub use drystone::metrics::Metric;

@@ -14,6 +14,7 @@ mod run;
 mod shell;
 mod simulation;
 mod sweep;
+mod tasks;
 mod values;
 mod workload;
 
@@ -34,6 +35,7 @@ pub(crate) use sweep::{
     ChunkArgs, ExportArgs, MergeArgs, ParetoArgs, QueryArgs, RankArgs, ResumeArgs, StatusArgs, SweepArgs, SweepCommand,
     WorkArgs,
 };
+pub(crate) use tasks::{CancelArgs, DivideArgs, GatherArgs, RecipeArgs, SlurmArgs, TaskArgs};
 pub(crate) use workload::{
     CleanArgs, ConvertArgs, GenerateArgs, InfoArgs, InfoFormat, ModelArg, RewriteArgs, ScaleArgs, SliceArgs,
     WorkloadArgs, WorkloadCommand,

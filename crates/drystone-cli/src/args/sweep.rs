@@ -1,5 +1,6 @@
 //! `drystone sweep` and its subcommands.
 
+use super::{CancelArgs, GatherArgs, RecipeArgs, SlurmArgs, TaskArgs};
 use crate::output::ReportFormat;
 use clap::{Args, Subcommand};
 use drystone_sweep::Chunk;
@@ -14,6 +15,7 @@ Examples:
   drystone sweep export study.db --out results.parquet
   drystone sweep query study.db 'SELECT workload, min(wait_mean) FROM result GROUP BY workload'
   drystone sweep chunk 3/16 study.toml && drystone sweep merge study-*-of-16.db --into study.db
+  drystone sweep slurm study.toml --tasks 64 --time 30m --cpus 4 -- --partition=short
 
 A small study file:
 
@@ -91,15 +93,29 @@ pub(crate) enum SweepCommand {
     Chunk(ChunkArgs),
     /// Make one store of several of one study; conflicts are errors.
     Merge(MergeArgs),
+    /// Submit a study to Slurm as an array of tasks; again, only what is missing.
+    Slurm(Box<SlurmArgs>),
+    /// Print a script that runs a study's tasks on another system than Slurm.
+    Recipe(Box<RecipeArgs>),
+    /// Merge what tasks have published, at any time, and name what is missing.
+    Gather(GatherArgs),
+    /// Cancel a study's tasks on Slurm.
+    Cancel(CancelArgs),
+    /// Do one task of a study: what `slurm` and `recipe` let nodes do.
+    Task(TaskArgs),
 }
 
 /// Arguments of `drystone sweep status`.
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "Example:\n  drystone sweep status study.db")]
+#[command(after_help = "Examples:\n  drystone sweep status study.db\n  drystone sweep status study.db --follow")]
 pub(crate) struct StatusArgs {
     /// The store.
     #[arg(value_name = "STORE")]
     pub(crate) store: PathBuf,
+
+    /// Show progress until no task on the cluster waits or runs.
+    #[arg(long)]
+    pub(crate) follow: bool,
 
     /// How to print it.
     #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format())]

@@ -71,7 +71,12 @@ impl Folder {
 
     /// The names of all files, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(self.0.path()).expect("a folder");
+        self.names_in(".")
+    }
+
+    /// The names of all files in a folder of it, sorted.
+    pub(crate) fn names_in(&self, name: &str) -> Vec<String> {
+        let entries = std::fs::read_dir(self.path(name)).expect("a folder");
         let mut names: Vec<String> =
             entries.map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
         names.sort();

@@ -3,6 +3,7 @@
 
 mod browser;
 mod builds;
+mod cluster;
 mod common;
 mod compare;
 mod documents;

@@ -68,40 +68,66 @@ pub fn merge(into: impl AsRef<Path>, from: &[PathBuf]) -> Result<Merged, SweepEr
 /// Adds sources of one plan to a target, which may be new.
 fn fill(target: &mut Store, sources: &[Store]) -> Result<Merged, SweepError> {
     let Some(first) = sources.first() else { return Ok(Merged::default()) };
-    if target.is_new()? {
-        target.create(&head(first)?)?;
-    }
-    target.check_version()?;
-    same_plan(target, first)?;
-    if !target.meta("chunk")?.is_empty() {
-        return Err(target.error("holds a single chunk; merge into another store"));
-    }
-    target.check_results()?;
-    let path = target.path.display().to_string();
-    let fail = |e| SweepError::database(&path, e);
-    let mut merged = Merged::default();
-    let mut conflicts = Vec::new();
-    let transaction = target.db.transaction().map_err(fail)?;
+    let mut intake = Intake::begin(target, first)?;
     for source in sources {
+        intake.take(source)?;
+    }
+    intake.commit()
+}
+
+/// A transaction that adds the results of stores to a store of the whole study. Dropped before its end, it leaves the
+/// target as it was.
+pub(super) struct Intake<'t> {
+    target: &'t Store,
+    transaction: Transaction<'t>,
+    merged: Merged,
+    conflicts: Vec<String>,
+}
+
+impl<'t> Intake<'t> {
+    /// Begins to add; the target may be new, and then is made like the source.
+    pub(super) fn begin(target: &'t Store, like: &Store) -> Result<Intake<'t>, SweepError> {
+        if target.is_new()? {
+            target.create(&head(like)?)?;
+        }
+        target.check_version()?;
+        if !target.meta("chunk")?.is_empty() {
+            return Err(target.error("holds a single chunk; merge into another store"));
+        }
+        target.check_results()?;
+        let transaction = target.db.unchecked_transaction().map_err(|e| target.fail(e))?;
+        Ok(Intake { target, transaction, merged: Merged::default(), conflicts: Vec::new() })
+    }
+
+    /// Adds a store.
+    pub(super) fn take(&mut self, source: &Store) -> Result<(), SweepError> {
+        same_plan(self.target, source)?;
         source.check_results()?;
-        add(&transaction, source, &mut merged, &mut conflicts).map_err(fail)?;
-        add_sessions(&transaction, source).map_err(fail)?;
+        // Whose fault it is, the target's or the source's, SQLite does not say.
+        add(&self.transaction, source, &mut self.merged, &mut self.conflicts)
+            .and_then(|()| add_sessions(&self.transaction, source))
+            .map_err(|e| self.target.fail(e))
     }
-    if !conflicts.is_empty() {
-        let shown: Vec<&str> = conflicts.iter().take(5).map(String::as_str).collect();
-        let more = conflicts.len() - shown.len();
-        let more = if more > 0 { format!("\n  and {more} more") } else { String::new() };
-        let problem = format!(
-            "{} results differ between the stores; nothing was merged:\n  {}{more}",
-            conflicts.len(),
-            shown.join("\n  ")
-        );
-        return Err(SweepError::Conflict { problem });
+
+    /// Ends it: all of it is added, or nothing where results differ.
+    pub(super) fn commit(self) -> Result<Merged, SweepError> {
+        let Intake { target, transaction, mut merged, conflicts } = self;
+        if !conflicts.is_empty() {
+            let shown: Vec<&str> = conflicts.iter().take(5).map(String::as_str).collect();
+            let more = conflicts.len() - shown.len();
+            let more = if more > 0 { format!("\n  and {more} more") } else { String::new() };
+            let problem = format!(
+                "{} results differ between the stores; nothing was merged:\n  {}{more}",
+                conflicts.len(),
+                shown.join("\n  ")
+            );
+            return Err(SweepError::Conflict { problem });
+        }
+        transaction.commit().map_err(|e| target.fail(e))?;
+        let status = target.status()?;
+        merged.missing = status.configurations.saturating_sub(status.recorded);
+        Ok(merged)
     }
-    transaction.commit().map_err(fail)?;
-    let status = target.status()?;
-    merged.missing = status.configurations.saturating_sub(status.recorded);
-    Ok(merged)
 }
 
 /// Whether two stores are of one plan.
@@ -189,26 +215,7 @@ fn add(
                 merged.added += 1;
             }
             Some(_) if new[error] != Value::Null => merged.equal += 1,
-            Some(old) => {
-                let at = (0..new.len()).find(|&at| old[at] != new[at]).unwrap_or(0);
-                let say = |value: &Value| match value {
-                    Value::Null => "nothing".to_string(),
-                    Value::Integer(value) => value.to_string(),
-                    Value::Real(value) => value.to_string(),
-                    Value::Text(text) => text.clone(),
-                    Value::Blob(_) => "bytes".to_string(),
-                };
-                conflicts.push(format!(
-                    "configuration {} ({} on {}): {} is {} in {} and {} before",
-                    say(&new[0]),
-                    say(&new[10]),
-                    say(&new[3]),
-                    names[at],
-                    say(&new[at]),
-                    source.path.display(),
-                    say(&old[at])
-                ));
-            }
+            Some(old) => conflicts.push(conflict(&names, &new, &old, source)),
             None => {
                 write::copy(target, &new)?;
                 merged.added += 1;
@@ -216,4 +223,29 @@ fn add(
         }
     }
     Ok(())
+}
+
+/// What two rows of a configuration that differ have in the columns in which they do.
+fn conflict(names: &[String], new: &[Value], old: &[Value], source: &Store) -> String {
+    let say = |value: &Value| match value {
+        Value::Null => "nothing".to_string(),
+        Value::Integer(value) => value.to_string(),
+        Value::Real(value) => value.to_string(),
+        Value::Text(text) => text.clone(),
+        Value::Blob(_) => "bytes".to_string(),
+    };
+    let differing: Vec<usize> = (0..new.len()).filter(|&at| old[at] != new[at]).collect();
+    let row = |values: &[Value]| {
+        let cells: Vec<String> = differing.iter().map(|&at| format!("{} {}", names[at], say(&values[at]))).collect();
+        cells.join(", ")
+    };
+    format!(
+        "configuration {} ({} on {}):\n    {} in {}\n    {} before",
+        say(&new[0]),
+        say(&new[10]),
+        say(&new[3]),
+        row(new),
+        source.path.display(),
+        row(old)
+    )
 }

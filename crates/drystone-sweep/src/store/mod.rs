@@ -11,12 +11,15 @@
 //! | `meta` | a name and a value: the study file's text, the plan's fingerprint, versions |
 //! | `session` | a run of the program on this store |
 
+mod gather;
 mod merge;
+mod publish;
 mod query;
 mod read;
 mod schema;
 mod write;
 
+pub use gather::gather;
 pub use merge::{Merged, merge};
 pub use query::{Answer, Cell, query};
 pub use read::{Row, Status};

@@ -2,9 +2,13 @@
 
 mod answer;
 mod export;
+mod gather;
 mod pareto;
 mod rank;
 mod status;
+mod submit;
+mod task;
+mod tasks;
 mod work;
 
 use crate::args::{SweepArgs, SweepCommand};
@@ -22,5 +26,10 @@ pub(super) fn sweep(args: SweepArgs) -> Outcome {
         Some(SweepCommand::Pareto(args)) => pareto::pareto(&args),
         Some(SweepCommand::Chunk(args)) => work::chunk(&args),
         Some(SweepCommand::Merge(args)) => work::merge(&args),
+        Some(SweepCommand::Slurm(args)) => submit::slurm(&args),
+        Some(SweepCommand::Recipe(args)) => submit::recipe(&args),
+        Some(SweepCommand::Gather(args)) => gather::gather(&args),
+        Some(SweepCommand::Cancel(args)) => gather::cancel(&args),
+        Some(SweepCommand::Task(args)) => task::task(&args),
     }
 }

@@ -1,18 +1,52 @@
 //! `drystone sweep status`: how far a sweep is.
 
+use super::tasks::Shown;
 use crate::args::StatusArgs;
 use crate::exit::{DONE, Failure, Outcome};
+use crate::interrupt;
 use crate::output::document::Document;
 use crate::output::flat::{Row, Rows};
 use crate::output::number::{count, duration, percent, speed};
 use crate::output::{self, Printable};
+use crate::progress::Progress;
 use drystone_sweep::{Status, Store};
 use serde::Serialize;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// How often tasks are looked at while they are followed. Slurm is not asked more often, either.
+const LOOK: Duration = Duration::from_secs(10);
+/// How soon it is noticed that looking shall stop.
+const HEED: Duration = Duration::from_millis(200);
 
 pub(super) fn status(args: &StatusArgs) -> Outcome {
-    let progressed = Progressed::of(&Store::look(&args.store)?)?;
+    let store = Store::look(&args.store)?;
+    let tasks = if args.follow { follow(&store)? } else { Shown::of(&store)? };
+    // Opened again: others may have gathered meanwhile.
+    let progressed = Progressed::of(&Store::look(&args.store)?)?.with_tasks(tasks);
     output::print(&progressed, args.format)?;
     Ok(DONE)
+}
+
+/// Shows how far the tasks are until none waits or runs, or until it is told to stop.
+fn follow(store: &Store) -> Result<Option<Shown>, Failure> {
+    let cancel = interrupt::stop_in_order();
+    let progress = Progress::new("simulating", "simulations", Some(store.status()?.simulations));
+    let mut seen = 0;
+    loop {
+        let shown = Shown::of(store)?;
+        let recorded = shown.as_ref().map_or(0, Shown::recorded);
+        progress.add(recorded.saturating_sub(seen) as u64);
+        seen = seen.max(recorded);
+        if cancel.load(Ordering::Relaxed) || !shown.as_ref().is_some_and(Shown::goes_on) {
+            return Ok(shown);
+        }
+        let mut pause = LOOK;
+        while !pause.is_zero() && !cancel.load(Ordering::Relaxed) {
+            std::thread::sleep(HEED);
+            pause = pause.saturating_sub(HEED);
+        }
+    }
 }
 
 /// How far a sweep is, to be printed.
@@ -31,6 +65,9 @@ pub(super) struct Progressed {
     failed: u64,
     failures: Vec<String>,
     complete: bool,
+    /// Tasks on a cluster, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tasks: Option<Shown>,
     #[serde(skip)]
     effort: Option<(u64, f64, u64)>,
 }
@@ -53,13 +90,17 @@ impl Progressed {
             configurations: status.configurations,
             failed: status.failed,
             failures: status.failures,
+            tasks: None,
             effort: (status.sessions > 0).then_some((status.sessions, status.seconds, status.session_jobs)),
         })
     }
-}
 
-impl Printable for Progressed {
-    fn document(&self) -> Document {
+    pub(super) fn with_tasks(self, tasks: Option<Shown>) -> Progressed {
+        Progressed { tasks, ..self }
+    }
+
+    /// Adds all of it to a document.
+    pub(super) fn tell(&self, document: &mut Document) {
         let share = if self.simulations == 0 { None } else { Some(self.simulated as f64 / self.simulations as f64) };
         let mut facts = vec![
             ("study", format!("{} ({})", self.study, self.file)),
@@ -82,11 +123,23 @@ impl Printable for Progressed {
         if self.failed > 0 {
             facts.push(("failed", count(self.failed)));
         }
-        let mut document = Document::default();
-        document.facts(facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect());
+        let mut facts: Vec<(String, String)> =
+            facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
+        facts.extend(self.tasks.as_ref().map_or(Vec::new(), Shown::facts));
+        document.facts(facts);
         for failure in &self.failures {
             document.text(failure.clone());
         }
+        if let Some(tasks) = &self.tasks {
+            tasks.tell(document);
+        }
+    }
+}
+
+impl Printable for Progressed {
+    fn document(&self) -> Document {
+        let mut document = Document::default();
+        self.tell(&mut document);
         document
     }
 

@@ -1,0 +1,135 @@
+//! How far the tasks of a study are, to be printed.
+
+use crate::exit::Failure;
+use crate::output::document::{Document, Table, Value};
+use crate::output::number::count;
+use drystone_sweep::Store;
+use drystone_sweep::cluster::{Progress, State, TaskState, Tasks};
+use serde::Serialize;
+
+/// How many tasks that need a look are listed for people.
+const SHOWN: usize = 10;
+
+/// The tasks of a store.
+#[derive(Serialize)]
+pub(super) struct Shown {
+    folder: String,
+    /// Simulations in the store or published.
+    recorded: usize,
+    /// Of them, those that a gather will add.
+    not_gathered: usize,
+    complete: usize,
+    running: usize,
+    waiting: usize,
+    incomplete: Vec<Incomplete>,
+    #[serde(skip)]
+    asked: bool,
+}
+
+/// A task that is not complete and that nothing can be expected of.
+#[derive(Serialize)]
+struct Incomplete {
+    submission: u32,
+    task: u32,
+    simulations: usize,
+    missing: usize,
+    begun: bool,
+    log: Option<String>,
+    last: Option<String>,
+}
+
+impl Incomplete {
+    fn of(task: &TaskState) -> Incomplete {
+        Incomplete {
+            submission: task.submission,
+            task: task.task,
+            simulations: task.simulations,
+            missing: task.simulations - task.recorded,
+            begun: task.begun,
+            log: task.log.as_ref().map(|log| log.display().to_string()),
+            last: task.last_words(),
+        }
+    }
+}
+
+impl Shown {
+    /// The tasks of a store, if there are any.
+    pub(super) fn of(store: &Store) -> Result<Option<Shown>, Failure> {
+        let tasks = Tasks::of(store.path());
+        if tasks.submissions()?.is_empty() {
+            return Ok(None);
+        }
+        let progress = Progress::of(&tasks, store)?;
+        Ok(Some(Shown {
+            folder: tasks.path().display().to_string(),
+            recorded: progress.recorded,
+            not_gathered: progress.published,
+            complete: progress.count(State::Complete),
+            running: progress.count(State::Running),
+            waiting: progress.count(State::Waiting),
+            incomplete: progress.incomplete().map(Incomplete::of).collect(),
+            asked: progress.asked,
+        }))
+    }
+
+    /// Whether something is still to be expected: of Slurm's tasks one that waits or runs, of others one that is not complete.
+    pub(super) fn goes_on(&self) -> bool {
+        self.running + self.waiting > 0 || (!self.asked && !self.incomplete.is_empty())
+    }
+
+    pub(super) fn recorded(&self) -> usize {
+        self.recorded
+    }
+
+    /// What to say beside the facts of the store.
+    pub(super) fn facts(&self) -> Vec<(String, String)> {
+        let mut parts = vec![format!("{} complete", count(self.complete as u64))];
+        for (number, what) in [(self.running, "running"), (self.waiting, "waiting")] {
+            if self.asked || number > 0 {
+                parts.push(format!("{} {what}", count(number as u64)));
+            }
+        }
+        if !self.incomplete.is_empty() {
+            let what = if self.asked { "incomplete and not in the queue" } else { "incomplete" };
+            parts.push(format!("{} {what}", count(self.incomplete.len() as u64)));
+        }
+        let mut facts = vec![("tasks".to_string(), parts.join(", "))];
+        if self.not_gathered > 0 {
+            let published = format!("{} simulations (drystone sweep gather)", count(self.not_gathered as u64));
+            facts.push(("published, not gathered".to_string(), published));
+        }
+        facts
+    }
+
+    /// The tasks that need a look, with their logs.
+    pub(super) fn tell(&self, document: &mut Document) {
+        if self.incomplete.is_empty() {
+            return;
+        }
+        let mut table = Table::new(["task", "missing", "of", "log"]).texts(&[0, 3]);
+        for task in self.incomplete.iter().take(SHOWN) {
+            let log = match (&task.log, task.begun) {
+                (Some(log), _) => log.clone(),
+                (None, true) => "no log".to_string(),
+                (None, false) => "not begun".to_string(),
+            };
+            let row: Vec<Value> = vec![
+                format!("{}/{}", task.submission, task.task).into(),
+                count(task.missing as u64).into(),
+                count(task.simulations as u64).into(),
+                log.into(),
+            ];
+            table.row(row);
+        }
+        document.table(table);
+        for task in self.incomplete.iter().take(SHOWN) {
+            if let Some(last) = &task.last {
+                document.text(format!("task {}/{}: {last}", task.submission, task.task));
+            }
+        }
+        let more = self.incomplete.len().saturating_sub(SHOWN);
+        if more > 0 {
+            document.text(format!("and {} more tasks; --format json has all", count(more as u64)));
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Sweeps on a real Slurm, which these tests start: see `drystone-testbed`. Without one they say so and pass; with
+//! `DRYSTONE_SLURM_REQUIRED=1` they fail.
+//!
+//! Together they take about two minutes, nearly all of it in one test, which waits for a time limit of a minute and for a node to be
+//! found dead.
+
+use super::{SIMULATIONS, Working, catch, export, of_jobs, published, status, study, submission, until};
+use crate::common::{Folder, Ran, Tiny};
+use drystone_testbed::{Cluster, Options};
+
+/// A cluster of so many nodes of one processor each, in which what is dead is soon found so.
+fn cluster(nodes: u32) -> Option<Cluster> {
+    let lines = ["SlurmdTimeout=5", "MaxArraySize=33", "KillWait=20"].map(String::from).to_vec();
+    Cluster::start(&Options { nodes, cpus: 1, lines, ..Options::default() })
+}
+
+/// Runs the program where Slurm's commands find this cluster.
+fn on<'a>(cluster: &'a Cluster, folder: &'a Folder) -> impl Fn(&[&str]) -> Ran + 'a {
+    |args| Ran::of(folder.command(args).env("SLURM_CONF", cluster.conf()).output().expect("runs"))
+}
+
+/// Waits until no task waits or runs.
+fn drained(cluster: &Cluster) {
+    until("the queue is empty", || cluster.ask("squeue", &["-h"]).trim().is_empty());
+}
+
+const SUBMIT: [&str; 8] = ["sweep", "slurm", "study.toml", "--min-task", "0s", "--publish-every", "0s", "--tasks"];
+
+#[test]
+fn an_array_of_sixteen_equals_a_local_sweep_byte_for_byte() {
+    let Some(cluster) = cluster(4) else { return };
+    let (folder, local) = study(3_000);
+    let inner = "my study's 100%";
+    std::fs::create_dir(folder.path(inner)).expect("made");
+    folder.write(&format!("{inner}/study.toml"), of_jobs(3_000));
+    let (toml, store) = (format!("{inner}/study.toml"), format!("{inner}/study.db"));
+    let run = on(&cluster, &folder);
+    let submit = |more: &[&str]| run(&[&["sweep", "slurm", &toml, "--min-task", "0s"], more].concat());
+    let error = submit(&["--tasks", "33"]).fails(2);
+    assert!(
+        error.contains("33 tasks are more than an array may have here, 32 (MaxArraySize): take --tasks 32"),
+        "{error}"
+    );
+    let error = submit(&["--tasks", "16", "--", "--partition=none"]);
+    assert!(error.code == 2 && error.err.contains("invalid partition"), "{}", error.err);
+    assert_eq!(folder.names_in(&format!("{store}.tasks")), Vec::<String>::new(), "what was refused leaves nothing");
+    let plan = submit(&["--tasks", "16", "--dry-run"]).ok();
+    assert!(plan.contains("tasks         16 of 1 processor") && plan.contains("core-hours"), "{plan}");
+    submit(&["--tasks", "16", "--time", "10m", "--", "--partition=main"]).ok();
+    // The same again, while all of it is with tasks that wait or run; unless they are through.
+    let again = run(&["sweep", "slurm", &store]);
+    assert!(
+        again.code == 0 && again.err.contains("nothing to submit") | again.err.contains("is complete"),
+        "{again:?}"
+    );
+    drained(&cluster);
+    let gathered = run(&["sweep", "gather", &store, "--require-complete", "--format", "json"]).json();
+    assert_eq!(gathered["tasks"]["complete"], 16, "{gathered}");
+    assert_eq!(export(&folder, &store), local);
+    assert!(run(&["sweep", "slurm", &store]).err.contains("is complete: there is nothing to submit"));
+}
+
+/// Everything at once: one task is killed, one loses its node, one is requeued while it publishes, one has too short a time limit.
+#[test]
+fn a_kill_a_dead_node_a_requeue_and_a_time_limit_lose_nothing() {
+    let Some(mut cluster) = cluster(5) else { return };
+    let (folder, local) = study(50_000);
+    let share = SIMULATIONS / 8;
+    let first = "study.db.tasks/1";
+    on(&cluster, &folder)(&[&SUBMIT[..], &["8", "--time", "1m"]].concat()).ok();
+    let mut caught: Vec<Working> = Vec::new();
+    for _ in 0..4 {
+        let next = catch(&folder, first, share, &caught);
+        caught.push(next);
+    }
+    let [killed, homeless, requeued, late] = caught[..] else { panic!("four tasks are stopped") };
+    killed.send("KILL");
+    let node = node_of(homeless);
+    cluster.kill_node(&node);
+    cluster.kill_steps(&node);
+    requeued.send("CONT");
+    let job = job_of(&folder, first);
+    let _ = cluster.ask("scontrol", &["requeue", &format!("{job}_{}", requeued.task)]);
+    // `late` stays stopped until Slurm's limit wakes it to end it.
+    let state = |task: u32| {
+        let id = format!("{job}_{task}");
+        let all = cluster.ask("squeue", &["-h", "-t", "all", "-o", "%T", "-j", &id]);
+        all.trim().to_string()
+    };
+    // Slurm lets what it requeues wait for two minutes; the test does not.
+    let hurry = |task: u32| {
+        let _ = cluster.ask("scontrol", &["update", &format!("JobId={job}_{task}"), "StartTime=now"]);
+    };
+    until("the requeued task waits", || state(requeued.task) == "PENDING");
+    hurry(requeued.task);
+    until("the dead node is found dead", || state(homeless.task) == "PENDING");
+    hurry(homeless.task);
+    until("the limit is over", || state(late.task) == "TIMEOUT");
+    drained(&cluster);
+    let run = on(&cluster, &folder);
+    for task in [requeued.task, homeless.task] {
+        assert_eq!(published(&folder, first, task), share, "an attempt leaves out what others have published");
+    }
+    let gathered = run(&["sweep", "gather", "study.db", "--format", "json"]).json();
+    let missing = gathered["missing"].as_u64().expect("a number");
+    let there = published(&folder, first, killed.task) + published(&folder, first, late.task);
+    assert_eq!(missing, 2 * share - there, "{gathered}");
+    let incomplete = gathered["tasks"]["incomplete"].as_array().expect("a list");
+    let mut tasks: Vec<u64> = incomplete.iter().map(|task| task["task"].as_u64().expect("a number")).collect();
+    tasks.sort_unstable();
+    let mut expected = [u64::from(killed.task), u64::from(late.task)];
+    expected.sort_unstable();
+    assert_eq!(tasks, expected, "{gathered}");
+    for task in incomplete {
+        let log = task["log"].as_str().expect("a log");
+        assert!(log.ends_with(&format!("{job}_{}.log", task["task"])) && std::path::Path::new(log).exists(), "{log}");
+    }
+    let again = run(&["sweep", "slurm", "study.db", "--min-task", "0s", "--tasks", "2", "--time", "10m"]).ok();
+    assert!(again.contains(&format!("simulations   {missing}; recorded before: {}", SIMULATIONS - missing)), "{again}");
+    drained(&cluster);
+    run(&["sweep", "gather", "study.db", "--require-complete"]).ok();
+    assert_eq!(export(&folder, "study.db"), local);
+}
+
+/// The node on which a task is.
+fn node_of(working: Working) -> String {
+    let environ = std::fs::read(format!("/proc/{}/environ", working.pid)).expect("it is there");
+    let environ = String::from_utf8_lossy(&environ).into_owned();
+    let node = environ.split('\0').find_map(|variable| variable.strip_prefix("SLURMD_NODENAME="));
+    node.expect("a node").to_string()
+}
+
+/// The job that runs a submission.
+fn job_of(folder: &Folder, submission: &str) -> String {
+    let names = folder.names_in(submission);
+    names.iter().find_map(|name| name.strip_prefix("job-")).expect("a job").to_string()
+}
+
+/// Two arrays of the same script: each task runs twice, and every result counts once.
+#[test]
+fn the_same_array_twice_at_once_counts_once() {
+    let Some(cluster) = cluster(4) else { return };
+    let (folder, local) = study(3_000);
+    let run = on(&cluster, &folder);
+    let script = run(&[&SUBMIT[..], &["4", "--print"]].concat()).ok();
+    let path = submission(&folder, "study.db", 1).join("slurm.sh");
+    assert_eq!(std::fs::read_to_string(&path).expect("written"), script);
+    let submit = || cluster.ask("sbatch", &["--parsable", path.to_str().expect("UTF-8")]);
+    let jobs = [submit(), submit()];
+    drained(&cluster);
+    // By hand or not, the jobs are known.
+    let noted = folder.names_in("study.db.tasks/1").iter().filter(|name| name.starts_with("job-")).count();
+    assert_eq!(noted, 2, "{jobs:?}");
+    let gathered = run(&["sweep", "gather", "study.db", "--require-complete", "--format", "json"]).json();
+    assert_eq!(gathered["added"], SIMULATIONS, "{gathered}");
+    assert_eq!(export(&folder, "study.db"), local);
+}
+
+/// What a node refuses is told by `status`, with the log, and the same command goes on with what is missing.
+#[test]
+fn another_version_or_a_bad_scratch_on_the_nodes_lose_nothing() {
+    let Some(cluster) = cluster(2) else { return };
+    let (folder, local) = study(3_000);
+    let run = on(&cluster, &folder);
+    run(&[&SUBMIT[..], &["2", "--print"]].concat()).ok();
+    let list = folder.read("study.db.tasks/1/tasks.json");
+    let version = format!("\"drystone\":\"{}\"", env!("CARGO_PKG_VERSION"));
+    folder.write("study.db.tasks/1/tasks.json", list.replace(&version, "\"drystone\":\"0.0.1\""));
+    let script = submission(&folder, "study.db", 1).join("slurm.sh");
+    let _ = cluster.ask("sbatch", &[script.to_str().expect("UTF-8")]);
+    drained(&cluster);
+    folder.write("study.db.tasks/1/tasks.json", list);
+    let refused = |told: &str| {
+        let all = status(&folder, &run, "study.db");
+        let incomplete = all["tasks"]["incomplete"].as_array().expect("a list");
+        assert_eq!(incomplete.len(), 2, "{all}");
+        assert!(incomplete.iter().all(|task| task["last"].as_str().is_some_and(|last| last.contains(told))), "{all}");
+    };
+    refused("submitted by drystone 0.0.1, and this is");
+    // The variable is replaced on the node, and nobody can make a folder there.
+    run(&["sweep", "slurm", "study.db", "--scratch", "/proc/$SLURM_JOB_ID"]).ok();
+    drained(&cluster);
+    refused("no task can work there");
+    let at = folder.path("tiny");
+    let tiny = Tiny::mount(&at, "56k");
+    if tiny.is_some() {
+        run(&[
+            "sweep",
+            "slurm",
+            "study.db",
+            "--min-task",
+            "0s",
+            "--tasks",
+            "1",
+            "--scratch",
+            at.to_str().expect("UTF-8"),
+        ])
+        .ok();
+        drained(&cluster);
+        let there = status(&folder, &run, "study.db")["tasks"]["recorded"].as_u64().expect("a number");
+        assert!(0 < there && there < SIMULATIONS, "{there} were published of a scratch that was full");
+    } else {
+        eprintln!("SKIPPED: a full scratch needs the right to mount a tmpfs");
+    }
+    run(&["sweep", "slurm", "study.db", "--min-task", "0s", "--scratch", folder.path(".").to_str().expect("UTF-8")])
+        .ok();
+    drained(&cluster);
+    run(&["sweep", "gather", "study.db", "--require-complete"]).ok();
+    assert_eq!(export(&folder, "study.db"), local);
+}
+
+#[test]
+fn cancelled_tasks_publish_what_they_have() {
+    let Some(cluster) = cluster(1) else { return };
+    let (folder, local) = study(50_000);
+    let run = on(&cluster, &folder);
+    assert!(run(&["sweep", "cancel", "local.db"]).fails(2).contains("no task of it was ever submitted"));
+    run(&[&SUBMIT[..], &["4", "--time", "10m"]].concat()).ok();
+    let caught = catch(&folder, "study.db.tasks/1", SIMULATIONS / 4, &[]);
+    let before = published(&folder, "study.db.tasks/1", caught.task);
+    // Only what waits.
+    let told = run(&["sweep", "cancel", "study.db", "--waiting"]);
+    assert!(told.code == 0 && told.err.contains("1 task run and go on"), "{told:?}");
+    until("only the running task is left", || cluster.ask("squeue", &["-h", "-r"]).lines().count() == 1);
+    run(&["sweep", "cancel", "study.db"]).ok();
+    drained(&cluster);
+    assert!(published(&folder, "study.db.tasks/1", caught.task) >= before);
+    let log = folder.read(&format!("study.db.tasks/1/log/{}_{}.log", job_of(&folder, "study.db.tasks/1"), caught.task));
+    assert!(log.contains("was stopped") && log.contains("the rest is published"), "{log}");
+    let told = run(&["sweep", "cancel", "study.db"]);
+    assert!(told.code == 0 && told.err.contains("no task waits or runs"), "{told:?}");
+    run(&["sweep", "slurm", "study.db", "--min-task", "0s"]).ok();
+    drained(&cluster);
+    run(&["sweep", "gather", "study.db", "--require-complete"]).ok();
+    assert_eq!(export(&folder, "study.db"), local);
+}

@@ -1,0 +1,76 @@
+//! Batch systems, as far as a sweep needs them.
+
+use super::shell::{quoted, with_variables};
+use super::submission::Terms;
+use crate::error::SweepError;
+use std::path::Path;
+use std::process::Command;
+
+/// What is to be run: the tasks of a submission.
+#[derive(Clone, Copy, Debug)]
+pub struct Array<'a> {
+    /// What the batch system shall call it.
+    pub name: &'a str,
+    /// The submission's folder.
+    pub folder: &'a Path,
+    /// This program, as nodes find it.
+    pub program: &'a Path,
+    /// How many tasks there are.
+    pub tasks: usize,
+    /// How many simulations they make together.
+    pub simulations: usize,
+    /// What the user asked for.
+    pub terms: &'a Terms,
+}
+
+/// A system that runs the tasks of a submission. It outlives this process, so that it is no [`Executor`](crate::Executor):
+/// it is given a script, and what comes of it is gathered.
+pub trait Batch {
+    /// A script that runs every task and that people can read.
+    fn script(&self, array: &Array<'_>) -> String;
+
+    /// Hands a script over. Answers what the system says: for Slurm, the number of the job.
+    ///
+    /// # Errors
+    /// The system is not there, or refuses.
+    fn submit(&self, script: &Path) -> Result<String, SweepError>;
+}
+
+impl Array<'_> {
+    /// The command of a task, for a shell; `task` is what the shell makes its number of.
+    pub(super) fn command(&self, task: &str) -> String {
+        let (program, folder) = (quoted(&self.program.to_string_lossy()), quoted(&self.folder.to_string_lossy()));
+        let scratch = self.terms.scratch.as_ref().map(|place| format!(" --scratch {}", with_variables(place)));
+        format!("{program} sweep task {task} {folder}{}", scratch.unwrap_or_default())
+    }
+
+    /// The log of a task, for a shell, which replaces variables in `name`.
+    pub(super) fn log(&self, name: &str) -> String {
+        format!("{}/log/{name}.log", quoted(&self.folder.to_string_lossy()))
+    }
+
+    /// What a script says of itself, each line behind `mark`.
+    pub(super) fn head(&self, mark: &str, run: &str) -> String {
+        let (tasks, simulations) = (self.tasks, self.simulations);
+        format!(
+            "{mark} {simulations} simulations of a Drystone sweep in {tasks} tasks: {run}\n\
+             {mark} A task that is stopped, killed or run twice loses nothing; `drystone sweep gather` merges what is there.\n"
+        )
+    }
+}
+
+/// The standard output of a command that succeeds, trimmed.
+pub(super) fn said(mut command: Command) -> Result<String, SweepError> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => {
+            SweepError::batch(format!("{name}: there is no such program; is this a machine of the cluster?"))
+        }
+        _ => SweepError::batch(format!("{name}: {e}")),
+    })?;
+    if !output.status.success() {
+        let told = String::from_utf8_lossy(&output.stderr);
+        return Err(SweepError::batch(format!("{name} failed ({}): {}", output.status, told.trim())));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_string())
+}

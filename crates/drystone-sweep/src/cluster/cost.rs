@@ -1,0 +1,137 @@
+//! How long each simulation will take, from a few of them.
+
+use crate::Plan;
+use crate::simulate::simulate;
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+/// Predicted durations.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Costs {
+    /// Seconds on one thread of this machine of each simulation that was asked about, in that order.
+    pub seconds: Vec<f64>,
+    /// Simulations that were tried.
+    pub tried: usize,
+}
+
+impl Costs {
+    /// Seconds of all of them on one thread.
+    #[must_use]
+    pub fn total(&self) -> f64 {
+        self.seconds.iter().sum()
+    }
+}
+
+/// The same entry of the study on the same workload: what takes about the same time.
+struct Kind {
+    case: usize,
+    entry: usize,
+    jobs: usize,
+    /// Where in `todo`.
+    members: Vec<usize>,
+    tried: usize,
+    seconds: f64,
+}
+
+impl Kind {
+    /// Mean seconds per job of what was tried.
+    fn per_job(&self) -> Option<f64> {
+        (self.tried > 0).then(|| self.seconds / self.tried as f64 / self.jobs.max(1) as f64)
+    }
+}
+
+/// Tries each kind of simulation (an entry of the study on a workload) this often at most.
+const ENOUGH: usize = 5;
+
+/// Tries simulations among those at `todo` until the budget is spent: first one of each entry of the study on its smallest workload,
+/// whatever that takes, then other workloads, then more of each. A kind that was not tried is predicted from the time per job
+/// of its entry. `None` if `cancel` was set. Nothing is recorded.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "how long a study may take")]
+pub fn costs(plan: &Plan, todo: &[usize], budget: Duration, cancel: &AtomicBool) -> Option<Costs> {
+    let since = Instant::now();
+    let mut kinds = kinds(plan, todo);
+    let mut tried = 0;
+    for round in 0..ENOUGH {
+        let mut seen = Vec::new();
+        for kind in &mut kinds {
+            // The first of an entry is its smallest workload.
+            let first = round == 0 && !seen.contains(&kind.entry);
+            seen.push(kind.entry);
+            if round >= kind.members.len() || (!first && since.elapsed() >= budget) {
+                continue;
+            }
+            // Multiples of the golden ratio spread evenly however many there will be.
+            let place = (round as f64 * 0.618_033_988_749_895).fract() * kind.members.len() as f64;
+            let began = Instant::now();
+            simulate(plan, todo[kind.members[place as usize]], cancel).ok()?;
+            kind.seconds += began.elapsed().as_secs_f64();
+            kind.tried += 1;
+            tried += 1;
+        }
+    }
+    Some(Costs { seconds: spread(&kinds, todo.len()), tried })
+}
+
+/// The kinds among simulations, by the size of their workloads.
+fn kinds(plan: &Plan, todo: &[usize]) -> Vec<Kind> {
+    let mut entries: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut places: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    let mut kinds: Vec<Kind> = Vec::new();
+    for (at, &place) in todo.iter().enumerate() {
+        let simulated = &plan.simulations[place];
+        let Some(&configuration) = simulated.configurations.first() else { continue };
+        let next = entries.len();
+        let entry = *entries.entry(&plan.configurations[configuration].name).or_insert(next);
+        let case = simulated.case;
+        let kind = *places.entry((entry, case)).or_insert_with(|| {
+            let jobs = plan.cases[case].workload.len();
+            kinds.push(Kind { case, entry, jobs, members: Vec::new(), tried: 0, seconds: 0.0 });
+            kinds.len() - 1
+        });
+        kinds[kind].members.push(at);
+    }
+    kinds.sort_by_key(|kind| (kind.jobs, kind.case, kind.entry));
+    kinds
+}
+
+/// A prediction for every simulation.
+fn spread(kinds: &[Kind], count: usize) -> Vec<f64> {
+    let mean = |rates: Vec<f64>| rates.iter().sum::<f64>() / rates.len().max(1) as f64;
+    let mut seconds = vec![0.0; count];
+    for kind in kinds {
+        // Every entry was tried on one workload at least.
+        let of_entry = || mean(kinds.iter().filter(|k| k.entry == kind.entry).filter_map(Kind::per_job).collect());
+        let each = kind.per_job().unwrap_or_else(of_entry) * kind.jobs.max(1) as f64;
+        for &member in &kind.members {
+            seconds[member] = each;
+        }
+    }
+    seconds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_tried_is_predicted_by_the_time_per_job_of_its_entry() {
+        let kind = |entry, jobs, members: &[usize], tried, seconds| Kind {
+            case: 0,
+            entry,
+            jobs,
+            members: members.to_vec(),
+            tried,
+            seconds,
+        };
+        // 2 s for two of 10 jobs, that is 0.1 s a job; the other entry takes 1 s a job.
+        let kinds = [
+            kind(0, 10, &[0, 3], 2, 2.0),
+            kind(0, 100, &[1], 0, 0.0),
+            kind(1, 2, &[2], 1, 2.0),
+            kind(1, 5, &[4], 0, 0.0),
+        ];
+        assert_eq!(spread(&kinds, 5), [1.0, 10.0, 2.0, 1.0, 5.0]);
+    }
+}

@@ -1,0 +1,214 @@
+//! How far the tasks of a store are.
+
+use super::folder::{Tasks, jobs, logs, published};
+use super::queue::{Queue, Queued};
+use super::submission::Submission;
+use crate::Store;
+use crate::error::SweepError;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Where a task is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// All its simulations are recorded.
+    Complete,
+    /// It runs.
+    Running,
+    /// It waits for its start.
+    Waiting,
+    /// It is not complete, and the batch system does not have it any more; or no Slurm can be asked about it.
+    Incomplete,
+}
+
+/// A task whose simulations no later submission has taken over.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TaskState {
+    /// The number of its submission.
+    pub submission: u32,
+    /// Its own number.
+    pub task: u32,
+    /// Its simulations, without those that a later submission has.
+    pub simulations: usize,
+    /// Of them, those that are recorded.
+    pub recorded: usize,
+    /// Where it is.
+    pub state: State,
+    /// Whether an attempt has begun it.
+    pub begun: bool,
+    /// Its newest log.
+    pub log: Option<PathBuf>,
+}
+
+/// How far all tasks are.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Progress {
+    /// Simulations that are recorded, in the store or published.
+    pub recorded: usize,
+    /// Of them, those that are published and not in the store: a gather will add them.
+    pub published: usize,
+    /// Every task with simulations of its own.
+    pub tasks: Vec<TaskState>,
+    /// Whether Slurm has said which tasks wait and run.
+    pub asked: bool,
+}
+
+/// A submission as it lies there.
+struct Lying {
+    number: u32,
+    folder: PathBuf,
+    submission: Submission,
+}
+
+impl Progress {
+    /// How far the tasks of a store are, whose results are looked at, too. Slurm is asked no more often than every ten seconds.
+    ///
+    /// # Errors
+    /// The store or what is published cannot be read.
+    ///
+    /// Cost: opens every published store.
+    pub fn of(tasks: &Tasks, store: &Store) -> Result<Progress, SweepError> {
+        Progress::with(tasks, store, &mut |jobs| Queue::recent(tasks, jobs))
+    }
+
+    /// The same; `ask` says where the tasks of jobs are.
+    ///
+    /// # Errors
+    /// As [`Progress::of`].
+    pub fn with(
+        tasks: &Tasks,
+        store: &Store,
+        ask: &mut dyn FnMut(&[String]) -> Option<Queue>,
+    ) -> Result<Progress, SweepError> {
+        let mut lying = Vec::new();
+        for folder in tasks.submissions()? {
+            let number = folder.file_name().and_then(|name| name.to_str()?.parse().ok()).unwrap_or(0);
+            lying.push(Lying { number, submission: Submission::look(&folder)?, folder });
+        }
+        let mut recorded: BTreeSet<i64> = store.recorded_simulations()?.into_iter().collect();
+        let gathered = recorded.len();
+        let mut begun: BTreeSet<(u32, u32)> = BTreeSet::new();
+        for one in &lying {
+            for (task, path) in published(&one.folder)? {
+                recorded.extend(Store::published_simulations(&path, &one.submission.plan)?);
+                begun.insert((one.number, task));
+            }
+        }
+        let mut all_jobs: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+        for one in &lying {
+            all_jobs.insert(one.number, jobs(&one.folder)?);
+        }
+        let queue = ask(&all_jobs.values().flatten().cloned().collect::<Vec<_>>());
+        let mut states = Vec::new();
+        // The last submission first: what it has, no earlier one need do.
+        let mut taken: BTreeSet<i64> = BTreeSet::new();
+        for one in lying.iter().rev() {
+            let logs = logs(&one.folder)?;
+            let mut of_one = Vec::new();
+            for (task, ids) in (1u32..).zip(&one.submission.tasks) {
+                let own: Vec<i64> = ids.iter().copied().filter(|id| !taken.contains(id)).collect();
+                let done = own.iter().filter(|id| recorded.contains(id)).count();
+                let queued = queue.as_ref().and_then(|queue| {
+                    all_jobs[&one.number]
+                        .iter()
+                        .filter_map(|job| queue.of(job, task))
+                        .max_by_key(|q| *q == Queued::Running)
+                });
+                let state = match queued {
+                    _ if done == own.len() => State::Complete,
+                    Some(Queued::Running) => State::Running,
+                    Some(Queued::Waiting) => State::Waiting,
+                    None => State::Incomplete,
+                };
+                if !own.is_empty() {
+                    of_one.push(TaskState {
+                        submission: one.number,
+                        task,
+                        simulations: own.len(),
+                        recorded: done,
+                        state,
+                        begun: begun.contains(&(one.number, task)),
+                        log: logs.get(&task).cloned(),
+                    });
+                }
+            }
+            taken.extend(one.submission.tasks.iter().flatten());
+            of_one.append(&mut states);
+            states = of_one;
+        }
+        let asked = queue.is_some() && all_jobs.values().any(|jobs| !jobs.is_empty());
+        Ok(Progress { published: recorded.len() - gathered, recorded: recorded.len(), tasks: states, asked })
+    }
+
+    /// How many tasks are in a state.
+    #[must_use]
+    pub fn count(&self, state: State) -> usize {
+        self.tasks.iter().filter(|task| task.state == state).count()
+    }
+
+    /// The tasks that are neither complete nor to be expected.
+    pub fn incomplete(&self) -> impl Iterator<Item = &TaskState> {
+        self.tasks.iter().filter(|task| task.state == State::Incomplete)
+    }
+}
+
+impl Tasks {
+    /// The numbers of the simulations whose tasks wait or run, and the jobs that have them.
+    ///
+    /// # Errors
+    /// Slurm or a folder cannot be read.
+    pub fn under_way(&self) -> Result<(BTreeSet<i64>, Vec<String>), SweepError> {
+        let mut ids = BTreeSet::new();
+        let mut busy = Vec::new();
+        for folder in self.submissions()? {
+            let jobs = jobs(&folder)?;
+            if jobs.is_empty() {
+                continue;
+            }
+            let queue = Queue::ask(&jobs)?;
+            let submission = Submission::look(&folder)?;
+            for (task, simulations) in (1u32..).zip(&submission.tasks) {
+                if jobs.iter().any(|job| queue.of(job, task).is_some()) {
+                    ids.extend(simulations);
+                }
+            }
+            busy.extend(queue.jobs());
+        }
+        Ok((ids, busy))
+    }
+
+    /// Every job that was noted.
+    ///
+    /// # Errors
+    /// A folder cannot be read.
+    pub fn jobs(&self) -> Result<Vec<String>, SweepError> {
+        let mut all = Vec::new();
+        for folder in self.submissions()? {
+            all.extend(jobs(&folder)?);
+        }
+        Ok(all)
+    }
+
+    /// Notes that a job runs a submission.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn note_job(folder: &Path, job: &str) -> Result<(), SweepError> {
+        super::folder::note_job(folder, job)
+            .map_err(|e| SweepError::store(folder.display(), format!("the job {job} cannot be noted: {e}")))
+    }
+}
+
+impl TaskState {
+    /// What its log says last, or last of an error.
+    #[must_use]
+    pub fn last_words(&self) -> Option<String> {
+        let bytes = std::fs::read(self.log.as_ref()?).ok()?;
+        let text = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(1 << 16)..]).into_owned();
+        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let error = lines.iter().rev().find(|line| line.contains("error:"));
+        error.or(lines.last()).map(ToString::to_string)
+    }
+}

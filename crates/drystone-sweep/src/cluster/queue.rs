@@ -1,0 +1,134 @@
+//! Which tasks wait or run, as Slurm has it.
+
+use super::batch::said;
+use super::folder::Tasks;
+use crate::error::SweepError;
+use serde::{Deserialize, Serialize};
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+/// For how long an answer is good enough for progress: a cluster's scheduler has better things to do.
+const FRESH: Duration = Duration::from_secs(10);
+
+/// Where a task is that has not ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Queued {
+    /// It waits for its start.
+    Waiting,
+    /// It runs.
+    Running,
+}
+
+/// The tasks that have not ended.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Queue {
+    /// The jobs that were asked about.
+    asked: Vec<String>,
+    /// Those of whose tasks some wait or run.
+    tasks: Vec<(String, u32, Queued)>,
+}
+
+impl Queue {
+    /// Asks Slurm about jobs, now.
+    ///
+    /// # Errors
+    /// Slurm is not there or does not answer.
+    pub fn ask(jobs: &[String]) -> Result<Queue, SweepError> {
+        if jobs.is_empty() {
+            return Ok(Queue::default());
+        }
+        let mut command = Command::new("squeue");
+        command.args(["--noheader", "--array", "--states=all", "--format=%F|%K|%T"]);
+        command.arg(format!("--jobs={}", jobs.join(",")));
+        let answer = match said(command) {
+            Ok(answer) => answer,
+            // It has forgotten them: they ended long ago.
+            Err(SweepError::Batch { problem }) if problem.contains("Invalid job id") => String::new(),
+            Err(error) => return Err(error),
+        };
+        Ok(Queue { asked: jobs.to_vec(), tasks: answer.lines().filter_map(entry).collect() })
+    }
+
+    /// What Slurm said within the last ten seconds, else what it says now. `None` where it cannot be asked.
+    #[must_use]
+    #[expect(clippy::disallowed_methods, reason = "how old an answer is: no result has it")]
+    pub fn recent(tasks: &Tasks, jobs: &[String]) -> Option<Queue> {
+        let file = tasks.path().join("squeue.json");
+        let age =
+            |file: &std::path::Path| SystemTime::now().duration_since(file.metadata().ok()?.modified().ok()?).ok();
+        if age(&file).is_some_and(|age| age < FRESH)
+            && let Ok(bytes) = std::fs::read(&file)
+            && let Ok(queue) = serde_json::from_slice::<Queue>(&bytes)
+            && jobs.iter().all(|job| queue.asked.contains(job))
+        {
+            return Some(queue);
+        }
+        let queue = Queue::ask(jobs).ok()?;
+        if !jobs.is_empty() {
+            // Others may look at the same time, and each replaces the whole file. Where that cannot be written, it is asked again.
+            let keep = || -> std::io::Result<()> {
+                let file = tempfile::NamedTempFile::new_in(tasks.path())?;
+                std::fs::write(file.path(), serde_json::to_vec(&queue)?)?;
+                file.persist(tasks.path().join("squeue.json")).map(drop).map_err(|e| e.error)
+            };
+            let _ = keep();
+        }
+        Some(queue)
+    }
+
+    /// Where a task of a job is; `None` if it has ended.
+    #[must_use]
+    pub fn of(&self, job: &str, task: u32) -> Option<Queued> {
+        self.tasks.iter().filter(|(j, t, _)| j == job && *t == task).map(|&(_, _, queued)| queued).next()
+    }
+
+    /// How many tasks wait for their start.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.tasks.iter().filter(|(_, _, queued)| *queued == Queued::Waiting).count()
+    }
+
+    /// How many tasks run.
+    #[must_use]
+    pub fn running(&self) -> usize {
+        self.tasks.len() - self.waiting()
+    }
+
+    /// The jobs of which some task has not ended.
+    #[must_use]
+    pub fn jobs(&self) -> Vec<String> {
+        let mut jobs: Vec<String> = self.tasks.iter().map(|(job, _, _)| job.clone()).collect();
+        jobs.sort();
+        jobs.dedup();
+        jobs
+    }
+}
+
+/// A line of the answer: array, task, state. Tasks that have ended are none.
+fn entry(line: &str) -> Option<(String, u32, Queued)> {
+    let mut words = line.split('|');
+    let (job, task, state) = (words.next()?, words.next()?.parse().ok()?, words.next()?.trim());
+    let queued = match state {
+        "PENDING" | "REQUEUED" | "REQUEUE_FED" | "REQUEUE_HOLD" | "SPECIAL_EXIT" | "RESV_DEL_HOLD" => Queued::Waiting,
+        "RUNNING" | "COMPLETING" | "CONFIGURING" | "SUSPENDED" | "STOPPED" | "SIGNALING" | "STAGE_OUT" | "RESIZING" => {
+            Queued::Running
+        }
+        _ => return None,
+    };
+    Some((job.to_string(), task, queued))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_squeue_are_read() {
+        assert_eq!(entry("4711|7|RUNNING"), Some(("4711".to_string(), 7, Queued::Running)));
+        assert_eq!(entry("4711|8|PENDING"), Some(("4711".to_string(), 8, Queued::Waiting)));
+        for ended in ["4711|9|COMPLETED", "4711|9|TIMEOUT", "4711|9|NODE_FAIL", "4711|N/A|RUNNING", "", "x"] {
+            assert_eq!(entry(ended), None, "{ended}");
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Scripts for other systems than Slurm, to be read, changed and run by their users.
+
+use super::batch::{Array, Batch, said};
+use super::shell::quoted;
+use crate::error::SweepError;
+use std::fmt;
+use std::path::Path;
+use std::process::Command;
+use std::str::FromStr;
+
+/// A system for which there is a recipe.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Recipe {
+    /// HyperQueue: many tasks in few allocations.
+    Hyperqueue,
+    /// Snakemake: a rule per task.
+    Snakemake,
+    /// GNU parallel: one machine, or several by ssh.
+    Parallel,
+    /// PBS Pro and OpenPBS: a job array.
+    Pbs,
+    /// submitit: from Python to Slurm.
+    Submitit,
+}
+
+impl Recipe {
+    /// All of them.
+    pub const ALL: [Recipe; 5] =
+        [Recipe::Hyperqueue, Recipe::Snakemake, Recipe::Parallel, Recipe::Pbs, Recipe::Submitit];
+
+    /// The word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Recipe::Hyperqueue => "hyperqueue",
+            Recipe::Snakemake => "snakemake",
+            Recipe::Parallel => "parallel",
+            Recipe::Pbs => "pbs",
+            Recipe::Submitit => "submitit",
+        }
+    }
+
+    /// What its script is called in a submission's folder.
+    #[must_use]
+    pub fn file_name(self) -> &'static str {
+        match self {
+            Recipe::Hyperqueue => "hyperqueue.sh",
+            Recipe::Snakemake => "Snakefile",
+            Recipe::Parallel => "parallel.sh",
+            Recipe::Pbs => "pbs.sh",
+            Recipe::Submitit => "submitit.py",
+        }
+    }
+
+    /// The command that runs its script.
+    #[must_use]
+    pub fn run(self) -> &'static [&'static str] {
+        match self {
+            Recipe::Hyperqueue | Recipe::Parallel => &["sh"],
+            Recipe::Snakemake => &["snakemake", "--cores", "all", "--snakefile"],
+            Recipe::Pbs => &["qsub"],
+            Recipe::Submitit => &["python3"],
+        }
+    }
+}
+
+impl fmt::Display for Recipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Recipe {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Recipe, String> {
+        let names: Vec<&str> = Recipe::ALL.iter().map(|recipe| recipe.name()).collect();
+        let found = Recipe::ALL.into_iter().find(|recipe| recipe.name() == text);
+        found.ok_or_else(|| format!("there is no recipe for `{text}`; expected one of {}", names.join(", ")))
+    }
+}
+
+impl Batch for Recipe {
+    fn script(&self, array: &Array<'_>) -> String {
+        let head = array.head("#", &format!("`{} FILE` runs them.", self.run().join(" ")));
+        match self {
+            Recipe::Hyperqueue => hyperqueue(array, &head),
+            Recipe::Snakemake => snakemake(array, &head),
+            Recipe::Parallel => parallel(array, &head),
+            Recipe::Pbs => pbs(array, &head),
+            Recipe::Submitit => submitit(array, &head),
+        }
+    }
+
+    fn submit(&self, script: &Path) -> Result<String, SweepError> {
+        let mut command = Command::new(self.run()[0]);
+        command.args(&self.run()[1..]).arg(script);
+        said(command)
+    }
+}
+
+/// A command of a task that writes to a log; both are for a shell.
+fn logged(array: &Array<'_>, task: &str, log: &str) -> String {
+    format!("{} >>{} 2>&1", array.command(task), array.log(log))
+}
+
+fn hyperqueue(array: &Array<'_>, head: &str) -> String {
+    let command = quoted(&format!("exec {}", logged(array, "\"$HQ_TASK_ID\"", "hq-\"$HQ_JOB_ID\"_\"$HQ_TASK_ID\"")));
+    let limit = array.terms.limit.map_or(String::new(), |limit| format!(" --time-limit={limit}s"));
+    format!(
+        "#!/bin/sh\n{head}# A server and workers must be there: `hq server start`, `hq alloc add slurm`. Again only what failed:\n\
+         # `hq job submit-file`, or this script once more, in which finished tasks end at once.\n\
+         exec hq submit --name={} --array=1-{} --cpus={}{limit} --stdout=none --stderr=none -- sh -c {command}\n",
+        quoted(array.name),
+        array.tasks,
+        array.terms.cpus
+    )
+}
+
+fn snakemake(array: &Array<'_>, head: &str) -> String {
+    let folder = array.folder.to_string_lossy();
+    let done = python(&format!("{}/done/{{task}}", folder.replace('{', "{{").replace('}', "}}")));
+    // Braces are snakemake's.
+    let command = logged(array, "TASK", "snakemake_TASK").replace('{', "{{").replace('}', "}}");
+    let command = python(&format!("exec {}", command.replace("TASK", "{wildcards.task}")));
+    let runtime =
+        array.terms.limit.map_or(String::new(), |limit| format!("    resources: runtime={}\n", limit.div_ceil(60)));
+    format!(
+        "{head}# On a cluster: `snakemake --executor slurm --jobs 100 --snakefile FILE`.\n\
+         rule all:\n    input: expand({done}, task=range(1, {}))\n\n\
+         rule simulate:\n    output: touch({done})\n    threads: {}\n{runtime}    retries: 2\n    shell: {command}\n",
+        array.tasks + 1,
+        array.terms.cpus
+    )
+}
+
+fn parallel(array: &Array<'_>, head: &str) -> String {
+    let (tasks, cpus) = (array.tasks, array.terms.cpus);
+    let jobs = match array.terms.max_running {
+        Some(most) => most.to_string(),
+        // As many as the machine has room for, and one at least.
+        None if cpus > 1 => format!("$(( $(nproc) > {cpus} ? $(nproc) / {cpus} : 1 ))"),
+        None => "100%".to_string(),
+    };
+    let joblog = quoted(&format!("{}/parallel.joblog", array.folder.to_string_lossy()));
+    let command = quoted(&logged(array, "{}", "parallel_{}"));
+    let limit = array.terms.limit.map_or(String::new(), |limit| format!(" --timeout {limit}"));
+    format!(
+        "#!/bin/sh\n{head}# Given again, it does what failed or was not begun. On several machines that share this folder: --sshlogin.\n\
+         seq 1 {tasks} | parallel --jobs {jobs} --joblog {joblog} --resume-failed{limit} --termseq TERM,30000,KILL {command}\n"
+    )
+}
+
+fn pbs(array: &Array<'_>, head: &str) -> String {
+    let terms = array.terms;
+    let mut options = vec![format!("-N {}", name_for_pbs(array.name))];
+    // PBS has no arrays of one.
+    let (task, log) = if array.tasks == 1 {
+        ("1", "pbs-\"${PBS_JOBID%%.*}\"_1")
+    } else {
+        let running = terms.max_running.map_or(String::new(), |most| format!("%{most}"));
+        options.push(format!("-J 1-{}{running}", array.tasks));
+        ("\"$PBS_ARRAY_INDEX\"", "pbs-\"${PBS_JOBID%%\\[*}\"_\"$PBS_ARRAY_INDEX\"")
+    };
+    options.push(format!("-l select=1:ncpus={}", terms.cpus));
+    if let Some(limit) = terms.limit {
+        options.push(format!("-l walltime={:02}:{:02}:{:02}", limit / 3600, limit / 60 % 60, limit % 60));
+    }
+    options.push("-r y".to_string());
+    options.push("-j oe".to_string());
+    let options: String = options.iter().map(|option| format!("#PBS {option}\n")).collect();
+    format!("#!/bin/sh\n{head}{options}\nexec {}\n", logged(array, task, log))
+}
+
+/// What PBS takes for a name: at most 15 characters in old versions, a letter first, no blanks.
+fn name_for_pbs(name: &str) -> String {
+    let plain: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c)).collect();
+    let begin = if plain.starts_with(|c: char| c.is_ascii_alphabetic()) { "" } else { "s" };
+    format!("{begin}{plain}").chars().take(15).collect()
+}
+
+fn submitit(array: &Array<'_>, head: &str) -> String {
+    let terms = array.terms;
+    let folder = python(&array.folder.to_string_lossy());
+    let scratch = terms.scratch.as_ref().map(|place| format!(", \"--scratch\", os.path.expandvars({})", python(place)));
+    let mut parameters = format!("name={}, cpus_per_task={}", python(array.name), terms.cpus);
+    if let Some(limit) = terms.limit {
+        parameters.push_str(&format!(", timeout_min={}", limit.div_ceil(60)));
+    }
+    if let Some(most) = terms.max_running {
+        parameters.push_str(&format!(", slurm_array_parallelism={most}"));
+    }
+    format!(
+        "{head}import os\nimport subprocess\n\nimport submitit\n\nFOLDER = {folder}\n\n\n\
+         def simulate(task):\n    command = [{}, \"sweep\", \"task\", str(task), FOLDER{}]\n    \
+         with open(f\"{{FOLDER}}/log/submitit_{{task}}.log\", \"a\") as log:\n        \
+         subprocess.run(command, check=True, stdout=log, stderr=subprocess.STDOUT)\n\n\n\
+         if __name__ == \"__main__\":\n    executor = submitit.AutoExecutor(folder=FOLDER + \"/log/submitit-%j\")\n    \
+         executor.update_parameters({parameters})\n    jobs = executor.map_array(simulate, range(1, {}))\n    \
+         print(len(jobs), \"tasks submitted\")\n    for job in jobs:\n        job.result()\n",
+        python(&array.program.to_string_lossy()),
+        scratch.unwrap_or_default(),
+        array.tasks + 1
+    )
+}
+
+/// A text as Python writes it: as JSON does, for text without control characters.
+fn python(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::Terms;
+
+    fn script(recipe: Recipe, tasks: usize, name: &str) -> String {
+        let terms = Terms {
+            tasks: 3,
+            cpus: 2,
+            limit: Some(5400),
+            max_running: Some(8),
+            scratch: None,
+            publish_every: 60,
+            logs: None,
+            args: Vec::new(),
+            not_reproducible: false,
+        };
+        let folder = format!("/w/{name}.db.tasks/1");
+        let (folder, program) = (Path::new(&folder), Path::new("/opt/drystone"));
+        recipe.script(&Array { name, folder, program, tasks, simulations: 9, terms: &terms })
+    }
+
+    #[test]
+    fn each_has_a_name_and_begins_with_how_it_is_run() {
+        for recipe in Recipe::ALL {
+            assert_eq!(recipe.name().parse(), Ok(recipe));
+            let text = script(recipe, 3, "study");
+            let first = text.lines().find(|line| !line.starts_with("#!")).expect("a line");
+            assert!(first.contains(&recipe.run().join(" ")) && first.starts_with("# 9 simulations"), "{text}");
+            assert!(text.contains("/w/study.db.tasks/1"), "{text}");
+        }
+        assert!("torque".parse::<Recipe>().expect_err("none").contains("hyperqueue, snakemake"));
+    }
+
+    #[test]
+    fn pbs_has_no_array_of_one() {
+        let text = script(Recipe::Pbs, 3, "study");
+        assert!(text.contains("#PBS -J 1-3%8\n#PBS -l select=1:ncpus=2\n#PBS -l walltime=01:30:00\n"), "{text}");
+        let one = script(Recipe::Pbs, 1, "study");
+        assert!(!one.contains("-J") && one.contains("sweep task 1 /w/"), "{one}");
+        assert_eq!(name_for_pbs("9 of my longest studies"), "s9ofmylongeststudies"[..15].to_string());
+    }
+
+    #[test]
+    fn a_blank_or_a_brace_in_a_name_stays_what_it_is() {
+        let text = script(Recipe::Snakemake, 3, "a {b}");
+        assert!(text.contains("\"/w/a {{b}}.db.tasks/1/done/{task}\""), "{text}");
+        assert!(
+            text.contains("sweep task {wildcards.task} '/w/a {{b}}.db.tasks/1' >>'/w/a {{b}}.db.tasks/1'/log/"),
+            "{text}"
+        );
+        let text = script(Recipe::Parallel, 3, "a b");
+        assert!(text.contains(r"'/opt/drystone sweep task {} '\''/w/a b.db.tasks/1'\'' >>"), "{text}");
+    }
+}

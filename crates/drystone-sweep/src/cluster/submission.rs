@@ -1,0 +1,153 @@
+//! What was given to a batch system: which task simulates what, and under which terms.
+
+use super::divide::Division;
+use crate::error::SweepError;
+use crate::{Plan, Study, VERSION};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// The layout of `tasks.json`.
+const SCHEMA: &str = "drystone/sweep-tasks/1";
+
+/// The terms of a submission: what its user asked for. The next submission of the same study takes them over.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Terms {
+    /// How many tasks there were to be.
+    pub tasks: u32,
+    /// Processors of each.
+    pub cpus: u32,
+    /// The time limit of each in seconds, if there is one.
+    pub limit: Option<u64>,
+    /// How many may run at the same time, if that is limited.
+    pub max_running: Option<u32>,
+    /// Where tasks work; the shell replaces variables on the node. Without it, the folder for temporary files there.
+    pub scratch: Option<String>,
+    /// How often they publish, in seconds.
+    pub publish_every: u64,
+    /// Where logs are looked for first.
+    pub logs: Option<PathBuf>,
+    /// More arguments for the batch system.
+    pub args: Vec<String>,
+    /// Whether results may depend on the speed of nodes.
+    pub not_reproducible: bool,
+}
+
+/// A workload as it was when the tasks were submitted.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct Known {
+    label: String,
+    hash: String,
+    jobs: usize,
+}
+
+/// Tasks of a study, as `tasks.json` has them.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Submission {
+    schema: String,
+    /// The version that divided the study; only the same may simulate it.
+    pub drystone: String,
+    /// The study file and its text.
+    file: String,
+    text: String,
+    /// The plan's fingerprint.
+    pub plan: String,
+    workloads: Vec<Known>,
+    /// What was asked for.
+    pub terms: Terms,
+    /// The numbers of the simulations of each task, the longest first.
+    pub tasks: Vec<Vec<i64>>,
+    /// Predicted seconds of each task.
+    pub seconds: Vec<f64>,
+}
+
+impl Submission {
+    /// The tasks of a division of a plan.
+    #[must_use]
+    pub fn new(plan: &Plan, division: &Division, terms: Terms) -> Submission {
+        let known =
+            |case: &crate::Case| Known { label: case.label(), hash: case.hash.clone(), jobs: case.workload.len() };
+        let ids = |places: &Vec<usize>| places.iter().map(|&place| plan.simulations[place].id).collect();
+        Submission {
+            schema: SCHEMA.to_string(),
+            drystone: VERSION.to_string(),
+            file: plan.file.clone(),
+            text: plan.text.clone(),
+            plan: plan.hash.clone(),
+            workloads: plan.cases.iter().map(known).collect(),
+            terms,
+            tasks: division.tasks.iter().map(ids).collect(),
+            seconds: division.seconds.clone(),
+        }
+    }
+
+    /// Reads `tasks.json` of a folder.
+    ///
+    /// # Errors
+    /// It is missing, damaged, or of another version of Drystone.
+    pub fn read(folder: &Path) -> Result<Submission, SweepError> {
+        let submission = Submission::look(folder)?;
+        if submission.drystone != VERSION {
+            let program = std::env::current_exe().map_or(String::new(), |path| format!(" ({})", path.display()));
+            return Err(SweepError::refused(format!(
+                "{}: the tasks were submitted by drystone {}, and this is {VERSION}{program}: results of different versions do \
+                 not mix. Use that version on every node, or begin another store",
+                folder.display(),
+                submission.drystone
+            )));
+        }
+        Ok(submission)
+    }
+
+    /// Reads `tasks.json` of a folder, also of another version.
+    pub(crate) fn look(folder: &Path) -> Result<Submission, SweepError> {
+        let file = folder.join("tasks.json");
+        let name = || file.display().to_string();
+        let text = std::fs::read(&file).map_err(|source| SweepError::Unreadable { file: name(), source })?;
+        let submission: Submission = serde_json::from_slice(&text)
+            .map_err(|e| SweepError::refused(format!("{}: is no list of tasks: {e}", name())))?;
+        if submission.schema != SCHEMA {
+            let schema = &submission.schema;
+            return Err(SweepError::refused(format!(
+                "{}: has the layout `{schema}`, made by drystone {}; this is {VERSION}, which knows `{SCHEMA}`",
+                name(),
+                submission.drystone
+            )));
+        }
+        Ok(submission)
+    }
+
+    /// The bytes of `tasks.json`.
+    pub(super) fn bytes(&self) -> Result<Vec<u8>, SweepError> {
+        let mut bytes =
+            serde_json::to_vec(self).map_err(|e| SweepError::refused(format!("the tasks cannot be written: {e}")))?;
+        bytes.push(b'\n');
+        Ok(bytes)
+    }
+
+    /// The plan, from the study as it was submitted and the logs as they are here.
+    ///
+    /// # Errors
+    /// A log is missing, or another than when the tasks were submitted.
+    pub fn plan(&self) -> Result<Plan, SweepError> {
+        let study = Study::parse(Path::new(&self.file), self.text.clone())?;
+        let plan = Plan::of(&study, self.terms.logs.as_deref())?;
+        if plan.hash == self.plan {
+            return Ok(plan);
+        }
+        let changed = self.workloads.iter().find_map(|then| {
+            let now = plan.cases.iter().find(|case| case.label() == then.label)?;
+            (now.hash != then.hash).then(|| {
+                format!(
+                    "workload {} is another than when the tasks were submitted ({} jobs, {} then; {} jobs, {} here)",
+                    then.label,
+                    then.jobs,
+                    then.hash,
+                    now.workload.len(),
+                    now.hash
+                )
+            })
+        });
+        let what = changed.unwrap_or_else(|| "the study is planned in another way here".to_string());
+        Err(SweepError::refused(format!("{what}: nothing was simulated; have the same logs on every node")))
+    }
+}

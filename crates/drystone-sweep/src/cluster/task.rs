@@ -1,0 +1,224 @@
+//! One task: simulating its share and publishing what comes of it.
+
+use super::folder::{note_job, published, store_name};
+use super::scratch::Scratch;
+use super::submission::Submission;
+use crate::carry_out::carry_out_these;
+use crate::error::SweepError;
+use crate::execute::InOrder;
+use crate::{Done, Outcome, Plan, Store};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// How often the last copy is tried, and how long is waited between: hours of work may hang on it.
+const TRIES: u32 = 3;
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// What tells the attempts of a task apart, so that no two publish under one name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Attempt {
+    /// `4711-0`: the array and how often Slurm has restarted it; elsewhere machine, process and time.
+    pub name: String,
+    /// The array of Slurm.
+    pub job: Option<String>,
+}
+
+impl Attempt {
+    /// This process as an attempt of a task.
+    #[must_use]
+    #[expect(clippy::disallowed_methods, reason = "a name that no other attempt has: no result has it")]
+    pub fn of(task: u32) -> Attempt {
+        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        // Other tools use arrays of Slurm with numbers of their own.
+        let ours = variable("SLURM_ARRAY_TASK_ID").is_some_and(|id| id == task.to_string());
+        match variable("SLURM_ARRAY_JOB_ID").filter(|_| ours) {
+            Some(job) => {
+                let restarts = variable("SLURM_RESTART_COUNT").unwrap_or_else(|| "0".to_string());
+                Attempt { name: format!("{job}-{restarts}"), job: Some(job) }
+            }
+            None => {
+                let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
+                Attempt { name: format!("{}-{}-{now}", machine(), std::process::id()), job: None }
+            }
+        }
+    }
+}
+
+/// This machine's name, as far as a file may have it.
+#[must_use]
+pub(super) fn machine() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok().or_else(|| std::env::var("HOSTNAME").ok());
+    let name = name.unwrap_or_default();
+    let plain: String = name.trim().chars().filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c)).collect();
+    if plain.is_empty() { "node".to_string() } else { plain }
+}
+
+/// A task of a submission.
+#[derive(Clone, Debug)]
+pub struct Task {
+    folder: PathBuf,
+    submission: Submission,
+    number: u32,
+}
+
+impl Task {
+    /// The task of this number, from 1, of the submission in a folder.
+    ///
+    /// # Errors
+    /// There is no such submission or task, or another version of Drystone submitted it.
+    pub fn open(folder: &Path, number: u32) -> Result<Task, SweepError> {
+        let submission = Submission::read(folder)?;
+        let count = submission.tasks.len();
+        if number == 0 || number as usize > count {
+            return Err(SweepError::refused(format!(
+                "{}: there is no task {number}; the tasks are 1 to {count}",
+                folder.display()
+            )));
+        }
+        Ok(Task { folder: folder.to_path_buf(), submission, number })
+    }
+
+    /// The submission.
+    #[must_use]
+    pub fn submission(&self) -> &Submission {
+        &self.submission
+    }
+
+    /// How many simulations it has.
+    #[must_use]
+    pub fn simulations(&self) -> usize {
+        self.ids().len()
+    }
+
+    fn ids(&self) -> &[i64] {
+        &self.submission.tasks[self.number as usize - 1]
+    }
+
+    /// Places in the plan of the simulations that no attempt has published, the longest first.
+    ///
+    /// # Errors
+    /// What is published cannot be read, or is of another plan or version.
+    pub fn todo(&self, plan: &Plan) -> Result<Vec<usize>, SweepError> {
+        let mut recorded: BTreeSet<i64> = BTreeSet::new();
+        for (task, path) in published(&self.folder)? {
+            if task == self.number {
+                recorded.extend(Store::published_simulations(&path, &plan.hash)?);
+            }
+        }
+        let left = self.ids().iter().filter(|id| !recorded.contains(id));
+        let place = |id: &i64| {
+            let found = plan.simulations.binary_search_by_key(id, |simulated| simulated.id);
+            found
+                .map_err(|_| SweepError::refused(format!("{}: the plan has no simulation {id}", self.folder.display())))
+        };
+        left.map(place).collect()
+    }
+
+    /// Simulates what is left of the task on so many threads, in a folder below `scratch`, and publishes as often as the submission
+    /// says, when it is told to stop, and at the end. `watch` sees each outcome, `tell` is told what may surprise.
+    ///
+    /// # Errors
+    /// Scratch or the submission's folder cannot be written, or the disk is full; what was recorded before is published
+    /// where that is possible.
+    pub fn run(
+        &self,
+        plan: &Plan,
+        (scratch, threads): (&Path, usize),
+        cancel: &AtomicBool,
+        watch: &mut dyn FnMut(&Outcome),
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<Done, SweepError> {
+        let attempt = Attempt::of(self.number);
+        if let Some(job) = &attempt.job {
+            // Submitted by hand, it is not noted yet. Without the note only the progress says less.
+            let _ = note_job(&self.folder, job);
+        }
+        let todo = self.todo(plan)?;
+        let before = self.simulations() - todo.len();
+        if todo.is_empty() {
+            return Ok(Done { before, ..Done::default() });
+        }
+        // The plan's hash tells the tasks of other studies apart, also on the same node.
+        let hash: String = plan.hash.chars().filter(char::is_ascii_alphanumeric).skip(6).take(8).collect();
+        let scratch = Scratch::create(scratch, &format!("{hash}-{}", self.number))?;
+        let mut store = Store::open(scratch.path().join("task.db"), plan, None)?;
+        let mut copies = Copies::new(self.target(&attempt), Duration::from_secs(self.submission.terms.publish_every));
+        // At once, though there is nothing in it: whether it can be written must be known before hours of work.
+        copies.make(&store)?;
+        let mut heed = |store: &Store| -> Result<(), SweepError> {
+            if let Err(error) = copies.keep_up(store) {
+                tell(&format!("{error}; it will be tried again"));
+            }
+            Ok(())
+        };
+        let ended = carry_out_these(&todo, plan, &mut store, &InOrder(threads), cancel, watch, &mut heed);
+        if let Err(error) = copies.last(&store) {
+            let kept = scratch.path().join("task.db").display().to_string();
+            scratch.keep();
+            let problem = format!(
+                "{error}\n  the results are kept in {kept} on {}: `drystone sweep merge` takes them",
+                machine()
+            );
+            return Err(ended.err().unwrap_or(SweepError::Batch { problem }));
+        }
+        Ok(Done { before, ..ended? })
+    }
+
+    /// Where an attempt publishes: under a name that no other has.
+    fn target(&self, attempt: &Attempt) -> PathBuf {
+        let numbered = |n: u32| match n {
+            0 => attempt.name.clone(),
+            _ => format!("{}-{n}", attempt.name),
+        };
+        let paths = (0..).map(|n| self.folder.join(store_name(self.number, &numbered(n))));
+        paths.into_iter().find(|path| !path.exists()).unwrap_or_else(|| self.folder.join("lost"))
+    }
+}
+
+/// The copies of a store for others.
+struct Copies {
+    target: PathBuf,
+    every: Duration,
+    last: Instant,
+    /// Results in the last copy.
+    results: Option<u64>,
+}
+
+impl Copies {
+    #[expect(clippy::disallowed_methods, reason = "when to publish: no result has it")]
+    fn new(target: PathBuf, every: Duration) -> Copies {
+        Copies { target, every, last: Instant::now(), results: None }
+    }
+
+    fn make(&mut self, store: &Store) -> Result<(), SweepError> {
+        let results = store.count_results()?;
+        if self.results != Some(results) {
+            store.publish(&self.target)?;
+            self.results = Some(results);
+        }
+        Ok(())
+    }
+
+    /// Makes a copy where it is time for one.
+    #[expect(clippy::disallowed_methods, reason = "when to publish: no result has it")]
+    fn keep_up(&mut self, store: &Store) -> Result<(), SweepError> {
+        if self.last.elapsed() < self.every {
+            return Ok(());
+        }
+        self.last = Instant::now();
+        self.make(store)
+    }
+
+    /// Makes the last copy, also where that does not succeed at once.
+    fn last(&mut self, store: &Store) -> Result<(), SweepError> {
+        for _ in 1..TRIES {
+            if self.make(store).is_ok() {
+                return Ok(());
+            }
+            std::thread::sleep(PAUSE);
+        }
+        self.make(store)
+    }
+}
