@@ -95,7 +95,8 @@ fn a_kill_a_dead_node_a_requeue_and_a_time_limit_lose_nothing() {
     hurry(requeued.task);
     until("the dead node is found dead", || state(homeless.task) == "PENDING");
     hurry(homeless.task);
-    until("the limit is over", || state(late.task) == "TIMEOUT");
+    // It ends by itself when it is told that its time is nearly over, else Slurm ends it.
+    until("the limit is over", || ["TIMEOUT", "FAILED"].contains(&state(late.task).as_str()));
     drained(&cluster);
     let run = on(&cluster, &folder);
     for task in [requeued.task, homeless.task] {
@@ -160,7 +161,7 @@ fn the_same_array_twice_at_once_counts_once() {
 #[test]
 fn another_version_or_a_bad_scratch_on_the_nodes_lose_nothing() {
     let Some(cluster) = cluster(2) else { return };
-    let (folder, local) = study(3_000);
+    let (folder, local) = study(20_000);
     let run = on(&cluster, &folder);
     run(&[&SUBMIT[..], &["2", "--print"]].concat()).ok();
     let list = folder.read("study.db.tasks/1/tasks.json");
@@ -170,19 +171,20 @@ fn another_version_or_a_bad_scratch_on_the_nodes_lose_nothing() {
     let _ = cluster.ask("sbatch", &[script.to_str().expect("UTF-8")]);
     drained(&cluster);
     folder.write("study.db.tasks/1/tasks.json", list);
-    let refused = |told: &str| {
+    let refused = |told: &str, tasks: usize| {
         let all = status(&folder, &run, "study.db");
         let incomplete = all["tasks"]["incomplete"].as_array().expect("a list");
-        assert_eq!(incomplete.len(), 2, "{all}");
+        assert_eq!(incomplete.len(), tasks, "{all}");
         assert!(incomplete.iter().all(|task| task["last"].as_str().is_some_and(|last| last.contains(told))), "{all}");
     };
-    refused("submitted by drystone 0.0.1, and this is");
+    refused("submitted by drystone 0.0.1, and this is", 2);
     // The variable is replaced on the node, and nobody can make a folder there.
     run(&["sweep", "slurm", "study.db", "--scratch", "/proc/$SLURM_JOB_ID"]).ok();
     drained(&cluster);
-    refused("no task can work there");
+    // What is left is little, so that one task has it.
+    refused("no task can work there", 1);
     let at = folder.path("tiny");
-    let tiny = Tiny::mount(&at, "56k");
+    let tiny = Tiny::mount(&at, "72k");
     if tiny.is_some() {
         run(&[
             "sweep",
