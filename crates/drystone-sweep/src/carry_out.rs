@@ -111,7 +111,9 @@ pub(crate) fn carry_out_these(
         recorded.and(ended)
     })?;
     done.left = todo.len() - done.simulated;
-    debug_assert!(done.left == 0 || cancel.load(Ordering::Relaxed), "all is done unless cancelled");
+    // An executor may cancel, too.
+    let cancelled = cancel.load(Ordering::Relaxed) || halt.load(Ordering::Relaxed);
+    debug_assert!(done.left == 0 || cancelled, "all is done unless cancelled");
     done.seconds = since.elapsed().as_secs_f64();
     let started = started.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
     store.note_session(started, done.seconds, done.simulated, done.jobs, &executor.describe())?;
