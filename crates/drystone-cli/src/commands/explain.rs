@@ -56,7 +56,6 @@ pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
             message::note("the job did not wait, or never started: nothing stood in its way that could be told");
         }
     }
-    drop(counted);
     drop(progress);
     match args.format {
         StoryFormat::Text => {

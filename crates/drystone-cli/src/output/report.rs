@@ -86,8 +86,11 @@ pub(crate) fn summaries(report: &Report) -> impl Iterator<Item = &Summary> {
     Measure::ALL.into_iter().map(|measure| report.measures.get(measure))
 }
 
+/// The metric that is one statistic of a measure.
+type Statistic = fn(Measure) -> Metric;
+
 /// The columns of [`measures`]: every statistic.
-const STATISTICS: [(&str, fn(Measure) -> Metric); Metric::STATISTICS.len()] = [
+const STATISTICS: [(&str, Statistic); Metric::STATISTICS.len()] = [
     ("mean", Metric::Mean),
     ("median", Metric::Median),
     ("deviation", Metric::Deviation),
