@@ -11,7 +11,7 @@
 //! use drystone_testkit::{Guarantee, assert_sound};
 //!
 //! // `register(&MY_POLICY)` first, for a policy of another crate.
-//! assert_sound("fcfs", &[Guarantee::InOrder, Guarantee::Uninterrupted]);
+//! assert_sound("fcfs", &[Guarantee::Uninterrupted]);
 //! ```
 //!
 //! It tries every parameter of the policy at every value that its declaration suggests, and draws combinations. [`Trial`] has

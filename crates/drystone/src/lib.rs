@@ -55,7 +55,8 @@
 //!     Ok(collector.finish())
 //! };
 //! let (easy, fcfs) = (measured("easy")?, measured("fcfs")?);
-//! let comparison = compare(&[("easy", &easy), ("fcfs", &fcfs)], "easy", &Metric::all(), Options::default())?;
+//! let metrics: Vec<Metric> = Metric::all().collect();
+//! let comparison = compare(&[("easy", &easy), ("fcfs", &fcfs)], "easy", &metrics, Options::default())?;
 //! for change in &comparison.policies[0].changes {
 //!     println!("{:?}: {:?} instead of {:?}, {:?}", change.metric, change.value, change.baseline, change.verdict);
 //! }

@@ -12,9 +12,10 @@ const EXAMPLES: &str = "\
 Examples:
   drystone evolve --workload LOG.swf.gz --for 10m
   drystone evolve -w LOG.swf.gz --objective wait_mean --guard 'wait_max<=1.5*easy' --for 1h
-  drystone evolve -w LOG.swf.gz --evaluations 5000 --state search.json     # Ctrl-C, and the same again goes on
-  drystone evolve -w LOG.swf.gz --policy 'easy(order=?,backfill=?,predict=recent(2))' --also OTHER.swf.gz
-  drystone evolve --method regression --trials 20000                       # as SC 2017 did it; needs no log
+  drystone evolve -w LOG.swf.gz --evaluations 5000 --state search.json   # resumes when repeated
+  drystone evolve -w LOG.swf.gz --policy 'easy(order=?,backfill=?,predict=recent(2))' \\
+    --also OTHER.swf.gz
+  drystone evolve --method regression --trials 20000   # as SC 2017 did it; needs no log
 
 Formulas are chosen on some weeks of the log and reported on the others, and on other logs (--also). Beside each
 generation as many formulas drawn at random are simulated: their best is what a search must beat.

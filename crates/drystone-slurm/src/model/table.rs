@@ -113,8 +113,9 @@ mod tests {
         table.add(100, 200, &set(&[0, 1, 2]));
         let part = NodeSet::full(4);
         let mut free = part.clone();
-        // Up to 99 nothing is in the way; what begins exactly at the end is.
-        assert_eq!(table.search(&mut free, &part, 0, 99), 0);
+        // Up to 99 nothing is in the way; what begins exactly at the end is. The end of the plan is told in both cases: the
+        // record behind the last one that is wanted is compared with its successor, too.
+        assert_eq!(table.search(&mut free, &part, 0, 99), 200);
         assert_eq!(free, part);
         let mut free = part.clone();
         assert_eq!(table.search(&mut free, &part, 0, 100), 200);

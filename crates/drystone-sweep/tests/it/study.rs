@@ -298,15 +298,16 @@ fn the_example_of_the_page_is_a_study() {
     let page = page.expect("part of the project");
     let examples: Vec<&str> =
         page.split("```toml\n").skip(1).filter_map(|rest| rest.split_once("```")).map(|(text, _)| text).collect();
-    assert_eq!(examples.len(), 1, "further ones must be planned here, too");
-    parse(examples[0]).expect("a study");
+    let &[short, whole] = &examples[..] else { panic!("further ones must be planned here, too") };
+    assert_eq!(plan(short).configurations.len(), 5, "a workload under five sizes");
+    parse(whole).expect("a study");
     // With what can be generated here instead of the log, and without months of it.
     let here = |line: &str| match line.split(' ').next() {
         Some("file") => "generate = { procs = 100, jobs = 50 }\n".to_string(),
         Some("month") => "\n".to_string(),
         _ => format!("{line}\n"),
     };
-    let text: String = examples[0].lines().map(here).collect();
+    let text: String = whole.lines().map(here).collect();
     assert_eq!(plan(&text).cases.len(), 2 * 3 + 3, "two loads of the one, three seeds of both");
     // With the log itself, where it is.
     let shared = std::env::var_os("DRYSTONE_SHARED")
@@ -316,7 +317,7 @@ fn the_example_of_the_page_is_a_study() {
         eprintln!("SKIPPED: the log of the page's example is not in {} (set DRYSTONE_SHARED)", logs.display());
         return;
     }
-    let plan = Plan::of(&parse(examples[0]).expect("a study"), Some(&logs)).expect("a plan");
+    let plan = Plan::of(&parse(whole).expect("a study"), Some(&logs)).expect("a plan");
     assert_eq!(plan.cases.len(), 2 * 2 + 3, "two months at two loads, and three seeds");
 }
 

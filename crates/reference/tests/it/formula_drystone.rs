@@ -67,7 +67,7 @@ proptest! {
         } else {
             let (order, backfill) = (words(queue_order), words(backfill_order));
             let text = format!(
-                "easy(order={order},backfill={backfill},starve={starve_words},reserve={reserve},pass={pass_name})"
+                "easy(order={order},backfill={backfill},starve={starve_words},reserve={reserve},pass={pass_name},overdue=now)"
             );
             (text, Reservations::First(reserve))
         };
