@@ -36,6 +36,9 @@ use std::process::ExitCode;
 pub fn main() -> ExitCode {
     args::choose_color_early();
     interrupt::watch();
+    if let Err(error) = drystone_slurm::policy::register() {
+        return end(Err(exit::Failure::usage(error.to_string())));
+    }
     let cli = match <args::Cli as clap::Parser>::try_parse_from(args::spelled()) {
         Ok(cli) => cli,
         Err(error) => {

@@ -1,8 +1,10 @@
-//! Slurm's own scheduler as a model: its configuration, its main scheduler and its backfill.
+//! Slurm's own scheduler as a model: its configuration, its main scheduler and its backfill, held to a real one.
 //!
-//! [`conf`] reads `slurm.conf`.
+//! [`conf`] reads `slurm.conf`. [`model`] is the two schedulers, pass by pass. [`site`] lets them run by themselves, with their
+//! clocks. [`certify`] compares both with recordings of a real slurmctld. [`policy`] is `slurm(...)`, a policy like every other.
 
 pub mod certify;
 pub mod conf;
 pub mod model;
+pub mod policy;
 pub mod site;

@@ -1,7 +1,7 @@
 //! The small grammar in which policies are named: `easy`, `easy(backfill=sjf)`, `easy@tsafrir2007(predict=recent(2))`.
 //!
 //! ```text
-//! call  = name [ "@" variant ] [ "(" [ arg { "," arg } ] ")" ]
+//! call  = name ":" value | name [ "@" variant ] [ "(" [ arg { "," arg } ] ")" ]
 //! arg   = [ key "=" ] value          value = text with balanced parentheses, no comma outside them;
 //!                                    or any text in double quotes
 //! name  = letters, digits, "+", "-", "_", "."
@@ -55,6 +55,9 @@ impl Call {
     pub fn parse(text: &str) -> Result<Call, SpecError> {
         let fail = |problem: String| SpecError { text: text.to_string(), problem };
         let trimmed = text.trim();
+        if let Some((name, value)) = short(trimmed) {
+            return Ok(Call { name: name.to_ascii_lowercase(), variant: None, args: vec![(None, value.to_string())] });
+        }
         let (head, args) = match trimmed.find('(') {
             None => (trimmed, None),
             Some(open) => {
@@ -102,6 +105,14 @@ impl Call {
         }
         Ok(call)
     }
+}
+
+/// `name:value`, which is short for `name(value)`: a value such as the path of a file needs no parentheses then.
+fn short(text: &str) -> Option<(&str, &str)> {
+    let (name, value) = text.split_once(':')?;
+    let (name, value) = (name.trim(), value.trim());
+    let plain = !value.is_empty() && !value.contains(['(', ')', ',', '=', '"']);
+    (plain && !name.is_empty() && name.chars().all(is_name)).then_some((name, value))
 }
 
 /// A value without the quotes around it, unless without them it would be read as another: a formula with a bracket too

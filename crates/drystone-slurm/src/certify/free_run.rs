@@ -38,7 +38,8 @@ pub fn free_run(golden: &Golden, phases: u64) -> FreeRun {
     }
     let count = jobs.len().max(1) as f64;
     let mean = |phase| {
-        let rules = Rules { phase, ..Rules::from_conf(&golden.conf) };
+        // Recorded priorities have what was subtracted for being nice.
+        let rules = Rules { phase, priority: None, ..Rules::from_conf(&golden.conf) };
         let mut site = Site::new(Machine::from_conf(&golden.conf), rules);
         let starts = replay(&mut site, &jobs, &runs, &mut ());
         let waits = starts.iter().zip(&jobs).filter_map(|(start, job)| start.map(|start| (start - job.submit) as f64));

@@ -1,14 +1,19 @@
 //! A Slurm at work: jobs come and end, its clocks tick, its two schedulers start jobs.
 
 mod clock;
+mod fair;
 mod passes;
+mod priority;
+mod queue;
 mod replay;
 mod rules;
 
+pub use fair::{FairShare, Formula};
+pub use priority::Multifactor;
 pub use replay::replay;
 pub use rules::Rules;
 
-use crate::model::{Alloc, Backfill, Cluster, Machine, Pass, Pending, Scratch, Watch};
+use crate::model::{Backfill, Cluster, Machine, Pass, Pending, Scratch, Watch};
 use clock::{Clock, pick};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
@@ -57,6 +62,10 @@ pub struct Site {
     stale_from: usize,
     /// When that may change by itself, in seconds.
     holds_until: i64,
+    /// Running jobs whose use counts: account, user, processors, and since when it has not been charged.
+    charged: BTreeMap<u32, (i32, i32, u32, i64)>,
+    /// When priorities are calculated next, in seconds.
+    next_calc: i64,
     /// Jobs that have come, ended or started since the last backfill pass.
     changes: u64,
     #[serde(skip)]
@@ -97,6 +106,8 @@ impl Site {
             main_stale: false,
             stale_from: usize::MAX,
             holds_until: i64::MAX,
+            charged: BTreeMap::new(),
+            next_calc: i64::MIN,
             changes: 0,
             scratch: Scratch::default(),
         }
@@ -173,6 +184,10 @@ impl Site {
             let quiet = self.stale_from >= self.queue.len();
             let (first, from) =
                 if quiet { (0, self.holds_until.saturating_mul(1000)) } else { (self.stale_from, self.at) };
+            let fits = self.candidate(0).is_some();
+            if fits && self.recalculates() {
+                next = next.min(self.next_calc.saturating_mul(1000));
+            }
             if from < i64::MAX && self.candidate(first).is_some() {
                 next = next.min(clock.next_backfill(from.max(self.at), &self.rules.params));
             }
@@ -194,19 +209,12 @@ impl Site {
         self.stale_from = self.stale_from.min(place);
     }
 
-    fn started(&mut self, id: u32, at: i64, by: Pass, out: &mut Vec<Start>) {
+    fn started(&mut self, job: &Pending, at: i64, by: Pass, out: &mut Vec<Start>) {
         // The engine knows whole seconds: a job that begins late in one still ends within the right one.
         let offset = (at.rem_euclid(1000) + LAUNCH + COMPLETING).min(999);
-        self.offsets.insert(id, offset);
+        self.offsets.insert(job.id, offset);
         self.changes += 1;
-        out.push(Start { id, by });
-    }
-
-    fn remove(&mut self, starts: &[(usize, Alloc)]) -> Vec<u32> {
-        let ids = starts.iter().map(|&(place, _)| self.queue[place].id).collect();
-        for &(place, _) in starts.iter().rev() {
-            self.queue.remove(place);
-        }
-        ids
+        self.charge_from(job, at.div_euclid(1000));
+        out.push(Start { id: job.id, by });
     }
 }

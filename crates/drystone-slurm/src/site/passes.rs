@@ -7,6 +7,7 @@ use crate::model::{Backfill, Pass, Pending, Watch, main_pass};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Next {
     News,
+    Priorities,
     Main,
     Resume,
     Backfill,
@@ -22,6 +23,7 @@ impl Site {
         self.at = at;
         match next {
             Next::News => self.take_news(at, out, watch),
+            Next::Priorities => self.recalculate(at),
             Next::Main => {
                 let full = self.clock.as_mut().is_some_and(|clock| clock.main_made(at, &self.rules.params));
                 self.main(at, full, out, watch);
@@ -42,6 +44,9 @@ impl Site {
         if !self.queue.is_empty() {
             next = next.min((clock.next_main(self.at, &self.rules.params), Next::Main));
         }
+        if self.recalculates() {
+            next = next.min((self.next_calc.saturating_mul(1000).max(self.at), Next::Priorities));
+        }
         next = next.min(match &self.asleep {
             Some(asleep) => (asleep.until, Next::Resume),
             None => (clock.next_backfill(self.at, &self.rules.params), Next::Backfill),
@@ -61,6 +66,7 @@ impl Site {
             }
             News::Ended(id) => {
                 self.cluster.end(id);
+                self.charge_end(id, at.div_euclid(1000));
                 self.stale_from(0);
                 self.main_stale = true;
                 if self.rules.epilog && self.rules.params.defer == 0 {
@@ -80,9 +86,7 @@ impl Site {
                 clock.wake_backfill(at, &self.rules.params);
             }
         }
-        let machine = &self.cluster.machine;
-        let place = self.queue.partition_point(|p| p.key(machine) < job.key(machine));
-        self.queue.insert(place, job);
+        let place = self.enqueue(at, job);
         self.stale_from(place);
         self.main_stale = true;
         self.request(at);
@@ -111,8 +115,8 @@ impl Site {
         if !starts.is_empty() {
             self.stale_from(0);
         }
-        for id in self.remove(&starts) {
-            self.started(id, at, Pass::Main, out);
+        for job in self.remove(&starts) {
+            self.started(&job, at, Pass::Main, out);
         }
     }
 
@@ -142,6 +146,7 @@ impl Site {
         let Some(clock) = &mut self.clock else { return };
         let news = self.news.front().map_or(to, |&(at, _)| at);
         let main = if self.main_stale { clock.next_main(at, params) } else { to };
+        let main = if self.rules.priority.is_some() { main.min(self.next_calc.saturating_mul(1000)) } else { main };
         let quiet = news.min(main).min(to).min(self.holds_until.saturating_mul(1000));
         let next = clock.next_backfill(quiet.max(at + 1), params);
         clock.skip_backfill(next, params);
@@ -182,9 +187,9 @@ impl Site {
             }
             let Site { cluster, queue, rules, scratch, .. } = self;
             if asleep.pass.look(cluster, &queue[found], now, &rules.params, scratch, watch).is_some() {
-                self.queue.remove(found);
+                let job = self.queue.remove(found);
                 asleep.started = true;
-                self.started(id, at, Pass::Backfill, out);
+                self.started(&job, at, Pass::Backfill, out);
             }
             worked = (asleep.pass.tried() - tried_before) * cost / 1000;
             if worked >= slice && !asleep.rest.is_empty() {

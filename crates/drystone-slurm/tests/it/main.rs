@@ -2,5 +2,6 @@
 
 mod certify;
 mod conf;
+mod policy;
 mod shared;
 mod site;

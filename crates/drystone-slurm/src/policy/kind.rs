@@ -1,0 +1,145 @@
+//! The policy by name: its parameters are Slurm's own.
+
+use super::{Shape, Slurm};
+use crate::conf::{KNOBS, SlurmConf};
+use crate::site::Rules;
+use drystone_core::policy::{Args, Form, Kind, Param, Policy, RegisterError, SpecError, Takes};
+
+/// The path of a file.
+static PATH: Form = Form { name: "path", shape: "a file", samples: &[], check: |text| !text.is_empty() };
+/// What a parameter of Slurm takes.
+static VALUE: Form = Form {
+    name: "slurm-value",
+    shape: "a value that Slurm takes",
+    samples: &["1", "30"],
+    check: |text| text.parse::<i64>().is_ok() || ["yes", "no"].contains(&text),
+};
+
+/// Nothing said: the configuration's value, else Slurm's default.
+const AUTO: &str = "auto";
+
+const fn own(name: &'static str, default: &'static str, takes: &'static [Takes], meaning: &'static str) -> Param {
+    Param::new(name, default, takes, meaning)
+}
+
+static KNOB: [Takes; 2] = [Takes::Words(&[AUTO]), Takes::Form(&VALUE)];
+
+const fn knob(name: &'static str, meaning: &'static str) -> Param {
+    Param::new(name, AUTO, &KNOB, meaning).expert()
+}
+
+/// Slurm's main scheduler and backfill.
+pub static SLURM: Kind =
+    Kind::new("slurm", "Slurm's main scheduler and sched/backfill, from a slurm.conf or parameters", &build)
+        .source("Slurm 22.05.8, read and run; docs/slurm.md says what is certified and what is from source")
+        .unnamed("conf")
+        .params(&[
+            own(
+                "conf",
+                "none",
+                &[Takes::Words(&["none"]), Takes::Form(&PATH)],
+                "slurm.conf of the site: machine, partitions, settings",
+            ),
+            own("cpus", "1", &[Takes::Whole { from: 1, to: 4096 }], "processors of each node, without a slurm.conf"),
+            own("whole", "no", &[Takes::NO_YES], "jobs get whole nodes, without a slurm.conf"),
+            own("pack", "yes", &[Takes::NO_YES], "a job that fits on one node asks for one").study(),
+            own(
+                "epilog",
+                AUTO,
+                &[Takes::Words(&[AUTO, "yes", "no"])],
+                "each end calls the main scheduler at once, as with an Epilog; auto: as slurm.conf has it, else yes",
+            ),
+            own(
+                "phase",
+                "0",
+                &[Takes::Whole { from: 0, to: u32::MAX as u64 }],
+                "picks where Slurm's clocks stand within a second; single jobs depend on it",
+            )
+            .study(),
+            own(
+                "test-us",
+                "0",
+                &[Takes::Whole { from: 0, to: 10_000_000 }],
+                "microseconds that backfill takes for each job it tests, as sdiag shows them",
+            ),
+            knob("bf_interval", "seconds between two backfill passes; -1: no backfill; Slurm: 30"),
+            knob("bf_window", "minutes that plans reach ahead; Slurm: 1440"),
+            knob("bf_resolution", "seconds of the grid of plans; Slurm: 60"),
+            knob("bf_max_job_test", "jobs that a backfill pass tests at most; Slurm: 500"),
+            knob("bf_max_job_user", "jobs of each user that a pass looks at, 0: all; Slurm: 0"),
+            knob("bf_max_job_part", "jobs of each partition that a pass looks at, 0: all; Slurm: 0 (from source)"),
+            knob("bf_max_job_user_part", "jobs of each user in each partition, 0: all; Slurm: 0 (from source)"),
+            knob("bf_max_job_assoc", "jobs of each account, 0: all; Slurm: 0 (from source)"),
+            knob("bf_max_job_start", "starts of one backfill pass, 0: no limit; Slurm: 0 (from source)"),
+            knob("bf_max_time", "seconds of the longest pass, 0: as bf_interval; Slurm: 0 (from source)"),
+            knob("bf_continue", "a pass goes on after a yield although jobs changed; Slurm: no (from source)"),
+            knob("bf_yield_interval", "microseconds that a pass keeps the locks; Slurm: 2000000 (from source)"),
+            knob("bf_yield_sleep", "microseconds that it lets go of them; Slurm: 500000 (from source)"),
+            knob("bf_min_prio_reserve", "jobs of lower priority get no plan; Slurm: 0 (from source)"),
+            knob("bf_min_age_reserve", "jobs that have waited fewer seconds get no plan; Slurm: 0 (from source)"),
+            knob("bf_job_part_count_reserve", "plans of each partition, 0: no limit; Slurm: 0 (from source)"),
+            knob("bf_node_space_size", "room for plans, 0: as bf_max_job_test; Slurm: 0 (from source)"),
+            knob(
+                "bf_window_linear",
+                "seconds by which the search for a start widens, 0: doubles; Slurm: 0 (from source)",
+            ),
+            knob("sched_interval", "seconds between full passes of the main scheduler; -1: none; Slurm: 60"),
+            knob("batch_sched_delay", "seconds between a pass and one that is asked for; Slurm: 3"),
+            knob("default_queue_depth", "jobs that a quick main pass looks at; Slurm: 100 (from source)"),
+            knob("partition_job_depth", "jobs of each partition in a main pass, 0: all; Slurm: 0 (from source)"),
+            knob("sched_max_job_start", "starts of one main pass, 0: no limit; Slurm: 0 (from source)"),
+            knob("defer", "ends of jobs only ask for a main pass; Slurm: no (from source)"),
+        ]);
+
+/// Makes the policy known by name.
+///
+/// # Errors
+/// A name that is taken: it was registered before.
+pub fn register() -> Result<(), RegisterError> {
+    drystone_core::policy::register(&SLURM)
+}
+
+fn build(args: &Args<'_>) -> Result<Box<dyn Policy>, SpecError> {
+    let conf = match args.text("conf") {
+        "none" => None,
+        path => Some(SlurmConf::read(path).map_err(|error| args.error(error.to_string()))?),
+    };
+    if let Some(conf) = &conf
+        && (conf.nodes.is_empty() || conf.partitions.is_empty())
+    {
+        return Err(args.error(format!("{}: no nodes or no partitions, so no machine", args.text("conf"))));
+    }
+    let pack = args.yes("pack")?;
+    let shape = match &conf {
+        Some(conf) => Shape::from_conf(conf, pack),
+        None => Shape { machine: None, cpus: args.get("cpus")?, whole: args.yes("whole")?, pack },
+    };
+    Ok(Box::new(Slurm::new(shape, rules(args, conf.as_ref())?)))
+}
+
+fn rules(args: &Args<'_>, conf: Option<&SlurmConf>) -> Result<Rules, SpecError> {
+    let mut rules = conf.map_or_else(Rules::default, Rules::from_conf);
+    for knob in KNOBS.iter().filter(|knob| SLURM.params.iter().any(|param| param.name == knob.name)) {
+        let value = match args.text(knob.name) {
+            AUTO => continue,
+            "yes" if knob.is_flag() => 1,
+            "no" if knob.is_flag() => 0,
+            text => text.parse::<i64>().map_err(|_| args.wrong(knob.name))?,
+        };
+        if !(knob.min..=knob.max).contains(&value) || (value == 0 && knob.min == -1) {
+            let expected = format!("{} takes {} to {} ({})", knob.name, knob.min, knob.max, knob.unit);
+            return Err(args.error(format!("`{}={value}` is not possible; {expected}", knob.name)));
+        }
+        knob.set(&mut rules.params, value);
+    }
+    rules.epilog = match args.text("epilog") {
+        AUTO => rules.epilog,
+        word => word == "yes",
+    };
+    rules.test_micros = args.get("test-us")?;
+    rules.phase = args.get("phase")?;
+    if rules.params.bf_interval < 0 && rules.params.sched_interval < 0 {
+        return Err(args.error("neither scheduler runs: bf_interval and sched_interval are both -1".to_string()));
+    }
+    Ok(rules)
+}

@@ -1,0 +1,128 @@
+//! The machine behind the policy: from a configuration or from a few numbers, as large as the log's.
+
+use crate::conf::{Select, SlurmConf};
+use crate::model::{Idle, Machine, NodeSet, Pending};
+use drystone_core::model::{Job, Span};
+use serde::{Deserialize, Serialize};
+
+/// How the machine is made once its size is known, and how jobs ask for it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Shape {
+    /// From a configuration, else of equal nodes.
+    pub(super) machine: Option<Machine>,
+    /// Processors of each equal node.
+    pub(super) cpus: u32,
+    /// Whether jobs get whole nodes.
+    pub(super) whole: bool,
+    /// Whether a job that fits on one node asks for one.
+    pub(super) pack: bool,
+}
+
+impl Shape {
+    /// The shape of a configuration.
+    pub(super) fn from_conf(conf: &SlurmConf, pack: bool) -> Shape {
+        let whole = conf.select == Select::Linear;
+        Shape { machine: Some(Machine::from_conf(conf)), cpus: 1, whole, pack }
+    }
+
+    /// The machine of a log with `procs` processors. One that the configuration has too large loses its last nodes; one too small
+    /// gains nodes in its default partition, so that every job of the log has its place.
+    pub(super) fn machine(&self, procs: u32) -> Machine {
+        let Some(machine) = &self.machine else {
+            return uniform(procs, self.cpus, self.whole);
+        };
+        fitted(machine, procs)
+    }
+
+    /// The job as Slurm would see it.
+    pub(super) fn pending(&self, id: u32, job: &Job, limit: Span, machine: &Machine, empty: &Idle) -> Pending {
+        let minutes = (limit.0.max(1) + 59) / 60;
+        let mut pending = Pending {
+            user: job.user,
+            account: job.group,
+            submit: job.submit.0,
+            ..Pending::new(id, job.procs, minutes * 60)
+        };
+        for part in candidates(job, machine) {
+            self.ask(&mut pending, part, machine);
+            if empty.place(&pending, &machine.parts[usize::from(part)].nodes).is_some() {
+                break;
+            }
+        }
+        pending
+    }
+
+    /// What the job asks of a partition.
+    fn ask(&self, job: &mut Pending, part: u16, machine: &Machine) {
+        let p = &machine.parts[usize::from(part)];
+        let widest = p.nodes.iter().map(|node| machine.cpus[node]).max().unwrap_or(1).max(1);
+        job.part = part;
+        job.whole = self.whole || p.whole;
+        job.limit = job.limit.min(p.max_limit);
+        (job.min_nodes, job.max_nodes) = match widest {
+            1 => (job.cpus, job.cpus),
+            widest if job.whole => (job.cpus.div_ceil(widest), u32::MAX),
+            widest if self.pack && job.cpus <= widest => (1, 1),
+            _ => (1, u32::MAX),
+        };
+    }
+}
+
+/// The partitions to try: the one that the log names by its number, the default, then all others.
+fn candidates(job: &Job, machine: &Machine) -> Vec<u16> {
+    let count = machine.parts.len() as u16;
+    let named = [job.partition, job.queue].into_iter().filter(|_| count > 1);
+    let named = named.filter_map(|number| u16::try_from(number - 1).ok()).find(|&number| number < count);
+    named.into_iter().chain([machine.default_part]).chain(0..count).collect()
+}
+
+fn uniform(procs: u32, cpus: u32, whole: bool) -> Machine {
+    let nodes = procs.div_ceil(cpus.max(1)) as usize;
+    let mut machine = Machine::uniform(nodes, cpus);
+    if let Some(last) = machine.cpus.last_mut() {
+        *last -= nodes as u32 * cpus - procs;
+    }
+    machine.parts[0].whole = whole;
+    machine
+}
+
+fn fitted(machine: &Machine, procs: u32) -> Machine {
+    let (mut left, mut cpus) = (procs, Vec::new());
+    for &here in &machine.cpus {
+        if left > 0 {
+            cpus.push(here.min(left));
+            left -= here.min(left);
+        }
+    }
+    let known = cpus.len();
+    let widest = machine.cpus.iter().copied().max().unwrap_or(1).max(1);
+    while left > 0 {
+        cpus.push(widest.min(left));
+        left -= widest.min(left);
+    }
+    let mut fitted = Machine { cpus, ..machine.clone() };
+    let nodes = fitted.nodes();
+    for (index, part) in fitted.parts.iter_mut().enumerate() {
+        let kept = part.nodes.iter().filter(|&node| node < known).collect::<Vec<_>>();
+        part.nodes = NodeSet::of(nodes, kept);
+        if index == usize::from(machine.default_part) {
+            (known..nodes).for_each(|node| part.nodes.insert(node));
+        }
+    }
+    fitted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machine_is_as_large_as_the_logs() {
+        let half = uniform(20, 8, true);
+        assert_eq!(half.cpus, [8, 8, 4]);
+        let small = fitted(&Machine::uniform(4, 8), 20);
+        assert_eq!((small.cpus.as_slice(), small.parts[0].nodes.count()), ([8, 8, 4].as_slice(), 3));
+        let large = fitted(&Machine::uniform(2, 8), 20);
+        assert_eq!((large.cpus.as_slice(), large.parts[0].nodes.count()), ([8, 8, 4].as_slice(), 3));
+    }
+}

@@ -1,0 +1,66 @@
+//! `slurm(...)` among the policies.
+
+use crate::shared::shared;
+use drystone_core::engine::Simulation;
+use drystone_core::policy::PolicySpec;
+use drystone_slurm::policy::{SLURM, register};
+
+fn spec(text: &str) -> Result<PolicySpec, String> {
+    // Another test may have been first.
+    let _ = register();
+    text.parse::<PolicySpec>().map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_file_or_parameters_make_it() {
+    assert!(spec("slurm").is_ok() && spec("slurm(bf_interval=60,bf_continue=yes,predict=recent(2))").is_ok());
+    let error = spec("slurm:/no/such/slurm.conf").expect_err("no file");
+    assert!(error.contains("/no/such/slurm.conf: cannot be read"), "{error}");
+    let error = spec("slurm(bf_resolution=0)").expect_err("out of range");
+    assert!(error.ends_with("bf_resolution takes 1 to 3600 (s)"), "{error}");
+    let error = spec("slurm(bf_interval=-1,sched_interval=-1)").expect_err("no scheduler");
+    assert!(error.contains("neither scheduler runs"), "{error}");
+    let Some(dir) = shared("golden/slurm") else { return };
+    let conf = dir.join("res60.conf");
+    assert!(spec(&format!("slurm:{}", conf.display())).is_ok());
+    assert!(spec(&format!("slurm({},phase=3)", conf.display())).is_ok());
+}
+
+#[test]
+fn every_parameter_of_the_policy_is_one_of_slurm() {
+    use drystone_slurm::conf::Knob;
+    let own = ["conf", "cpus", "whole", "pack", "epilog", "phase", "test-us"];
+    for param in SLURM.params.iter().filter(|param| !own.contains(&param.name)) {
+        assert!(Knob::named(param.name).is_some(), "{}", param.name);
+    }
+}
+
+/// One job waits for both processors, a short one goes before it, a long one does not. Backfill plans the wide job at the limit
+/// of the running one, 600 s, so what ends before that may start.
+#[test]
+fn a_short_job_is_backfilled_and_a_long_one_is_not() {
+    use drystone_core::engine::{Observer, Replay};
+    use drystone_core::model::{Job, JobId, Machine, Provenance, Span, Status, Time, Truth, Workload};
+    use drystone_core::policy::Why;
+    struct Starts(Vec<(u32, i64)>);
+    impl Observer for Starts {
+        fn started(&mut self, now: Time, id: JobId, _why: Why) {
+            self.0.push((id.0, now.0));
+        }
+    }
+    let rows = [(0, 1, 600, 500), (1, 2, 600, 10), (2, 1, 900, 10), (3, 1, 120, 10)];
+    let (mut jobs, mut truth) = (Vec::new(), Vec::new());
+    for (number, (submit, procs, limit, run)) in (1..).zip(rows) {
+        jobs.push(Job::new(Time(submit), procs, Span(limit)));
+        truth.push(Truth { run: Span(run), number, status: Status::Completed });
+    }
+    let workload = Workload::new(Machine::new(2), jobs, truth, Provenance::default()).expect("a workload");
+    let mut starts = Starts(Vec::new());
+    let policy = spec("slurm").expect("a policy");
+    Simulation::new(workload.machine(), policy.scheduler(), Replay::new(&workload)).run(&mut starts).expect("a run");
+    starts.0.sort_unstable();
+    let [(_, first), (_, wide), (_, long), (_, short)] = starts.0.try_into().expect("four jobs");
+    assert!(first < 60 && short < 120, "{first} {short}");
+    assert!((first + 500..first + 560).contains(&wide), "{wide}");
+    assert!(long > wide, "{long}");
+}
