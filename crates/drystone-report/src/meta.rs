@@ -249,7 +249,7 @@ pub struct FileMeta {
     pub file: String,
     /// BLAKE3 of its bytes.
     pub hash: String,
-    /// The whole of it; `None` where it is longer than [`FileMeta::LONGEST`].
+    /// The whole of it; `None` where it is longer than 16 KiB.
     pub text: Option<String>,
 }
 
