@@ -192,7 +192,7 @@ impl<S: Source> Simulation<S> {
     }
 
     /// The same without a record of what was predicted of a job over its life, for observers that do not ask for it:
-    /// [`Outcome::accuracy`] is then `None`. Where predictions are corrected often, that record is a good part of the work.
+    /// [`Outcome::accuracy`](crate::model::Outcome::accuracy) is then `None`. Where predictions are corrected often, that record is a good part of the work.
     #[must_use]
     pub fn without_accuracy(mut self) -> Simulation<S> {
         self.session.forget_changes();

@@ -66,7 +66,7 @@ impl Shares {
         }
     }
 
-    /// Makes [`Shares::of`] answer for the present, with these jobs running.
+    /// Makes `Shares::of` answer for the present, with these jobs running.
     pub fn tell(&mut self, now: Time, running: impl Iterator<Item = Usage>) {
         let running: Vec<Usage> = running.collect();
         self.now.clear();
