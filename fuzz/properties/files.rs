@@ -23,7 +23,7 @@ pub(crate) fn hold(bytes: &[u8]) {
                     let importance = all.importance(drystone::model::JobId(at as u32), job);
                     let (user, political) = (importance.user, importance.political);
                     assert!((0.0..=1.0).contains(&user), "a user's priority of {user}");
-                    // Below all: only where they disturb nobody.
+                    // Below all: only where they delay no other job.
                     assert!((0.0..=1.0).contains(&political) || political == f64::NEG_INFINITY, "{political}");
                 }
             }

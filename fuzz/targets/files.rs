@@ -1,4 +1,4 @@
-//! Priority files and platform files, on texts that nobody wrote.
+//! Priority files and platform files, on arbitrary texts.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! The policy grammar, and all other words of the command line, on texts that nobody wrote.
+//! The policy grammar, and all other words of the command line, on arbitrary texts.
 
 #![no_main]
 

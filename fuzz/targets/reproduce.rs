@@ -1,4 +1,4 @@
-//! Study files of published tables, on texts that nobody wrote.
+//! Study files of published tables, on arbitrary texts.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Saved states, on bytes that nobody saved.
+//! Saved states, on arbitrary bytes.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Study files of sweeps, on texts that nobody wrote.
+//! Study files of sweeps, on arbitrary texts.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! The log reader, on bytes that nobody wrote.
+//! The log reader, on arbitrary bytes.
 
 #![no_main]
 

@@ -31,7 +31,7 @@ pub(crate) type Outcome = Result<u8, Failure>;
 /// Why the program stops early.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Whoever reads the standard output has seen enough.
+    /// The output pipe was closed.
     PipeClosed,
     /// Something to tell, and how to exit.
     Message { code: u8, text: String },

@@ -66,7 +66,7 @@ impl Input {
         if path.is_some() {
             input.say_what_was_dropped(args.audit.is_some());
             doubts::say_what_work_is_lost(&input.workload, &input.audit);
-            // Whoever wants estimates to be exact knows that they are.
+            // With exact estimates there is nothing to warn of.
             if !exact {
                 input.say_who_is_foreseen(guesses);
             }
@@ -132,8 +132,8 @@ impl Input {
     }
 
     /// A run time that stands for an estimate makes every policy that plans with estimates clairvoyant: told from one job in twenty
-    /// on where it is put there now, and from one in three of at least a hundred on where it may have been before. (People who run into
-    /// their limit, and are killed there, are one in ten on real logs.)
+    /// on where it is put there now, and from one in three of at least a hundred on where it may have been before. (On
+    /// real logs one job in ten is killed at its limit.)
     fn say_who_is_foreseen(&self, guesses: bool) {
         let jobs = self.workload.len() as u64;
         let guessed = if guesses { self.audit.count(Rule::GuessedEstimate).min(jobs) } else { 0 };
@@ -303,7 +303,7 @@ pub(crate) fn platform(file: &Path) -> Result<(Platform, FileMeta), Failure> {
     Ok((platform, FileMeta::of(name, &text)))
 }
 
-/// What files say of who is important and what the machine makes of suspensions.
+/// What files say of priorities and of the cost of suspensions.
 #[derive(Default)]
 pub(crate) struct Files {
     pub(crate) priorities: Option<Priorities>,

@@ -27,7 +27,7 @@ pub(crate) fn stop_at_once() -> bool {
     ASKED.load(Ordering::SeqCst)
 }
 
-/// Whether it was the time that ran out, and nobody who interrupted.
+/// Whether the time ran out, without an interrupt.
 static TIME_IS_UP: AtomicBool = AtomicBool::new(false);
 
 /// From now on work that stops in order is told to do so after this time.
@@ -51,7 +51,7 @@ pub(crate) fn code() -> u8 {
     CODE.load(Ordering::SeqCst)
 }
 
-/// From now on the end of the standard input, which whoever started this program holds open, is as SIGTERM: killed, it could send none.
+/// From now on the end of the standard input counts as SIGTERM. The parent process holds it open; killed, it could send no signal.
 pub(crate) fn stop_with_parent() {
     const SIGTERM: u8 = 15;
     let watch = || {
@@ -90,14 +90,14 @@ pub(crate) fn watch() {
         }
     };
     // Where no thread or no handler can be had, stopping works as the system has it: handlers are set by the thread, or a
-    // signal could have a handler and nobody to heed it.
+    // signal could have a handler and no thread that heeds it.
     if std::thread::Builder::new().name("signals".to_string()).spawn(watch).is_ok() {
         let _ = wait.recv();
     }
 }
 
-/// Whether this signal was ignored when the program began. What Linux says of it; elsewhere nobody does without `unsafe`, and the
-/// signal is left alone.
+/// Whether this signal was ignored when the program began. Linux says so; elsewhere it cannot be known without `unsafe`,
+/// and the signal is left alone.
 #[cfg(unix)]
 fn ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

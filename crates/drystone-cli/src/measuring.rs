@@ -25,7 +25,7 @@ pub(crate) fn config(args: &SimulationArgs, excessive: &[Span], keep_jobs: bool,
 /// How plots sort jobs.
 const DETAILED: [Scheme; 2] = [Scheme::Chiang, Scheme::User];
 
-/// What plots need of a report and what was watched. Takes out of the report the categories that nobody else asked for, and
+/// What plots need of a report and what was watched. Takes out of the report the categories that only plots need, and
 /// leaves its rows.
 pub(crate) fn details(
     args: &SimulationArgs,

@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-/// What `work` makes of each item and its place, in the order of the items, made by so many threads. Whoever is free takes the
-/// next item; which thread does what does not show.
+/// What `work` makes of each item and its place, in the order of the items, made by so many threads. A thread that is free
+/// takes the next item; which thread does what does not show.
 pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, threads: usize, work: impl Fn(usize, T) -> R + Sync) -> Vec<R> {
     let threads = threads.clamp(1, items.len().max(1));
     let mut done = Vec::with_capacity(items.len());

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// What takes less is over before it can be read.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Whether there is nobody to show anything to.
+/// Whether progress has no terminal to appear on.
 pub(crate) fn nobody_watches() -> bool {
     message::is_quiet() || !io::stderr().is_terminal()
 }
@@ -25,11 +25,11 @@ pub(crate) fn nobody_watches() -> bool {
 /// How many things pass between two steps of a bar, which have their price.
 const STRIDE: u64 = 1_000;
 
-/// Counts work done. Can be shared by threads; costs little where nobody watches.
+/// Counts work done. Can be shared by threads; costs little without a terminal.
 pub(crate) struct Progress {
     bar: ProgressBar,
     since: Instant,
-    /// Nobody watches, or the bar is shown already.
+    /// There is no terminal, or the bar is shown already.
     settled: AtomicBool,
 }
 

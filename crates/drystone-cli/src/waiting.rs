@@ -1,4 +1,4 @@
-//! Says that something takes its time, where nobody knows how far it is; for anything over two seconds, on terminals only.
+//! Says that work without measurable progress continues: after two seconds, on terminals only.
 
 use crate::progress::{PATIENCE, nobody_watches};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

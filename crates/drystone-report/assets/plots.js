@@ -78,9 +78,11 @@ function readResults(data) {
   const single = data.schema === 'drystone/run/1';
   const results = single ? [data] : data.results;
   const baseline = single ? data.policy.text : data.baseline;
+  const choices = data.summary && data.summary.choices;
   const policies = results.map((result, index) => ({
     index, name: result.policy.text, report: result.report, details: result.details || null,
-    clairvoyant: result.policy.clairvoyant, preemptive: !!result.policy.preemptive, baseline: result.policy.text === baseline
+    clairvoyant: result.policy.clairvoyant, preemptive: !!result.policy.preemptive, baseline: result.policy.text === baseline,
+    leads: choices ? choices.includes(result.policy.text) : true
   }));
   let hue = 0;
   for (const policy of policies) {
@@ -91,10 +93,10 @@ function readResults(data) {
     comparison: data.comparison || null};
 }
 
-// Those that are shown before anybody chooses: the baseline and the best by mean bounded slowdown, five in all.
+// Those that are shown at first: the baseline and the best by mean bounded slowdown, five in all. What leads no list comes last.
 function chooseSome(results) {
   const mean = p => { const m = p.report.measures.bounded_slowdown.mean; return m === null ? Infinity : m; };
-  const rest = results.policies.filter(p => !p.baseline && !p.clairvoyant && !p.preemptive).sort((a, b) => (a.details === null) - (b.details === null) || mean(a) - mean(b) || a.index - b.index);
+  const rest = results.policies.filter(p => !p.baseline && !p.clairvoyant && !p.preemptive).sort((a, b) => (a.details === null) - (b.details === null) || b.leads - a.leads || mean(a) - mean(b) || a.index - b.index);
   return results.policies.filter(p => p.baseline).concat(rest.slice(0, 4)).map(p => p.index);
 }
 
@@ -300,7 +302,7 @@ function paretoPlot(results, view) {
   });
   return {
     id: 'pareto', title: 'Mean bounded slowdown and longest wait of every policy', height: 380,
-    note: 'Left and down is better. The line joins policies that no other beats in both. Diamond: the baseline; hollow: knows run times or suspends jobs, a bound and no choice.',
+    note: 'Left and down is better. The line joins policies that no other beats in both. Diamond: the baseline; hollow: uses true run times (an upper bound, not an option) or suspends jobs.',
     option: frame(view, {
       describes: 'Mean bounded slowdown against longest wait; not beaten in both: ' + front.map(p => shortText(p.name, 30)).join(', '),
       legend: legend(view, policies),

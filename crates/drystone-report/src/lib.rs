@@ -19,6 +19,7 @@ mod sheet;
 mod spark;
 mod summary;
 mod table;
+mod tables;
 mod timeline;
 
 pub use details::{Bars, Cell, Details, MOST_USERS, Material, Quantiles, Search, Steps, Watcher, Weekly};

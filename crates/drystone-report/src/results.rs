@@ -27,7 +27,7 @@ pub struct Results {
     pub experiment: ExperimentMeta,
     /// The policy that the others are compared with.
     pub baseline: String,
-    /// Sentences for people who have to decide.
+    /// Sentences for people who decide.
     pub verdict: Vec<String>,
     /// What the comparison comes to, where that was written.
     pub summary: Option<Summary>,
@@ -39,6 +39,18 @@ pub struct Results {
     pub loads: Vec<LoadPoint>,
     /// All of it, as it was read: what the page shows and holds.
     pub data: Value,
+}
+
+impl Results {
+    /// Whether a policy may lead a list. Results of versions that did not say have all that a machine can run without suspension.
+    #[must_use]
+    pub fn may_lead(&self, policy: &str) -> bool {
+        if let Some(choices) = self.summary.as_ref().and_then(|summary| summary.choices.as_ref()) {
+            return choices.iter().any(|choice| choice == policy);
+        }
+        let found = self.policies.iter().find(|p| p.policy.text == policy);
+        found.is_some_and(|p| !p.policy.clairvoyant && !p.policy.preemptive)
+    }
 }
 
 /// The result of one policy.

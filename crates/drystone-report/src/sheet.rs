@@ -37,13 +37,13 @@ const GLOSSARY: [(&str, &str); 12] = [
     (
         "Interval",
         "Where the true change lies with the stated probability, judged by how much weeks differ. A policy is clearly \
-      better or worse where the interval does not hold zero.",
+      better or worse where the interval does not contain zero.",
     ),
     (
         "Knows run times",
         "The policy is told how long each job will run. No machine can do that; it shows how much there is to gain.",
     ),
-    ("Preemptive", "The policy suspends running jobs and lets them go on later."),
+    ("Preemptive", "The policy suspends running jobs and resumes them later."),
 ];
 
 /// The sheet; nothing where the results hold none.

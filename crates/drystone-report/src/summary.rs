@@ -1,4 +1,4 @@
-//! What a comparison comes to, in words for people who have to decide.
+//! What a comparison comes to, in words for people who decide.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,10 @@ pub struct Summary {
     pub open: Vec<String>,
     /// What each policy does, in one sentence each.
     pub does: Vec<Does>,
+    /// The policies that may lead a list: a site can choose them, and they have no price that a mean hides. `None` in results of
+    /// versions that did not say.
+    #[serde(default)]
+    pub choices: Option<Vec<String>>,
 }
 
 /// What a policy does.

@@ -120,7 +120,7 @@ pub(crate) fn carry_out_these(
     Ok(done)
 }
 
-/// Records outcomes until no more come. `cancel` tells this to stop, and `halt` tells those who simulate.
+/// Records outcomes until no more come. `cancel` tells this to stop, and `halt` tells what simulates.
 #[expect(clippy::disallowed_methods, reason = "when to record: no result has it")]
 fn record(
     plan: &Plan,

@@ -26,7 +26,7 @@ pub struct Case {
     pub trim: Selection,
     /// The study whose policy variants are meant where policies name none.
     pub published: Option<Published>,
-    /// What suspension costs, and who is important.
+    /// What suspension costs, and priorities.
     pub given: Given,
     /// What submit times were divided by.
     pub load: Option<Factor>,

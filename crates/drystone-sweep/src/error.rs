@@ -1,4 +1,4 @@
-//! What can go wrong with a sweep, in words for those who must do something about it.
+//! What can go wrong with a sweep, with what to do about it.
 
 use drystone::engine::SimulationError;
 use drystone::generate::GenerateError;

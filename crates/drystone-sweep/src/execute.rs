@@ -1,4 +1,4 @@
-//! Who carries out simulations: threads of this process, or other processes ([`crate::Processes`]).
+//! What carries out simulations: threads of this process, or other processes ([`crate::Processes`]).
 
 use crate::Plan;
 use crate::error::SweepError;
@@ -17,7 +17,7 @@ pub struct Outcome {
 
 /// Carries out simulations somewhere.
 ///
-/// Whoever implements it decides where and in which order; outcomes do not depend on either. [`Threads`] simulate here;
+/// An implementation decides where and in which order; outcomes do not depend on either. [`Threads`] simulate here;
 /// [`Processes`](crate::Processes) give chunks of the study to programs whose stores are read back. A batch system is none: what is
 /// submitted to it outlives this process ([`crate::cluster`]).
 pub trait Executor: Sync {
@@ -34,7 +34,7 @@ pub trait Executor: Sync {
         accept: &mut dyn FnMut(Outcome) -> Result<(), SweepError>,
     ) -> Result<(), SweepError>;
 
-    /// Who it is, for people: `2 threads`.
+    /// What it is, for people: `2 threads`.
     fn describe(&self) -> String;
 }
 
@@ -116,7 +116,7 @@ fn in_order(
             }
         }
         drop(send);
-        // The receiver goes when this ends, and with it whoever waits to send.
+        // The receiver goes when this ends, and with it every thread that waits to send.
         let receive = receive;
         for outcome in &receive {
             if let Err(error) = accept(outcome) {

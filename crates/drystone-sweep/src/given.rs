@@ -1,4 +1,4 @@
-//! What simulations are given besides jobs and a policy: what suspension costs, and who is important.
+//! What simulations are given besides jobs and a policy: what suspension costs, and priorities.
 
 use crate::error::SweepError;
 use crate::fingerprint::short;

@@ -61,7 +61,7 @@ impl Worker {
     }
 }
 
-/// Lets processes stop, and waits for them: nobody is left behind.
+/// Lets processes stop, and waits for them: none is left behind.
 fn dismiss(workers: &mut [Worker]) {
     workers.iter_mut().for_each(Worker::dismiss);
     let mut patience = PATIENCE;
@@ -83,7 +83,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads a store. The first error is of the store, the second of whoever accepts.
+    /// Reads a store. The first error is of the store, the second of `accept`.
     fn read(&mut self, path: &Path) -> Result<Result<(), SweepError>, SweepError> {
         for outcome in Store::look(path)?.outcomes(self.plan)? {
             if let Ok(at) = self.todo.binary_search(&outcome.place)
@@ -136,7 +136,7 @@ impl Executor for Processes<'_> {
         let mut workers = self.start(todo)?;
         let mut reader = Reader { plan, todo, come: vec![false; todo.len()], results: 0, accept };
         let mut pause = READ;
-        // Each is asked, also where one is at work: whoever has ended is not left waiting.
+        // Each is asked, also where one is at work: a process that has ended does not stay a zombie.
         while workers.iter_mut().fold(false, |any, worker| any | worker.works()) {
             if cancel.load(Ordering::Relaxed) {
                 dismiss(&mut workers);
@@ -226,7 +226,7 @@ pub fn take_up(directory: &Path, plan: &Plan, store: &mut Store) -> Result<usize
             chunk.discard();
         }
     }
-    // Unless somebody else has something in it.
+    // Unless it holds other files.
     let _ = std::fs::remove_dir(directory);
     Ok(taken)
 }

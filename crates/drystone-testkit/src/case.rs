@@ -53,7 +53,7 @@ pub struct Row {
     pub estimate: i64,
     /// How long it really runs.
     pub run: i64,
-    /// Who submits it.
+    /// Its user.
     pub user: i32,
 }
 

@@ -15,7 +15,7 @@ pub enum Change {
     Scale,
     /// Users have other numbers, each one its own.
     Rename,
-    /// The log is cut where nobody is there, and the pieces are simulated apart.
+    /// The log is cut where no job is there, and the pieces are simulated apart.
     Split,
     /// Another job arrives when all others have ended.
     Append,

@@ -15,7 +15,7 @@ pub enum Guarantee {
     WorkConserving,
     /// Where no job outlives its first prediction, none starts later than first promised.
     KeepsPromises,
-    /// Where moreover run times are as predicted and nobody is withdrawn, each starts when first promised, to the second.
+    /// Where moreover run times are as predicted and no job is withdrawn, each starts when first promised, to the second.
     ExactPromises,
     /// No job is suspended, so each has one segment.
     Uninterrupted,

@@ -62,7 +62,7 @@ fn insert(c: &mut Criterion) {
         for waiting in [10, 100, 500, 1_000, 2_000] {
             let new = || Session::new(Machine::new(128), spec.scheduler());
             let mut session = new();
-            // One job holds the whole machine for weeks; everybody else waits.
+            // One job holds the whole machine for weeks; all others wait.
             let now = Time::ZERO;
             for job in iter::once(Job::new(now, 128, Span(1_000_000))).chain(jobs(waiting)) {
                 session.arrive(now, &job, None).expect("possible");

@@ -13,7 +13,7 @@ pub struct JobIn {
     pub estimate: i64,
     /// The actual run time, in seconds; policies do not look at it unless they are clairvoyant.
     pub run: i64,
-    /// Who submitted it.
+    /// Its user.
     pub user: i64,
 }
 

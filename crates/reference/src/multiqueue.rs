@@ -314,7 +314,7 @@ impl World<'_> {
     }
 
     /// Rules 6a and 6b: processors of a partition that may be used for so long from now on. All that are idle where that is
-    /// over by the time of its pivot; else those that are idle and that nobody, the pivot included, needs at its time.
+    /// over by the time of its pivot; else those that are idle and that no job, the pivot included, needs at its time.
     fn spare(&self, q: usize, run: i64) -> i64 {
         let idle = self.idle(q, self.now);
         match self.pivots.iter().find(|p| class(self.jobs[p.0].run) == q) {

@@ -15,7 +15,7 @@ pub struct Waiting {
     pub span: i64,
     /// Run time that counts in its slowdown, at least 1.
     pub run: i64,
-    /// Who submitted it.
+    /// Its user.
     pub user: i64,
 }
 
@@ -371,7 +371,7 @@ fn usage(jobs: &[JobIn], out: &[Option<JobOut>], now: i64, window: i64) -> Vec<(
     had.collect()
 }
 
-/// The schedule of a whole workload: a search at every arrival and every end at which somebody fits the free processors.
+/// The schedule of a whole workload: a search at every arrival and every end at which a job fits the free processors.
 /// Predictions are the true run times, at least 1 s in a plan, and no more than a handful of jobs may wait at a time.
 #[must_use]
 pub fn run(goal: &Goal, jobs: &[JobIn], procs: i64) -> Vec<JobOut> {

@@ -40,7 +40,7 @@ enum Of {
     Rows(fn(&[JobRow]) -> Option<f64>),
     /// Job rows of the months of a log, each simulated apart; the number is a job's place in its month.
     Months(fn(usize) -> bool),
-    /// Who stole from whom.
+    /// Which jobs delayed which heads of the queue.
     Stalls(fn(&Stalls) -> Option<f64>),
     /// A schedule and that of the baseline, by the paper's ratio.
     Ratio(fn(&SlowdownRatios) -> Option<f64>),
@@ -331,7 +331,7 @@ mod tests {
         let example = rest.split_once("```").expect("its end").0;
         let study = Study::parse(example, "docs/studies.md").expect("a study");
         assert_eq!((study.tables[0].rows.len(), study.tables[0].columns.len()), (1, 2));
-        // Whoever misspells a key is told those there are: each of them stands in the table.
+        // The error about a misspelt key lists all keys: each of them stands in the table.
         for (good, bad) in [
             ("source = ", "sauce = "),
             ("file = ", "fille = "),

@@ -229,7 +229,7 @@ pub fn reproduce(
     })
 }
 
-/// What goes between the work and whoever waits for it.
+/// What passes between the work and its caller.
 #[derive(Clone, Copy)]
 struct Told<'a> {
     /// Called with the number of jobs that are done.

@@ -171,7 +171,7 @@ impl Cluster {
         false
     }
 
-    /// The ends of all logs, for whoever must find out what is wrong.
+    /// The ends of all logs, to find out what is wrong.
     #[must_use]
     pub fn logs(&self) -> String {
         let Ok(entries) = std::fs::read_dir(self.root.join("log")) else { return String::new() };

@@ -89,7 +89,7 @@ pub(crate) struct EvolveArgs {
           value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
     pub(crate) trials: u32,
 
-    /// Save the search after each generation into this file, and go on from it where it is there already.
+    /// Save the search after each generation into this file, and continue from it where it exists.
     #[arg(long, value_name = "FILE.json", help_heading = "Output")]
     pub(crate) state: Option<PathBuf>,
 
@@ -109,7 +109,7 @@ pub(crate) struct EvolveArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
 
-    /// Say nothing on the standard error but errors.
+    /// Print only errors to stderr.
     #[arg(long, short, help_heading = "Output")]
     pub(crate) quiet: bool,
 }

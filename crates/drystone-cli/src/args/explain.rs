@@ -14,7 +14,7 @@ Examples:
   drystone explain --job 4711 --policy easy --workload LOG.swf.gz --why-not
   drystone explain --job 4711 --policy easy --workload LOG.swf.gz --month 1997-03 --format json
 
-A file of priorities (up: what users say, pp: what administrators say, from 0 to 1; -inf: only where it disturbs nobody):
+A file of priorities (up: what users say, pp: what administrators say, from 0 to 1; -inf: only where it delays no other job):
 
   [[user]]
   id = [12, 13]
@@ -79,7 +79,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Workload")]
     pub(crate) seed: u64,
 
-    /// Say nothing on the standard error but errors.
+    /// Print only errors to stderr.
     #[arg(long, short, help_heading = "Output")]
     pub(crate) quiet: bool,
 }

@@ -72,7 +72,7 @@ pub(crate) struct GanttArgs {
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Workload")]
     pub(crate) seed: u64,
 
-    /// Say nothing on the standard error but errors.
+    /// Print only errors to stderr.
     #[arg(long, short, help_heading = "Output")]
     pub(crate) quiet: bool,
 }

@@ -46,7 +46,7 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
 
-    /// Say nothing on the standard error but errors.
+    /// Print only errors to stderr.
     #[arg(long, short, help_heading = "Output")]
     pub(crate) quiet: bool,
 }

@@ -30,7 +30,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,
 
-    /// Say nothing on the standard error but errors.
+    /// Print only errors to stderr.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }

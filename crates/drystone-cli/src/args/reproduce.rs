@@ -56,7 +56,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) report: Vec<PathBuf>,
 
-    /// Say nothing on the standard error but errors.
+    /// Print only errors to stderr.
     #[arg(long, short, help_heading = "Output")]
     pub(crate) quiet: bool,
 }

@@ -73,7 +73,7 @@ pub(crate) struct SimulationArgs {
     #[arg(long, help_heading = "Output")]
     pub(crate) timing: bool,
 
-    /// Say nothing on the standard error but errors, and that no job counts.
+    /// Print only errors to stderr, and that no job counts.
     #[arg(long, short, help_heading = "Output")]
     pub(crate) quiet: bool,
 

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   drystone sweep study.toml --dry-run          # how many simulations, and how long they will take
-  drystone sweep study.toml                    # Ctrl-C loses nothing, the same command goes on
+  drystone sweep study.toml                    # Ctrl-C loses nothing, the same command continues
   drystone sweep status study.db               # how far it is
   drystone sweep rank study.db --subspace 'size<=2'
   drystone sweep export study.db --out results.parquet
@@ -69,7 +69,7 @@ pub(crate) struct WorkArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
 
-    /// Say nothing on the standard error but errors, and that no job counts.
+    /// Print only errors to stderr, and that no job counts.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -77,9 +77,9 @@ pub(crate) struct WorkArgs {
 /// The subcommands of `drystone sweep`.
 #[derive(Subcommand, Clone, Debug)]
 pub(crate) enum SweepCommand {
-    /// How far a sweep is.
+    /// Show a sweep's progress.
     Status(StatusArgs),
-    /// Go on with a sweep, from its store alone.
+    /// Continue a sweep, from its store alone.
     Resume(ResumeArgs),
     /// Write the results as CSV or Parquet.
     Export(ExportArgs),
@@ -241,7 +241,7 @@ pub(crate) struct ChunkArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) store: Option<PathBuf>,
 
-    /// For `sweep --processes`: leave out what this store has, and stop when the standard input ends, with who started this.
+    /// For `sweep --processes`: leave out what this store has, and stop when the standard input ends, as it does when the parent process ends.
     #[arg(long, value_name = "STORE", hide = true)]
     pub(crate) under: Option<PathBuf>,
 

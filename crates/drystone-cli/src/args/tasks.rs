@@ -14,7 +14,7 @@ pub(crate) struct DivideArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) tasks: Option<u32>,
 
-    /// The time limit of a task: 30m, 2h, 1h30m, 90s, 1-12:00:00. What is stopped goes on when it is submitted again.
+    /// The time limit of a task: 30m, 2h, 1h30m, 90s, 1-12:00:00. A task that is stopped continues when it is submitted again.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) time: Option<Duration>,
 
@@ -50,7 +50,7 @@ pub(crate) struct DivideArgs {
     #[arg(long)]
     pub(crate) not_reproducible: bool,
 
-    /// Say nothing on the standard error but errors, and that no job counts.
+    /// Print only errors to stderr, and that no job counts.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -136,7 +136,7 @@ pub(crate) struct GatherArgs {
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
   drystone sweep cancel study.db              # tasks that run publish what they have, and stop
-  drystone sweep cancel study.db --waiting    # tasks that run go on")]
+  drystone sweep cancel study.db --waiting    # tasks that run continue")]
 pub(crate) struct CancelArgs {
     /// The store whose tasks are cancelled.
     #[arg(value_name = "STORE")]
@@ -152,7 +152,7 @@ pub(crate) struct CancelArgs {
 #[command(after_help = "Example:
   drystone sweep task 7 study.db.tasks/1
 
-Scripts of `slurm` and `recipe` call it. Called again, it goes on; called twice at once, it loses nothing.")]
+Scripts of `slurm` and `recipe` call it. Called again, it continues; called twice at once, it loses nothing.")]
 pub(crate) struct TaskArgs {
     /// Which task, from 1.
     #[arg(value_name = "TASK")]

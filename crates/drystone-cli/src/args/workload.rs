@@ -13,7 +13,7 @@ pub(crate) struct WorkloadArgs {
     #[command(subcommand)]
     pub(crate) command: WorkloadCommand,
 
-    /// Say nothing on the standard error but errors.
+    /// Print only errors to stderr.
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
 }

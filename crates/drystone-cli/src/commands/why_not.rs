@@ -284,7 +284,7 @@ impl WhyNot {
             Some(end) => {
                 format!("job {} on {procs}, which ended {} later", job.number, duration((end - self.submit).as_f64()))
             }
-            None => format!("job {} on {procs}, which still ran when it started", job.number),
+            None => format!("job {} on {procs}, which had not ended when it started", job.number),
         }
     }
 }
@@ -313,6 +313,7 @@ impl Part {
         };
         let queue = match (self.ahead, self.behind) {
             (0, 0) => "no other job waited".to_string(),
+            (0, behind) => format!("no job waited before it, up to {} behind it", plural(u64::from(behind), "job")),
             (ahead, behind) => {
                 format!("up to {} waited before it and {behind} behind it", plural(u64::from(ahead), "job"))
             }

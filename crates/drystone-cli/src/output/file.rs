@@ -112,7 +112,7 @@ impl Output {
         if let Some(permissions) = permissions {
             builder.permissions(permissions);
         }
-        // Looked at first, because errors about temporary files name a path that helps nobody.
+        // Looked at first, because errors about temporary files name a path that the user does not know.
         fs::metadata(parent)?;
         let mut files = temporary();
         let file = builder.tempfile_in(parent).map_err(|e| io::Error::from(e.kind()))?;
@@ -249,7 +249,7 @@ fn usual_permissions() -> Option<fs::Permissions> {
 impl Write for Place {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            // Not through the temporary file itself, whose errors name a path that helps nobody.
+            // Not through the temporary file itself, whose errors name a path that the user does not know.
             Place::Temporary { file, .. } => file.as_file_mut().write(bytes),
             Place::Direct(file) => file.write(bytes),
             Place::Stdout(out) => out.write(bytes),

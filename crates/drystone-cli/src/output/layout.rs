@@ -68,7 +68,7 @@ fn fit(needs: &[Needs], columns: Vec<usize>, room: usize) -> Vec<(usize, usize)>
     columns.into_iter().zip(widths).collect()
 }
 
-/// Shares room out evenly among those that want more. Returns what nobody wants.
+/// Shares room out evenly among those that want more. Returns what is left.
 fn pour(widths: &mut [usize], wanted: impl Iterator<Item = usize> + Clone, mut spare: usize) -> usize {
     loop {
         let wanting = widths.iter().zip(wanted.clone()).filter(|(has, wants)| *has < wants).count();

@@ -21,7 +21,7 @@ pub(crate) fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// Where nobody listens any more (`2>&1 | head`), nothing is said: `eprintln!` would panic.
+/// Says nothing where the pipe is closed (`2>&1 | head`): `eprintln!` would panic.
 fn say(style: Style, what: &str, text: &str) {
     let _ = writeln!(anstream::stderr(), "{style}{what}:{style:#} {}", visible(text));
 }
@@ -38,7 +38,7 @@ pub(crate) fn warning(text: &str) {
     }
 }
 
-/// What nobody may miss though it is no error: a result that is none.
+/// A warning that `--quiet` does not silence: the result is none.
 pub(crate) fn insist(text: &str) {
     say(WARNING, "warning", text);
 }

@@ -145,7 +145,7 @@ pub(crate) fn facts(
         ),
         ("utilisation in the period", percent(report.machine.period_utilisation, 1)),
     ];
-    // Trimming leaves out jobs that nobody may leave out of a queue.
+    // Trimmed jobs wait in the queue like any other.
     let whose = if report.trimmed.kept < report.trimmed.seen { ", of all jobs" } else { "" };
     if let Some(queue) = &report.queue {
         let q = &queue.arriving;

@@ -1,6 +1,7 @@
 //! `drystone compare`.
 
 use crate::common::{Folder, four, line};
+use serde_json::Value;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
@@ -84,47 +85,94 @@ fn a_log_that_decides_nothing_is_called_that() {
     }
 }
 
-/// Where jobs outlive their estimates the verdict says how much hangs on it, and where none does it says nothing.
-#[test]
-fn a_verdict_says_what_hangs_on_overruns() {
-    let folder = Folder::new();
-    folder.run(&["workload", "generate", "--procs", "64", "--load", "0.95", "--jobs", "3000", "--out", "log.swf"]).ok();
+/// A generated log in which one job in `every` outlives its estimate; none with 0.
+fn overrun(folder: &Folder, every: i64) -> String {
     let cut = |line: &str| -> String {
         let mut fields: Vec<String> = line.split_whitespace().map(String::from).collect();
         let number: i64 = fields[0].parse().expect("a number");
         let run: i64 = fields[3].parse().expect("a run time");
-        if number % 3 == 0 {
+        if every > 0 && number % every == 0 {
             fields[8] = (run / 4).max(1).to_string();
         }
         fields.join(" ") + "\n"
     };
     let log = folder.read("log.swf");
-    let cut: String =
-        log.lines().map(|line| if line.starts_with(';') { format!("{line}\n") } else { cut(line) }).collect();
-    folder.write("cut.swf", cut);
-    let run = |log: &str, more: &[&str]| {
-        folder
-            .run(&[&["compare", "-w", log, "--format", "json", "-p", "easy", "-p", "easy-sjbf"], more].concat())
-            .json()
-    };
-    let json = run("cut.swf", &[]);
-    let others = json["readings"]["others"].as_array().expect("two treatments");
-    assert_eq!(others.iter().map(|o| o["overrun"].as_str()).collect::<Vec<_>>(), [Some("kill"), Some("raise")]);
-    assert!(json["verdict"].to_string().contains("outlive their estimates and run on"), "{}", json["verdict"]);
-    for mode in ["kill", "raise"] {
-        let treated = run("cut.swf", &["--overrun", mode]);
-        assert!(treated.get("readings").is_none());
-        assert!(treated["verdict"].to_string().contains("is said with --overrun run-on"), "{}", treated["verdict"]);
-        // What the verdict judges by is what that treatment gives: the same changes.
-        let there = &treated["comparison"]["policies"][0]["changes"];
-        for changed in json["readings"]["others"].as_array().into_iter().flatten().filter(|o| o["overrun"] == mode) {
-            for one in changed["changed"].as_array().into_iter().flatten() {
-                let found = there.as_array().into_iter().flatten().any(|c| c["relative"] == one["there"][1]);
-                assert!(found, "{one} is not among {there}");
+    log.lines().map(|line| if line.starts_with(';') { format!("{line}\n") } else { cut(line) }).collect()
+}
+
+/// Whatever is done with jobs that outlive their estimates, verdicts agree or say what would be judged otherwise: each treatment
+/// says of the two others what a comparison with them finds.
+#[test]
+fn verdicts_agree_whatever_overruns_do_or_say_that_they_do_not() {
+    let folder = Folder::new();
+    let args = ["workload", "generate", "--procs", "64", "--load", "0.9", "--jobs", "5000", "--seed", "3"];
+    folder.run(&[&args[..], &["--out", "log.swf"]].concat()).ok();
+    let treatments = ["run-on", "kill", "raise"];
+    let mut changes = 0;
+    for every in [0, 100, 8, 2] {
+        folder.write("cut.swf", overrun(&folder, every));
+        let run = |treatment: &&str| {
+            let args = ["compare", "-w", "cut.swf", "--format", "json", "--overrun", treatment];
+            let policies = ["-p", "easy", "-p", "easy-sjbf", "-p", "easy+", "-p", "easy++"];
+            folder.run(&[&args[..], &policies].concat()).json()
+        };
+        let all: Vec<Value> = treatments.iter().map(run).collect();
+        for (here, name) in all.iter().zip(treatments) {
+            if every == 0 {
+                assert!(here.get("readings").is_none(), "{}", here["readings"]);
+                continue;
+            }
+            let words = if name == "run-on" {
+                "outlive their estimates and run on"
+            } else {
+                "outlive their estimates in the log"
+            };
+            assert!(here["verdict"].to_string().contains(words), "{}", here["verdict"]);
+            for (there, other) in all.iter().zip(treatments).filter(|(_, other)| *other != name) {
+                changes += agrees_or_says(here, there, other);
             }
         }
     }
-    assert!(run("log.swf", &[]).get("readings").is_none());
+    assert!(changes > 0, "these logs are to change some verdict");
+}
+
+/// Holds what a comparison says of another treatment to what that gives. Returns how many verdicts change.
+fn agrees_or_says(here: &Value, there: &Value, other: &str) -> usize {
+    let others = here["readings"]["others"].as_array().expect("two treatments");
+    let said = others.iter().find(|reading| reading["overrun"] == other).expect("both others");
+    let clear = |verdict: &Value| *verdict == "better" || *verdict == "worse";
+    let policies = |result: &Value| result["comparison"]["policies"].as_array().cloned().unwrap_or_default();
+    let mut expected = Vec::new();
+    for (ours, theirs) in policies(here).iter().zip(policies(there)) {
+        assert_eq!(ours["name"], theirs["name"]);
+        for (a, b) in
+            ours["changes"].as_array().into_iter().flatten().zip(theirs["changes"].as_array().into_iter().flatten())
+        {
+            let measure = match a["metric"]["mean"].as_str() {
+                Some("wait") => "wait",
+                Some("bounded_slowdown") => "bounded slowdown",
+                _ => continue,
+            };
+            if a["verdict"] != b["verdict"] && (clear(&a["verdict"]) || clear(&b["verdict"])) {
+                expected.push((ours["name"].clone(), measure, a["relative"].clone(), b["relative"].clone()));
+            }
+        }
+    }
+    let key = |one: &Value| {
+        let measure = if one["measure"] == "wait" { "wait" } else { "bounded slowdown" };
+        (one["policy"].clone(), measure, one["here"][1].clone(), one["there"][1].clone())
+    };
+    let mut found: Vec<_> = said["changed"].as_array().into_iter().flatten().map(key).collect();
+    for all in [&mut expected, &mut found] {
+        all.sort_by_key(|one| format!("{one:?}"));
+    }
+    assert_eq!(found, expected, "{other}: {here}");
+    let recommended = |result: &Value| result["summary"]["recommended"].clone();
+    if let (Some(a), Some(b)) = (recommended(here).as_str(), recommended(there).as_str()) {
+        let headline = here["summary"]["headline"].as_str().expect("a headline");
+        assert!(a == b || headline.contains(&format!("it is {b}.")), "{a}, {other}: {b}\n{headline}");
+    }
+    expected.len()
 }
 
 /// Months overlap in the log's time once jobs wait, but not on one machine.
@@ -145,7 +193,7 @@ fn months_that_are_simulated_apart_use_no_more_than_the_machine() {
     }
 }
 
-/// Whoever has waited long enough for one policy keeps what the others gave.
+/// After an interrupt the results of the policies that are done stay.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_comparison_tells_what_is_done() {
@@ -360,7 +408,7 @@ fn speed_is_told_apart_from_the_results() {
     assert_eq!(run(&["--quiet"]).err, "");
 }
 
-/// Who is trimmed away depends on the schedule: no policy's count stands for all.
+/// Which jobs are trimmed depends on the schedule: no policy's count stands for all.
 #[test]
 fn each_policy_may_count_other_jobs() {
     // Of the three the last to arrive decides: under FCFS job 3 waits for job 2 and ends after it, under EASY it overtakes.
@@ -380,7 +428,7 @@ fn each_policy_may_count_other_jobs() {
 /// The third job overtakes under EASY and does not wait; under FCFS it waits for 198 s. Where nothing is the baseline's, no change has
 /// a ratio, but a verdict.
 #[test]
-fn nobody_is_better_than_a_baseline_under_which_nobody_waits() {
+fn no_policy_is_better_than_a_baseline_under_which_no_job_waits() {
     let jobs = [line(1, 0, 100, 3, 100), line(2, 1, 100, 4, 100), line(3, 2, 50, 1, 50)];
     let folder = Folder::with("log.swf", format!("; MaxProcs: 4\n{}", jobs.concat()));
     let args =

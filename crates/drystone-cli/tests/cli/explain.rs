@@ -12,7 +12,7 @@ fn explain(folder: &Folder, args: &[&str]) -> Ran {
 }
 
 /// With SF = 3 and AWT = 120. Job 2 is planned at 100; it waits for 90, so its scheduler's priority is 90/240, its priority a
-/// third of it, 1/8, and its slack (1 − 1/8)·3·120 = 315. Job 3 has 1/6 when it arrives. Without moving anybody it starts at
+/// third of it, 1/8, and its slack (1 − 1/8)·3·120 = 315. Job 3 has 1/6 when it arrives. Without moving another job it starts at
 /// 150, for (150 − 20)·2 = 260. At 100 it moves job 2 by 10 s, for 4·10·(1/8)/(1/6) = 30, which makes 80·2 + 30 = 190. Then its
 /// scheduler's priority is 80/240, its priority 1/9, and its slack (1 − 1/9)·360 = 320.
 #[test]
@@ -22,7 +22,7 @@ fn promises_over_time_and_who_displaced_whom_at_what_price() {
     let told = explain(&folder, &[&policy[..], &["3", "--no-what-if"]].concat()).ok();
     for part in [
         "job 3: 2 processors for up to 10 s, submitted at 20\n",
-        "goes to 100 instead of 150, where it would disturb nobody: that rearrangement costs 190.0\n",
+        "goes to 100 instead of 150, where it would delay no other job: that rearrangement costs 190.0\n",
         "displaces job 2 by +10 s, at a price of 30.0\n",
         "is planned to start at 100, at 420 at the latest",
         "starts as planned, after 80 s\n",
@@ -42,7 +42,7 @@ fn promises_over_time_and_who_displaced_whom_at_what_price() {
     }
 }
 
-/// A job that is planned to start at once has a scheduler's priority of 0 until it has started: whoever arrives in the same
+/// A job that is planned to start at once has a scheduler's priority of 0 until it has started: a job that arrives in the same
 /// second displaces it for nothing.
 #[test]
 fn a_displacement_within_a_second_is_free() {
@@ -172,4 +172,31 @@ fn slices_and_platforms_count() {
     };
     // It waits for 60 s, and writes 100 MB at 2 MB/s.
     assert_eq!((end(&free), end(&dear)), (7260, 7310), "{free}{dear}");
+}
+
+/// Job 2 needs all 4 processors and waits from 10 to 100 for job 1. Job 3 needs 2 processors for 10 s and waits behind it: with 4
+/// processors taken until 100 and by job 2 until 150, neither a shorter limit nor fewer processors help before 100.
+#[test]
+fn what_stood_in_the_way_is_told_in_words() {
+    let folder = Folder::with("log.swf", three());
+    let why =
+        |job: &str, more: &[&str]| explain(&folder, &[&["--policy", "easy", "--why-not", "--job", job], more].concat());
+    let told = why("2", &[]).ok();
+    for part in [
+        "Why not earlier? It waited 90 s for 4 processors and up to 50 s.\n",
+        "from 0 s to 90 s after it came: 0 processors free, too few for its 4; no job waited before it, up to 1 job behind it\n",
+        "The widest jobs that ran when it came: job 1 on 4 processors, which ended 90 s later.\n",
+        "No job that came later started before it.\n",
+        "None of the changes below would have let it start earlier.\n",
+    ] {
+        assert!(told.contains(part), "`{part}` is missing in:\n{told}");
+    }
+    let told = why("3", &[]).ok();
+    assert!(told.contains("It waited 2.2 min for 2 processors and up to 10 s.\n"), "{told}");
+    assert!(told.contains("up to 1 job waited before it and 0 behind it\n"), "{told}");
+    let json = why("3", &["--format", "json"]).json();
+    assert_eq!((&json["why_not"]["wait"], &json["why_not"]["held"][0]["number"]), (&130.into(), &1.into()), "{json}");
+    // A job that did not wait.
+    let told = folder.run(&["explain", "-w", "log.swf", "--policy", "easy", "--job", "1", "--why-not"]);
+    assert!(told.code == 0 && told.err.contains("the job did not wait"), "{told:?}");
 }

@@ -130,6 +130,27 @@ fn tables_are_no_logs() {
     }
 }
 
+/// Accounting that is taken for a log is told, with the command that imports it; a configuration with where it belongs.
+#[test]
+fn accounting_is_no_log() {
+    for (content, parts) in [
+        (
+            "JobID|State|Submit|Start\n1|COMPLETED|…|…\n",
+            ["Slurm's accounting", "`drystone import log.swf --out site/`"],
+        ),
+        ("JobIDRaw\tState\tSubmit\tStart\n", ["Slurm's accounting", "`drystone import log.swf --out site/`"]),
+        ("JobID   JobName  Partition   State\n", ["without --parsable2", "`sacct --parsable2`"]),
+        ("{\"jobs\": []}\n", ["sacct --json", "`drystone import log.swf --out site/`"]),
+        ("04/13/2026 08:00:00;E;1.s;user=a\n", ["PBS or Torque", "`drystone import log.swf --out site/`"]),
+        ("ClusterName=c\nNodeName=n[1-4]\n", ["slurm.conf", "`--policy slurm:log.swf`"]),
+        ("job,submit,run,procs\n1,0,5,1\n", ["separated by commas", "`drystone import FILE --out site/`"]),
+    ] {
+        let said = about(content, &[]);
+        assert_says(&said, &parts);
+        assert!(!said.contains("lenient"), "{said}");
+    }
+}
+
 #[test]
 fn duplicate_numbers() {
     let log = format!("; MaxProcs: 4\n{}{}", line(1, 0, 1, 1, 1), line(1, 5, 1, 1, 1));
@@ -203,7 +224,7 @@ fn wrong_words_get_the_nearest_right_one() {
     assert_says(&folder.run(&["policies", "esy"]).fails(2), &["Did you mean `easy`?"]);
 }
 
-/// Nodes taken for processors, and hours of a zone that nobody knows, are told; what is given or known is not.
+/// Nodes taken for processors, and hours of an unknown zone, are told; what is given or known is not.
 #[test]
 fn what_a_header_leaves_open_is_told() {
     let log = |header: &str| format!("{header}\n{}{}", line(1, 0, 10, 2, 10), line(2, 5, 10, 1, 10));

@@ -187,7 +187,7 @@ fn shares_of_classes_add_up() {
     assert!(json["studies"][0]["tables"][0]["rows"][0]["settings"]["trim"] == "tsafrir");
 }
 
-/// Whoever has waited long enough keeps the rows that are done.
+/// After an interrupt the rows that are done stay.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_record_tells_what_is_done() {

@@ -13,7 +13,7 @@ fn schedule(folder: &Folder, args: &[&str]) -> String {
 }
 
 #[test]
-fn fcfs_lets_nobody_overtake() {
+fn fcfs_lets_no_job_overtake() {
     // Job 2 needs the whole machine: it waits for job 1, and jobs 3 and 4 for it.
     let folder = Folder::with("log.swf", four());
     let expected = "job_id,submit,start,end\n1,0,0,100\n2,10,100,150\n3,20,150,180\n4,30,150,250";
@@ -224,9 +224,9 @@ fn tables_say_what_cleaning_did() {
     }
 }
 
-/// A run time that stands for an estimate is known before: whoever reads a comparison hears of it, where jobs without estimates are many.
+/// A run time that stands for an estimate is known before: a comparison says so, where many jobs have no estimate.
 #[test]
-fn who_is_foreseen_is_told() {
+fn estimates_that_were_guessed_are_told() {
     let told = "have no estimate, so that their true run time stands for it";
     let log = |missing: i64| -> String {
         let jobs = (1..=40).map(|n| line(n, 10 * n, 30 + n % 7, 1, if n <= missing { -1 } else { 60 }));

@@ -113,7 +113,7 @@ fn a_platform_charges_for_suspensions() {
         ];
         assert_eq!(segments(&folder, &["-p", "ss(sf=2)", "--platform", "machine.toml"]), expected, "{keys}");
     }
-    // Nothing is charged where nobody is suspended, nor by a file that says nothing of suspension.
+    // Nothing is charged where no job is suspended, nor by a file that says nothing of suspension.
     let plain = segments(&folder, &["-p", "easy"]);
     assert_eq!(segments(&folder, &["-p", "easy", "--platform", "machine.toml"]), plain);
     let run = ["run", "-w", "log.swf", "--platform", "machine.toml", "-p"];
@@ -137,7 +137,7 @@ fn results_name_the_platform_they_were_made_with() {
     assert!(run(&[]).is_null());
     let first = run(&["--platform", "machine.toml"]);
     assert_eq!(first["file"], "machine.toml");
-    assert_eq!(first["text"], "[suspension]\nrate = 4\n", "who has the result can make the file again");
+    assert_eq!(first["text"], "[suspension]\nrate = 4\n", "the result holds what makes the file again");
     folder.write("long.toml", format!("# {}\n[suspension]\nrate = 4\n", "long ".repeat(4000)));
     let long = run(&["--platform", "long.toml"]);
     assert!(long["text"].is_null() && long["hash"].is_string());

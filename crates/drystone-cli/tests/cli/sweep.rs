@@ -41,7 +41,7 @@ fn no_store_is_made_of_another_file() {
     assert_eq!(folder.names(), ["folder", "four.swf", "study.toml"]);
 }
 
-/// Nobody writes into it: whoever opened it would wait for ever.
+/// Nothing writes into it: a process that opened it would wait for ever.
 #[test]
 #[cfg(unix)]
 fn a_named_pipe_is_no_store() {
@@ -107,7 +107,7 @@ fn rankings_and_fronts() {
     let args = ["sweep", "rank", "study.db", "--subspace", "size<=2,order=fcfs"];
     let table = folder.run(&args).ok();
     assert!(!table.contains("knows") && !table.contains("name"), "{table}");
-    assert!(table.contains("size<=2,order=fcfs") && table.contains("Who has which ranks: size"), "{table}");
+    assert!(table.contains("size<=2,order=fcfs") && table.contains("Ranks by value of size"), "{table}");
     let rank = folder.run(&[&args[..], &["--format", "json"]].concat()).json();
     assert_eq!(rank["subspaces"][0]["spread"]["count"], 2);
     let ranked = rank["ranked"].as_array().expect("a list");
@@ -279,7 +279,7 @@ fn chunks_processes_and_merging_give_the_whole() {
     assert!(!folder.path("processes.db.chunks").exists(), "what was needed meanwhile is gone");
 }
 
-/// Who knows run times is a bound, not a choice; who was given a name is known by it.
+/// A policy that knows run times is a bound, not a choice; a policy with a name of its own is known by it.
 #[test]
 fn rankings_mark_bounds_and_have_names() {
     let folder = small();

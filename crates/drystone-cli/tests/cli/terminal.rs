@@ -94,7 +94,7 @@ fn brief_is_twenty_lines_as_they_are_printed() {
     );
 }
 
-/// Who writes to a pipe that is read slowly takes long, and says how far it is; nothing where nobody watches.
+/// Writing to a pipe that is read slowly takes long, and a bar says how far it is; none without a terminal.
 #[cfg(unix)]
 #[test]
 fn writing_that_takes_long_has_a_bar() {

@@ -41,12 +41,12 @@ fn what_the_message_advises_works() {
     for more in [["-p", policy, "--overrun", "kill"], ["-p", "easy", "--as", "gaussier2015"]] {
         assert!(run(&more)["report"].is_object());
     }
-    // Corrected predictions are never outlived, and nobody runs for three times its estimate.
+    // Corrected predictions are never outlived, and no job runs for three times its estimate.
     run(&["-p", "easy@gaussier2015(correct=estimate)"]);
     run(&["-p", "easy++@gaussier2015"]);
     run(&["-p", "easy@gaussier2015(predict=times(3,estimate))"]);
     folder.run(&["run", "-w", "log.swf", "-p", "easy@gaussier2015(predict=double(estimate))"]).fails(2);
-    // Learned predictions that nobody corrects may be outlived by anybody: refused wherever such a policy is named.
+    // Learned predictions without a correction may be outlived by any job: refused wherever such a policy is named.
     let error =
         folder.run(&["run", "-w", "log.swf", "-p", "easy@gaussier2015(predict=recent(2),correct=none)"]).fails(2);
     assert!(error.contains("need a `correct` other than none"), "{error}");

@@ -139,7 +139,7 @@ fn times_that_hold_no_more_become_notes() {
     assert!(rewritten(&["convert", "log.swf"]).starts_with(head));
 }
 
-/// Months of arrivals that come twice as fast are nobody's months: `--by month` is refused with `--load`, and a log that was scaled
+/// Months of arrivals that come twice as fast are no months: `--by month` is refused with `--load`, and a log that was scaled
 /// has no calendar any more.
 #[test]
 fn a_scaled_log_has_no_calendar() {

@@ -121,7 +121,7 @@ impl Ends {
     }
 }
 
-/// Moves the last of these, `end`, to its place; the others are in order. Nobody could foretell how many come before it: each is
+/// Moves the last of these, `end`, to its place; the others are in order. How many come before it cannot be foretold: each is
 /// moved as soon as it is known to, for the array to be moved at once would have to wait until a search has found out.
 #[inline]
 fn sink(mut near: &mut [End], end: End) {

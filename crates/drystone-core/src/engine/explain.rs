@@ -356,7 +356,7 @@ impl Explanation<'_> {
             }
             Chapter::Moved { moved: Moved { favour: Some(by), from, to, price, .. }, .. } if *by == self.id => {
                 format!(
-                    "goes to {to} instead of {from}, where it would disturb nobody: that rearrangement costs {price:.1}"
+                    "goes to {to} instead of {from}, where it would delay no other job: that rearrangement costs {price:.1}"
                 )
             }
             Chapter::Moved { moved: Moved { favour, from, to, price, .. }, latest } => {
@@ -381,7 +381,7 @@ impl Explanation<'_> {
                 format!("starts {how}, after {} s", now - submit)
             }
             Chapter::Suspended => "is suspended".to_string(),
-            Chapter::Resumed => "goes on".to_string(),
+            Chapter::Resumed => "resumes".to_string(),
             Chapter::Repredicted(span) => format!("is predicted to run for {span} s in total"),
             Chapter::Cancelled => "is withdrawn".to_string(),
             Chapter::Ended(ran) => format!("ends after running for {ran} s"),

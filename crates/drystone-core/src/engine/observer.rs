@@ -115,7 +115,7 @@ pub trait Observer {
     fn settled(&mut self, _now: Time, _levels: Levels) {}
 }
 
-/// Nobody watches.
+/// Ignores every event.
 impl Observer for () {
     const ENDS: bool = false;
     const NOTES: bool = false;
@@ -175,7 +175,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     }
 }
 
-/// Whoever watches can watch through a reference.
+/// Forwards to the referenced observer.
 impl<O: Observer> Observer for &mut O {
     const ENDS: bool = O::ENDS;
     const NOTES: bool = O::NOTES;

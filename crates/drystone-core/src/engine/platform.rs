@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 ///     largest = 1000
 ///     rate = 2            # MB/s per processor
 ///     pays = "write"      # or "read", or "both": which transfers cost time
-///     busy = false        # true: processors stay busy while memory is written, and whoever is next on them waits
+///     busy = false        # true: processors stay busy while memory is written, and the next job on them waits
 ///     seed = 0            # of drawn memory
 /// "#)?;
 /// assert!(platform.suspension.is_some());
@@ -44,7 +44,7 @@ pub struct Transfer {
     pub rate: f64,
     /// Which transfers cost time.
     pub pays: Pays,
-    /// Whether processors stay busy while memory is written, so that whoever starts on them begins later. Otherwise the
+    /// Whether processors stay busy while memory is written, so that a job that starts on them begins later. Otherwise the
     /// suspended job makes up for it when it goes on, and processors change hands at once.
     pub busy: bool,
     /// Seed of drawn memory.

@@ -481,8 +481,7 @@ impl Session {
         self.woken |= self.s.killed.len() < all;
     }
 
-    /// It is `now`; never earlier than it was, for the clock of a live cluster may be put back, and no time with which nobody could
-    /// reckon. Answers what time it is then.
+    /// Advances the clock, clamped; it never goes back, though the clock of a live cluster may. Answers what time it is then.
     #[inline]
     fn come_to(&mut self, now: Time) -> Time {
         // It begins at the one end and never goes back.

@@ -102,7 +102,7 @@ struct Saved {
     position: u64,
 }
 
-/// So many suspensions of one job, where they cost time, are not going to lead anywhere.
+/// Suspensions after which a job counts as thrashing, where they cost time.
 const THRASHING: u32 = 100_000;
 
 /// Why a simulation stopped before its end.

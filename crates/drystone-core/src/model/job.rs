@@ -44,7 +44,7 @@ pub struct Job {
     pub estimate: Span,
     /// Processors needed, all at once. At least 1.
     pub procs: Procs,
-    /// Who submitted it.
+    /// The user that submitted it.
     pub user: i32,
     /// The user's group or project.
     pub group: i32,

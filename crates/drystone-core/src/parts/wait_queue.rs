@@ -38,7 +38,7 @@ pub struct Place {
     pub id: JobId,
 }
 
-/// What may start in the shade of a reservation: a job that fits the free processors and either ends within the backfill
+/// What may start beside a reservation: a job that fits the free processors and either ends within the backfill
 /// window or uses no more than the extra processors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fit {
@@ -201,7 +201,7 @@ fn is_in(class: usize, procs: Procs) -> bool {
     procs.wrapping_sub(least) <= most - least
 }
 
-/// The shortest prediction in the class, or any as short as `enough`. Nobody could foretell which jobs count: a job takes no
+/// The shortest prediction in the class, or any as short as `enough`. Which jobs count cannot be foretold: a job takes no
 /// branch, and only after some of them comes the question whether to go on.
 #[inline]
 fn shortest_in(class: usize, jobs: &[Waiting], enough: i16) -> Option<i32> {
@@ -330,7 +330,7 @@ impl<const N: usize> Probe<Waiting> for FitProbe<N> {
 
     #[inline]
     fn take(&mut self, job: &Waiting) -> bool {
-        // As [`Fit::admits`], with one branch: in the leaf of a long queue nobody could foretell three.
+        // As [`Fit::admits`], with one branch: in the leaf of a long queue three could not be foretold.
         let fit = &self.fit;
         (job.procs <= fit.free) & ((job.prediction <= fit.window) | (job.procs <= fit.extra))
     }
@@ -379,7 +379,7 @@ impl WaitQueue {
         self.tree.len()
     }
 
-    /// Whether nobody waits.
+    /// Whether no job waits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tree.is_empty()
@@ -421,8 +421,8 @@ impl WaitQueue {
         }
     }
 
-    /// Takes everybody out, in queue order, whom `fit` admits when it is his turn, accounts for him and hands him to `starts`. Answers
-    /// how many processors may be free for those who are left to stay: with more, somebody might be admitted by a fit that is no
+    /// Takes out every job, in queue order, that `fit` admits at its turn, accounts for it and hands it to `starts`. Answers
+    /// how many processors may be free for the jobs that are left to stay: with more, a job might be admitted by a fit that is no
     /// wider otherwise.
     #[inline]
     pub(crate) fn take_all(&mut self, fit: &mut Fit, mut starts: impl FnMut(&Waiting)) -> Procs {
@@ -432,7 +432,7 @@ impl WaitQueue {
         {
             let Fit { free, window, extra } = *fit;
             let next = jobs[at..].iter().position(|job| {
-                // So it is with most, as a rule: whoever is not has started.
+                // So it is with most, as a rule: a job that is not has started.
                 if job.procs > free {
                     larger = larger.min(job.procs);
                     return false;
@@ -452,7 +452,7 @@ impl WaitQueue {
             fit.take(job.procs, job.prediction);
             starts(&job);
         }
-        // Not everybody was asked.
+        // Not every job was asked.
         fit.free
     }
 
@@ -583,7 +583,7 @@ mod tests {
         assert_eq!(queue.next_fit(None, Fit { free: 4, window: Span(10), extra: 0 }), Some(job(1, 0)));
     }
 
-    /// Whoever is left is found when the shortest have gone, be it as large and as long as can be.
+    /// A job that is left is found when the shortest have gone, be it as large and as long as can be.
     #[test]
     fn the_largest_and_the_longest_are_found() {
         let job = |id, run| Waiting {
@@ -606,7 +606,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whom stairs admit is who has processors during all of his run, in the plan as now.
+        /// Stairs admit a job that has processors during all of its run, in the plan as now.
         #[test]
         fn stairs_admit_whom_the_plan_has_room_for(
             plan in prop::collection::vec((0i64..60, 1i64..40, 1u32..6), 0..30),
@@ -704,7 +704,7 @@ mod tests {
                 }
                 prop_assert!(!left.iter().any(|j| after.is_none_or(|a| a < j.place()) && fit.admits(j.procs, j.prediction)));
                 prop_assert_eq!(rest.take_first(), left.first().copied());
-                // In one go: as one after the other, each of whom leaves less; and nobody is left whom as much room would admit.
+                // In one go: as one after the other, each of which leaves less; and no job is left that as much room would admit.
                 let (mut rest, mut taken, mut shade) = (queue.clone(), Vec::new(), fit);
                 let room = rest.take_all(&mut shade, |job| taken.push(*job));
                 let (mut by_hand, mut left, mut expected) = (fit, list.clone(), Vec::new());

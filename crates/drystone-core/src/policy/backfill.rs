@@ -1,4 +1,4 @@
-//! The EASY family: a queue in some order, reservations for its first jobs, and backfilling in the shade of them.
+//! The EASY family: a queue in some order, reservations for its first jobs, and backfilling around them.
 //!
 //! One policy with its choices as parameters covers FCFS without backfilling, greedy backfilling without a reservation,
 //! EASY, and plans with k reservations. "EASY" is not one algorithm: published results differ in how extra processors are
@@ -56,7 +56,7 @@ pub enum Guard {
 /// The choices of the EASY family.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Choices {
-    /// Who is first in the queue, and so who gets a reservation.
+    /// Which job is first in the queue, and so gets a reservation.
     pub order: Order,
     /// In which order the others are tried; `None` for no backfilling at all.
     pub backfill: Option<Order>,
@@ -110,7 +110,7 @@ impl Choices {
 /// Queue, reservations, backfilling.
 ///
 /// A pass costs O(log r) for the shadow time over r running jobs, and a pruned search of the queue per job started; a pass
-/// after arrivals, and ends that leave the reservation as it was and give back too little for whoever waits, looks at the newcomers
+/// after arrivals, and ends that leave the reservation as it was and give back too little for any job that waits, looks at the newcomers
 /// only. With two or more reservations each pass plans anew: O(k·r), and a pruned
 /// search per job started, in an order that does not change with time.
 #[derive(Serialize, Deserialize)]
@@ -127,11 +127,11 @@ pub struct Backfill {
     started: Vec<Running>,
     /// Jobs that arrived since the last pass, not in a queue yet.
     fresh: Vec<Waiting>,
-    /// Why nobody in the queue could start at the last pass; `None` when the reservation may have changed.
+    /// Why no job in the queue could start at the last pass; `None` when the reservation may have changed.
     blocked: Option<Blocked>,
-    /// Jobs that no plan can hold: too many processors are out, and nobody knows for how long. They are in no queue.
+    /// Jobs that no plan can hold: too many processors are out, for an unknown time. They are in no queue.
     aside: Vec<JobId>,
-    /// Whether a job has ended since the last pass while somebody waited: then a pass is due, whoever arrives.
+    /// Whether a job has ended since the last pass while another waited: then a pass is due, whatever arrives.
     ended: bool,
     /// The reservation announced last.
     announced: Option<(JobId, Time)>,
@@ -143,7 +143,7 @@ pub struct Backfill {
     profile: Option<Profile>,
 }
 
-/// The end of a pass: nobody else could start because of this. As long as only time passes and jobs arrive, that stays so;
+/// The end of a pass: no other job could start because of this. As long as only time passes and jobs arrive, that stays so;
 /// where a job ends that was to end before the shadow time, the reservation stays, but others may start in its shade.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Blocked {
@@ -153,7 +153,7 @@ struct Blocked {
     /// The shadow time, not clamped to the present.
     shadow: Time,
     extra: Procs,
-    /// As long as no more processors than these are free, nobody who is in the queue can start.
+    /// As long as no more processors than these are free, no job in the queue can start.
     room: Procs,
     /// Whether processors were given back since.
     freed: bool,
@@ -177,10 +177,10 @@ impl Blocked {
         Fit { free, window, extra: self.extra }
     }
 
-    /// The room there is with someone else in the queue, who cannot start while so many are free.
+    /// The room there is with another job in the queue, which cannot start while so many are free.
     #[inline]
     fn room_beside(&self, job: &Waiting, free: Procs) -> Procs {
-        // Whoever fits, but runs too long, will not have more time than now.
+        // A job that fits, but runs too long, will not have more time than now.
         if job.procs > free { self.room.min(job.procs - 1) } else { self.room }
     }
 
@@ -233,7 +233,7 @@ impl Backfill {
     }
 
     /// Whether the queue of reservations does not follow changed predictions: where it neither orders nor is searched by
-    /// them, it is spared the changes, and whoever starts from its head is asked about anew.
+    /// them, it is spared the changes, and a job that starts from its head is asked about anew.
     #[inline]
     fn predictions_lag(&self) -> bool {
         self.candidates.is_some() && !self.choices.order.heeds_predictions() && self.choices.reservations <= 1
@@ -328,7 +328,7 @@ impl Backfill {
         head.map(|head| Waiting { prediction: view.prediction(head.id), ..head })
     }
 
-    /// Whether nobody is in the queues.
+    /// Whether the queues are empty.
     #[inline]
     fn nobody_waits(&self) -> bool {
         self.candidates.as_ref().unwrap_or(&self.queue).is_empty()
@@ -374,7 +374,7 @@ impl Backfill {
         self.fresh = fresh;
     }
 
-    /// Jobs arrived, and what others gave back is too little for whoever could not start before: they cannot start now. Answers
+    /// Jobs arrived, and what others gave back is too little for the jobs that could not start before: they cannot start now. Answers
     /// `false` where a full pass is due after all.
     fn newcomers(&mut self, view: &View<'_>, actions: &mut Actions) -> bool {
         let now = view.now();
@@ -386,7 +386,7 @@ impl Backfill {
             }
             _ => return false,
         };
-        debug_assert!(self.nobody_fits(blocked.fit(view.free(), now)), "somebody in the queue can start at {now}");
+        debug_assert!(self.none_fits(blocked.fit(view.free(), now)), "a job in the queue can start at {now}");
         if self.fresh.is_empty() {
             return true;
         }
@@ -434,8 +434,8 @@ impl Backfill {
         true
     }
 
-    /// Whether a pass over the queue would backfill nobody, as far as predictions say so.
-    fn nobody_fits(&self, fit: Fit) -> bool {
+    /// Whether a pass over the queue would backfill no job, as far as predictions say so.
+    fn none_fits(&self, fit: Fit) -> bool {
         let queue = self.candidates.as_ref().unwrap_or(&self.queue);
         self.choices.backfill.is_none() || self.choices.guard == Guard::Estimate || !queue.any_fits(fit)
     }
@@ -520,7 +520,7 @@ impl Backfill {
             Some(_) => self.backfill_in_order(&mut fit, view, actions),
         };
         let room = room.min(blocked.procs - 1);
-        // Where the order changes with time, or overdue jobs are clamped to the present, tomorrow may differ from today.
+        // Where the order changes with time, or overdue jobs are clamped to the present, the result may change with time alone.
         let timeless = match self.choices.overdue {
             Overdue::Now => shadow > now,
             Overdue::Stale => true,
@@ -598,7 +598,7 @@ impl Backfill {
     }
 
     /// Answers whether the reservation is then as it was, see [`Choices::keeps_reservation`], and how many processors may be free for
-    /// all to stay who are left.
+    /// all that are left to stay.
     fn backfill_in_order(&mut self, fit: &mut Fit, view: &View<'_>, actions: &mut Actions) -> (bool, Procs) {
         if self.choices.guard == Guard::Estimate {
             return (self.backfill_guarded(fit, view, actions), fit.free);
@@ -772,7 +772,7 @@ impl Policy for Backfill {
         if self.choices.arrive == Arrive::Fits && !self.fresh.is_empty() {
             let free = self.free(view);
             if !self.ended && self.fresh.iter().all(|job| job.procs > free) {
-                // Whoever comes before the head has the next reservation.
+                // A job that comes before the head has the next reservation.
                 self.blocked = self.blocked.filter(|b| self.fresh.iter().all(|job| job.place() > b.head));
                 if let Some(blocked) = &mut self.blocked {
                     blocked.room = self.fresh.iter().fold(blocked.room, |room, job| room.min(job.procs - 1));
@@ -829,7 +829,7 @@ impl Policy for Backfill {
     }
 
     fn requires(&self) -> Requirement {
-        // Whoever is past its prediction counts as having given back its processors: it must have, by the end of the second.
+        // A job past its prediction counts as having given back its processors: it must have, by the end of the second.
         if self.choices.overdue == Overdue::Free { Requirement::Punctual } else { Requirement::Nothing }
     }
 }

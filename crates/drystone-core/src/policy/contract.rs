@@ -400,9 +400,9 @@ pub trait Policy: Snapshot + Send + Sync {
     /// pass.
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions);
 
-    /// Up to when it makes no difference when running jobs are predicted to end: as long as nothing happens but corrections
-    /// by which jobs are predicted to end later, and no later than this, each pass would do nothing. Whoever drives the
-    /// policy may then leave out the passes, and does not tell it of such corrections.
+    /// Latest time up to which a postponed end cannot change a decision. As long as nothing happens but corrections by which
+    /// jobs are predicted to end later, and no later than this, each pass would do nothing. The driver may then leave out the
+    /// passes, and does not tell the policy of such corrections.
     ///
     /// The answer must hold until something else happens, though not beyond itself. [`Time::MAX`] says that nothing depends on
     /// predicted ends until a job arrives: corrections may then wait until one does, or until the job itself ends, and
@@ -411,7 +411,7 @@ pub trait Policy: Snapshot + Send + Sync {
         Time::MIN
     }
 
-    /// Asked after a correction that it was told of: whether it has taken that into account, so that a pass now would do nothing.
+    /// Whether the last correction is already accounted for, so that a pass now would do nothing.
     fn has_taken_in(&self, _now: Time) -> bool {
         false
     }

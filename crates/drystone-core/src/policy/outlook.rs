@@ -32,7 +32,7 @@ pub struct Outlook {
     /// When idle ones among them come back, and how many; ascending, [`Time::MAX`] for those that are not expected.
     pub(crate) returns: Vec<(Time, Procs)>,
     pub(crate) drains: Vec<Drain>,
-    /// Running jobs with their processors where some share one, because somebody else started them so: only the last of them to
+    /// Running jobs with their processors where some share one, because another scheduler started them so: only the last of them to
     /// end gives it back.
     pub(crate) shared: Vec<(JobId, ProcSet)>,
     /// Announced windows, by beginning.

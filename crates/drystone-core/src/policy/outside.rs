@@ -1,4 +1,4 @@
-//! A policy that decides nothing, for those who decide outside.
+//! A policy that decides nothing, for a driver that decides outside.
 
 use super::{Actions, Event, Policy, View};
 use serde::{Deserialize, Serialize};

@@ -71,7 +71,7 @@ impl PolicySpec {
         let args = self.args();
         let (predictor, learns) = predict::canonical(args.text("predict"))
             .unwrap_or_else(|problem| unreachable!("a checked predictor cannot be read: {problem}"));
-        // `auto` depends on other parameters; said outright it meets those who say it.
+        // `auto` depends on other parameters; said outright it meets the texts that say it.
         let auto = args.automatic_correction(learns);
         let mut call = Call { name: self.kind.name.to_string(), ..Call::default() };
         for param in self.kind.all_params() {
@@ -361,10 +361,10 @@ mod tests {
         assert_eq!(idle("easy++-guarded"), [""; 0]);
         let place = "migration=no or place=contiguous";
         assert_eq!(idle("tss(migration=yes,place=never)"), [format!("place: {place}")]);
-        // In one piece or not is seen in charts, whoever may migrate.
+        // In one piece or not is seen in charts, whatever may migrate.
         assert_eq!(idle("ss(migration=yes,place=contiguous)"), [""; 0]);
         assert_eq!(idle("ss(place=never)"), [""; 0]);
-        // What a variant sets is nobody's mistake.
+        // What a variant sets is no mistake of the user.
         assert_eq!(idle("easy@tsafrir2007(reserve=0)"), [""; 0]);
         for kind in BUILT_IN {
             for needs in kind.needs {

@@ -12,7 +12,7 @@ pub enum Level {
     Main,
     /// A choice in which published studies differ: needed to repeat one.
     Study,
-    /// A choice inside the algorithm, for those who tune or examine it.
+    /// A choice inside the algorithm, to tune or examine it.
     Expert,
 }
 
@@ -76,7 +76,7 @@ impl Param {
         self
     }
 
-    /// The same parameter, for those who tune or examine the algorithm.
+    /// The same parameter, as one to tune or examine the algorithm.
     #[must_use]
     pub const fn expert(mut self) -> Param {
         self.level = Level::Expert;

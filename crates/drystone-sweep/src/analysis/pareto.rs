@@ -66,7 +66,7 @@ impl Front {
         };
         let mut order: Vec<usize> = (0..objectives.len()).collect();
         order.sort_by(compare);
-        // In this order nobody is beaten by one that comes later.
+        // In this order none is beaten by one that comes later.
         let mut front: Vec<usize> = Vec::new();
         for at in order {
             let beaten = front.iter().any(|&other| {

@@ -48,7 +48,7 @@ pub struct Distribution {
     /// The parameter.
     pub parameter: String,
     /// How many configurations that have the parameter are in the first 5 % of ranks, the next 5 %, …: not equally many where
-    /// ranks are shared, for who shares a rank shares a bin.
+    /// ranks are shared, for configurations that share a rank share a bin.
     pub configurations: Vec<usize>,
     /// Its values.
     pub shares: Vec<Share>,

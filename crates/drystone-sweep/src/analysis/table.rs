@@ -226,7 +226,7 @@ impl Table {
 
     /// The place of the best candidate of each test case, and how much worse each candidate is, in percent: 100·P/B − 100
     /// for its value P and the best value B, or 100·B/P − 100 where more is better (Tsafrir et al. 2007, section 7). Where all have
-    /// the same value, 0 among them, nobody is worse.
+    /// the same value, 0 among them, none is worse.
     ///
     /// # Errors
     /// A best value of 0, of which no other value is a multiple.

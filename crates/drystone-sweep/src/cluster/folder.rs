@@ -67,7 +67,7 @@ impl Tasks {
             let last = self.submissions().map_err(io::Error::other)?.last().cloned();
             let last = last.and_then(|path| path.file_name()?.to_str()?.parse::<u32>().ok()).unwrap_or(0);
             let folder = self.path.join((last + 1).to_string());
-            // The store is locked, so that nobody else takes the number.
+            // The store is locked, so that no other process takes the number.
             std::fs::rename(part.path(), &folder)?;
             Ok(folder)
         };

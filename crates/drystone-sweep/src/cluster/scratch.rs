@@ -28,7 +28,7 @@ impl Scratch {
             Ok(Scratch { folder, _lock: lock })
         };
         make().map_err(|e| {
-            // The error of a temporary file names a path that helps nobody.
+            // The error of a temporary file names a path that the user does not know.
             let why = std::io::Error::from(e.kind());
             SweepError::store(
                 place.display(),

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// How often the last copy is tried, and how long is waited between: hours of work may hang on it.
+/// How often the last copy is tried, and how long is waited between: hours of work may depend on it.
 const TRIES: u32 = 3;
 const PAUSE: Duration = Duration::from_secs(1);
 

@@ -39,7 +39,7 @@ pub fn merge(into: impl AsRef<Path>, from: &[PathBuf]) -> Result<Merged, SweepEr
             return Err(SweepError::store(path.display(), "is given twice"));
         }
         seen.push(file);
-        // Locked, so that nobody adds to it meanwhile.
+        // Locked, so that no process adds to it meanwhile.
         let source = Store::locked(path)?;
         source.check_version()?;
         sources.push(source);
@@ -57,7 +57,7 @@ pub fn merge(into: impl AsRef<Path>, from: &[PathBuf]) -> Result<Merged, SweepEr
         let Store { db, _lock, .. } = target;
         drop(db);
         let _ = std::fs::remove_file(into);
-        // Nobody waits for a lock: who found it held has been refused.
+        // No process waits for a lock: one that found it held has been refused.
         if unlocked {
             let _ = std::fs::remove_file(lock);
         }

@@ -1,6 +1,6 @@
 //! Stores: what came of simulations, in an SQLite file that survives a kill at any instant.
 //!
-//! Every commit is one transaction with a rollback journal and `synchronous=FULL`: after a kill the next who opens the file
+//! Every commit is one transaction with a rollback journal and `synchronous=FULL`: after a kill the next process that opens the file
 //! finds the last commit. One process at a time writes; a lock on a file beside the store, which the system gives back when
 //! the process ends however it ends, sees to that. Anyone may read meanwhile.
 //!

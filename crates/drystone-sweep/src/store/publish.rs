@@ -18,7 +18,7 @@ impl Store {
     ///
     /// Cost: reads and writes the whole store.
     pub fn publish(&self, target: &Path) -> Result<(), SweepError> {
-        // Between transactions the file alone is the store: there is no journal. Nobody else writes, for it is locked.
+        // Between transactions the file alone is the store: there is no journal. No other process writes, for it is locked.
         let copy = || -> io::Result<()> {
             let mut from = File::open(&self.path)?;
             let folder = target.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));

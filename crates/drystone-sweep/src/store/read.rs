@@ -10,7 +10,7 @@ use rusqlite::OptionalExtension;
 use rusqlite::types::ValueRef;
 use std::path::Path;
 
-/// How far a sweep is.
+/// A sweep's progress.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Status {
     /// The study's name.

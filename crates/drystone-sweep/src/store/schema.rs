@@ -104,10 +104,10 @@ fn column_type(plan: &Plan, at: usize) -> String {
 /// What SQLite's files begin with.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
-/// Refuses what is no database: before there is a lock beside it, and before anybody waits for a pipe.
+/// Refuses what is no database: before there is a lock beside it, and before an open waits for a pipe.
 pub(super) fn refuse_strangers(path: &Path) -> Result<(), SweepError> {
     let mut begin = Vec::with_capacity(MAGIC.len());
-    // A directory, or a named pipe, whose opening would wait for somebody to write.
+    // A directory, or a named pipe, whose opening would wait for a writer.
     if path.exists() && !path.is_file() {
         return Err(SweepError::store(path.display(), "is no sweep store: not a file"));
     }
@@ -119,7 +119,7 @@ pub(super) fn refuse_strangers(path: &Path) -> Result<(), SweepError> {
     }
 }
 
-/// The file beside a store whose lock says who writes.
+/// The file beside a store whose lock the writer holds.
 pub(super) fn lock_file(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_os_string();
     name.push(".lock");
@@ -281,7 +281,7 @@ impl Store {
         if made_by != VERSION {
             return Err(self.error(format!(
                 "holds results of drystone {made_by}, and this is {VERSION}: results of different versions do not mix. \
-                 Go on with that version, or begin another store with --store"
+                 Continue with that version, or begin another store with --store"
             )));
         }
         Ok(())

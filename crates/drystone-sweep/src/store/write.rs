@@ -25,7 +25,7 @@ impl Store {
             match recorded.get(&simulated.id) {
                 None => {}
                 Some(&rows) if rows == simulated.configurations.len() => drop(done.insert(place)),
-                // One transaction records all of them: somebody deleted rows by hand.
+                // One transaction records all of them: rows were deleted by hand.
                 Some(_) => {
                     let forget = "DELETE FROM result WHERE simulation = ?";
                     self.db.execute(forget, [simulated.id]).map_err(|e| self.fail(e))?;

@@ -249,7 +249,7 @@ fn conflicts_are_found_and_nothing_is_merged() {
     assert!(error.contains("wait_mean"), "{error}");
     let lock = dir.path().join("into.db.lock");
     assert!(!into.exists() && !lock.exists(), "what was refused leaves no empty store and no lock");
-    // One that somebody made before is not ours to remove.
+    // One that was there before is not ours to remove.
     std::fs::write(&lock, "").expect("written");
     merge(&into, &all).expect_err("a conflict");
     assert!(!into.exists() && lock.exists());
@@ -265,7 +265,7 @@ fn conflicts_are_found_and_nothing_is_merged() {
     assert!(error.contains("merged into itself"), "{error}");
 }
 
-/// Rows that somebody deleted are simulated again, also where an equal configuration still has its own.
+/// Rows that were deleted are simulated again, also where an equal configuration still has its own.
 #[test]
 fn what_was_deleted_is_made_again() {
     let (dir, plan) = (tempfile::tempdir().expect("a folder"), plan());

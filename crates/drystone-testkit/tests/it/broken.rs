@@ -23,11 +23,11 @@ struct Broken {
 enum Fault {
     /// None: the control.
     Sound,
-    /// Forgets whoever arrives while three others wait.
+    /// Forgets a job that arrives while three others wait.
     Forgets,
-    /// Starts whoever is first, whether it fits or not, when two wait.
+    /// Starts the first job, whether it fits or not, when two wait.
     Oversubscribes,
-    /// Promises everybody a start in ten seconds.
+    /// Promises every job a start in ten seconds.
     Promises,
     /// Lets every second decision go by; how many there were is not saved.
     Unsaved,
@@ -119,7 +119,7 @@ fn every_fault_is_found_and_shown_on_few_jobs() {
         (Fault::Sound, vec![Guarantee::SameAs("greedy".into())], "another schedule", 3),
     ] {
         let subject = subject(fault, &guarantees);
-        let failure = found(&subject).unwrap_or_else(|| panic!("nobody finds out what should be found by `{word}`"));
+        let failure = found(&subject).unwrap_or_else(|| panic!("nothing finds out what should be found by `{word}`"));
         assert!(failure.problem.contains(word), "{}", failure.report());
         assert!(failure.case.rows.len() <= most, "more than {most} jobs:{}", failure.report());
         // The log that is printed is the case.

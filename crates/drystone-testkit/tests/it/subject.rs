@@ -9,7 +9,7 @@ pub(crate) fn of(spec: &PolicySpec) -> Subject {
     Subject::of(spec).guarantees(guarantees(spec)).limits(limits(spec))
 }
 
-/// What a policy guarantees. Every family must be here: a new one is tried only when somebody has said what it promises.
+/// What a policy guarantees. Every family must be here: a new one is tried only when it is stated what it promises.
 pub(crate) fn guarantees(spec: &PolicySpec) -> Vec<Guarantee> {
     use Guarantee::*;
     let is = |name: &str, wanted: &str| value(spec, name) == wanted;

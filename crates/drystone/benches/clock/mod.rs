@@ -9,7 +9,7 @@ pub(crate) fn processor_time() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Where processor time is not to be had: the clock on the wall.
+/// The clock on the wall, where processor time cannot be read.
 #[cfg(not(unix))]
 #[expect(clippy::disallowed_methods, reason = "a benchmark")]
 pub(crate) fn processor_time() -> Duration {

@@ -1,4 +1,4 @@
-//! Who submits when: users and their sessions. Our own model; arrivals themselves are those of [`super::arrivals`].
+//! Which user submits when: users and their sessions. Our own model; arrivals themselves are those of [`super::arrivals`].
 //!
 //! A few users submit most jobs: the activity of the r-th falls as a power of r. People submit in sessions, a few jobs
 //! within minutes of each other, sometimes very many. The arrivals are gone through in order of time; each is taken by the

@@ -1,4 +1,4 @@
-//! What can go wrong with a log, said so that a person can mend it.
+//! What can go wrong with a log, said so that a person can fix it.
 
 use super::foreign::Foreign;
 use super::swf::Malformed;
@@ -82,7 +82,7 @@ pub enum LogError {
         format: &'static str,
     },
     /// A line that is not a record.
-    #[error("{file}:{malformed}; mend the line, or read leniently (--lenient) to skip and count such lines")]
+    #[error("{file}:{malformed}; fix the line, or read leniently (--lenient) to skip and count such lines")]
     Malformed {
         /// The log's name.
         file: Arc<str>,
@@ -165,7 +165,7 @@ pub enum LogError {
         machine: u32,
     },
     /// A job number used twice, where that is an error by choice.
-    #[error("{file}:{line}: job number {number} was used before; keep or drop repeated numbers, or mend the log")]
+    #[error("{file}:{line}: job number {number} was used before; keep or drop repeated numbers, or fix the log")]
     Duplicate {
         /// The log's name.
         file: Arc<str>,
@@ -205,6 +205,12 @@ fn import(foreign: Foreign, file: &str) -> String {
     match foreign {
         _ if foreign.can_be_imported() => format!("`drystone import {file} --out site/` makes a workload of it"),
         Foreign::Binary => "expected text, 18 numbers a line, plain or compressed with gzip or zstd".to_string(),
+        Foreign::SacctColumns => {
+            "run it again with `sacct --parsable2`, and `drystone import FILE --out site/` makes a workload of that".to_string()
+        }
+        Foreign::Configuration => {
+            format!("expected 18 numbers a line; a slurm.conf is the setting of a policy: `--policy slurm:{file}`")
+        }
         _ => {
             "expected 18 numbers a line; where it is accounting, export it with `sacct --parsable2` or as PBS records, and \
              `drystone import FILE --out site/` makes a workload of that"

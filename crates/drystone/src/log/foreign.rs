@@ -7,17 +7,21 @@ const FIELDS: usize = 4;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Foreign {
-    /// What `sacct --parsable` or `--parsable2` prints: fields parted by `|`.
+    /// What `sacct --parsable` or `--parsable2` prints: fields separated by `|`, or by what `--delimiter` says.
     Sacct,
+    /// What `sacct` prints without these options: columns of fixed width, in which long values are cut.
+    SacctColumns,
     /// What `sacct --json` prints, or other JSON.
     Json,
     /// Records of PBS or Torque: `04/13/2026 08:00:00;E;123.server;…`.
     Pbs,
     /// Records of LSF: `"JOB_FINISH" …`.
     Lsf,
-    /// What Slurm's job completion plugin writes: `JobId=… UserId=…`.
+    /// What Slurm's job completion plugin and `scontrol show job` write: `JobId=… UserId=…`.
     JobCompletion,
-    /// Values parted by commas or semicolons.
+    /// A `slurm.conf`, or another file of keys and values.
+    Configuration,
+    /// Values separated by commas or semicolons.
     Csv,
     /// Bytes that are no text.
     Binary,
@@ -32,8 +36,10 @@ impl Foreign {
             Foreign::Json => "JSON, as sacct --json prints it",
             Foreign::Pbs => "accounting records of PBS or Torque",
             Foreign::Lsf => "accounting records of LSF",
-            Foreign::JobCompletion => "records of Slurm's job completion plugin",
-            Foreign::Csv => "a table of values parted by commas or semicolons",
+            Foreign::SacctColumns => "what sacct prints without --parsable2, in columns that cut long values",
+            Foreign::JobCompletion => "Slurm's records of jobs (JobId=…)",
+            Foreign::Configuration => "a configuration such as slurm.conf",
+            Foreign::Csv => "a table of values separated by commas or semicolons",
             Foreign::Binary => "no text at all",
         }
     }
@@ -41,7 +47,7 @@ impl Foreign {
     /// Whether `drystone import` makes a workload of it.
     #[must_use]
     pub fn can_be_imported(self) -> bool {
-        !matches!(self, Foreign::Binary | Foreign::Csv)
+        matches!(self, Foreign::Sacct | Foreign::Json | Foreign::Pbs | Foreign::Lsf | Foreign::JobCompletion)
     }
 
     /// What this line looks like; `None` where it may be a record with a mistake.
@@ -55,7 +61,7 @@ impl Foreign {
         }
         let text = String::from_utf8_lossy(line);
         let text = text.trim();
-        let parted = |by: char| text.split(by).count() >= FIELDS;
+        let separated = |by: char| text.split(by).count() >= FIELDS;
         if text.starts_with('{') || text.starts_with('[') {
             return Some(Foreign::Json);
         }
@@ -65,15 +71,32 @@ impl Foreign {
         if text.starts_with("JobId=") {
             return Some(Foreign::JobCompletion);
         }
-        if text.contains('|') && parted('|') {
+        if separated('|') || ['\t', ',', ';'].into_iter().any(|by| separated(by) && names_jobs(text, by)) {
             return Some(Foreign::Sacct);
+        }
+        if separated(' ') && names_jobs(text, ' ') {
+            return Some(Foreign::SacctColumns);
+        }
+        if is_setting(text) {
+            return Some(Foreign::Configuration);
         }
         if is_pbs(text) {
             return Some(Foreign::Pbs);
         }
         let numbers = text.split_whitespace().all(|field| field.parse::<f64>().is_ok());
-        (!numbers && (parted(',') || parted(';'))).then_some(Foreign::Csv)
+        (!numbers && (separated(',') || separated(';'))).then_some(Foreign::Csv)
     }
+}
+
+/// Whether one of the fields is the heading of sacct's column of jobs.
+fn names_jobs(text: &str, by: char) -> bool {
+    text.split(by).any(|field| ["jobid", "jobidraw"].contains(&field.trim().to_ascii_lowercase().as_str()))
+}
+
+/// `Key=value`.
+fn is_setting(text: &str) -> bool {
+    text.split_once('=')
+        .is_some_and(|(key, _)| !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'))
 }
 
 /// `04/13/2026 08:00:00;E;…`.
@@ -92,6 +115,13 @@ mod tests {
         for (line, expected) in [
             ("JobID|User|Submit|Start|End", Some(Foreign::Sacct)),
             ("123|alice|2026-01-01T00:00:00|2026-01-01T00:10:00|COMPLETED|", Some(Foreign::Sacct)),
+            ("Account\tAllocNodes\tJobIDRaw\tState", Some(Foreign::Sacct)),
+            ("jobid,user,submit,start", Some(Foreign::Sacct)),
+            (
+                "       JobID    JobName  Partition    Account  AllocCPUS      State ExitCode",
+                Some(Foreign::SacctColumns),
+            ),
+            ("ClusterName=discovery", Some(Foreign::Configuration)),
             ("{", Some(Foreign::Json)),
             ("03/01/2016 00:00:08;E;123.pbs;user=a group=b", Some(Foreign::Pbs)),
             ("\"JOB_FINISH\" \"9.1\" 1456790400", Some(Foreign::Lsf)),

@@ -41,7 +41,7 @@ impl Calendar {
     }
 
     /// The zone whose days and hours these are: its name, its distance from UTC (`+01:00`), or UTC where the log gives neither,
-    /// or a name that nobody knows.
+    /// or an unknown name.
     #[must_use]
     pub fn zone(&self) -> String {
         match (self.zone.iana_name(), self.zone.to_fixed_offset()) {

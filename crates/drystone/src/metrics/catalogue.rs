@@ -96,7 +96,7 @@ enum Entry {
     Figure(Figure),
 }
 
-/// Makes the tables below into [`Metric`]: who adds a line has added the metric everywhere.
+/// Makes the tables below into [`Metric`]: a new line adds the metric everywhere.
 macro_rules! catalogue {
     (
         statistics { $($(#[$of_statistic:meta])* $statistic:ident $field:ident $named:literal, $of_needs:expr;)* }

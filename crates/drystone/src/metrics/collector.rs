@@ -156,7 +156,7 @@ impl Collector {
     #[must_use]
     pub fn new(scope: Scope, config: Config) -> Collector {
         let procs = scope.machine.procs;
-        // Room for the rows at once, unless somebody announces more jobs than there will ever be.
+        // Room for the rows at once, unless more jobs are announced than there can be.
         let room = usize::try_from(scope.jobs.min(1 << 24)).unwrap_or(0);
         Collector {
             selector: Selector::new(config.selection, scope.jobs, scope.submits),

@@ -100,7 +100,7 @@ mod tests {
         assert_eq!((f.under.count, f.under.max, f.over.count), (1, Some(30.0), 2));
         // 20/100, 40/100 and 30/60; errors 80, 60, 30.
         assert_eq!((f.accuracy.median, f.error.median, f.error.max), (Some(0.4), Some(60.0), Some(80.0)));
-        // The second waited until 11 and ends at 51, after the third has arrived: everybody gets the estimate.
+        // The second waited until 11 and ends at 51, after the third has arrived: every job gets the estimate.
         assert_eq!(of(&[Span(0), Span(11)]).coverage, Some(0.0));
         // An end at the very time of an arrival is known to it.
         assert_eq!(of(&[Span(-1), Span(10)]).coverage, Some(1.0 / 3.0));

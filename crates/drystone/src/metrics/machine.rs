@@ -127,7 +127,7 @@ impl MachineMeter {
         {
             for turn in interruptions.chunks(2) {
                 had(from, turn[0]);
-                // Who was suspended last has gone on, or had nothing until it ended.
+                // After its last suspension it resumed, or had nothing until it ended.
                 from = turn.get(1).copied().unwrap_or(outcome.end);
             }
         }

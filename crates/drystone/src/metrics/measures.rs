@@ -75,8 +75,8 @@ pub fn slowdown_ratio(single: f64, multiple: f64) -> Option<f64> {
     (least > 0.0).then(|| (single - multiple) / least)
 }
 
-/// Makes the table of measures below into [`Measure`], its summaries ([`Measures`]) and what computes it: who adds a line has
-/// added the measure everywhere.
+/// Makes the table of measures below into [`Measure`], its summaries ([`Measures`]) and what computes it: a new line
+/// adds the measure everywhere.
 macro_rules! measures {
     ($($(#[$doc:meta])* $measure:ident $field:ident $name:literal, $unit:ident, $defined:ident, $of:expr;)*) => {
         /// The measures that every report summarises.

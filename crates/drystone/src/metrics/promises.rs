@@ -34,7 +34,7 @@ pub struct PromisesKept {
 pub struct BrokenPromise {
     /// The job's position in the order of arrival.
     pub id: JobId,
-    /// The log's own number of the job; `None` until somebody has looked it up ([`PromisesKept::of`]).
+    /// The log's own number of the job; `None` until it is looked up ([`PromisesKept::of`]).
     pub number: Option<i64>,
     /// The latest start that was first promised.
     pub promised: Time,

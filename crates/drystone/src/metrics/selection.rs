@@ -86,7 +86,7 @@ impl FromStr for Selection {
 }
 
 impl Selection {
-    /// How many jobs of a workload can count: all that do, but for [`Selection::Tsafrir`], which leaves out who ends late, and
+    /// How many jobs of a workload can count: all that do, but for [`Selection::Tsafrir`], which leaves out jobs that end late, and
     /// that is known only when simulated. Cost: O(n).
     #[must_use]
     pub fn at_most(self, workload: &Workload) -> usize {
@@ -167,7 +167,7 @@ impl Selector {
             }
             Selection::Submitted { from, until } => {
                 let to = Time(until.0.saturating_sub(1));
-                // Of times in which nobody could have submitted nothing can be said.
+                // Nothing can be said of times in which no job could be submitted.
                 (Rule::Submitted { from, to }, (from.max(first), until.min(last)))
             }
             Selection::Window { warm_up, cool_down } => {

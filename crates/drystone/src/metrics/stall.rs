@@ -206,7 +206,7 @@ mod tests {
         assert_eq!((stalls.rate, stalls.stall.mean), (Some(1.0), Some(60.0)));
     }
 
-    /// After every instant it counts the processors that are free, and who is suspended; also where one of them is withdrawn.
+    /// After every instant it counts the processors that are free, and the suspended jobs; also where one of them is withdrawn.
     #[test]
     fn suspended_jobs_have_no_processors() {
         let workload =

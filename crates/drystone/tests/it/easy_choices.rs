@@ -38,7 +38,7 @@ fn greedy_has_an_order() {
     let w = workload(1, &[(0, 1, 10, 10), (1, 1, 30, 30), (2, 1, 20, 20), (3, 1, 5, 5)]);
     assert_eq!(starts(&w, "greedy"), [0, 10, 40, 60]);
     assert_eq!(starts(&w, "greedy(order=sjf)"), [0, 35, 15, 10]);
-    // 4 processors, 2 of them busy until 10: whoever is widest and fits.
+    // 4 processors, 2 of them busy until 10: the widest job that fits.
     let w = workload(4, &[(0, 2, 10, 10), (0, 2, 9, 9), (1, 1, 5, 5), (2, 2, 5, 5), (3, 3, 5, 5)]);
     assert_eq!(starts(&w, "greedy"), [0, 0, 9, 10, 15]);
     assert_eq!(starts(&w, "greedy(order=widest)"), [0, 0, 10, 9, 14]);
@@ -86,7 +86,7 @@ fn a_correction_after_a_pass_that_another_led_to() {
     }
 }
 
-/// Processors that are given back before the shadow time matter to whoever they suffice for, and to nobody else. Of 10 processors
+/// Processors that are given back before the shadow time matter to the jobs that they suffice for, and to no others. Of 10 processors
 /// job 0 has 4 until 100, when job 1, which needs 10, is due. Job 2 has 2 until 12 and job 3 has 3 until 20: 1 is left. Jobs 4 and
 /// 5 need 3 and 4, job 6 needs 2 for too long, and job 7, the last, 2 for 5 s. The end of job 2 makes 3 free: 4 starts, then 7 has to
 /// wait for the end of 3.
@@ -110,7 +110,7 @@ fn what_is_given_back_starts_whoever_it_suffices_for() {
     assert_eq!(starts(&w, "easy(backfill=sjf)"), [0, 100, 2, 3, 17, 37, 200, 12]);
 }
 
-/// With `arrive=fits` nobody looked at job 3 when it came. It is in the queue all the same when job 2 gives back what it needs.
+/// With `arrive=fits` job 3 was not looked at when it came. It is in the queue all the same when job 2 gives back what it needs.
 #[test]
 fn whom_nobody_looked_at_is_looked_at_later() {
     let w = workload(4, &[(0, 2, 100, 100), (1, 4, 100, 100), (2, 1, 10, 10), (3, 2, 20, 20)]);
@@ -247,7 +247,7 @@ fn a_correction_beside_an_end() {
     assert_eq!(starts(&w, policy), [0, 0, 20, 20, 1000, 2000, 1010, 1070]);
 }
 
-/// Who gives no reservations promises nothing.
+/// A policy without reservations promises nothing.
 #[test]
 fn nothing_is_promised_without_a_reservation() {
     let w = workload(1, &[(0, 1, 10, 10), (1, 1, 10, 10)]);

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 fn small_schedules_by_hand() {
     // (submit, processors, estimate, run)
     let w = workload(4, &[(0, 2, 10, 10), (1, 3, 10, 10), (2, 2, 5, 5), (3, 1, 30, 30), (4, 2, 4, 4)]);
-    // Nobody overtakes: B at 10 until 20, then C and D, and E when C has ended.
+    // No job overtakes: B at 10 until 20, then C and D, and E when C has ended.
     assert_eq!(starts(&w, "fcfs"), [0, 10, 20, 20, 25]);
     // B is reserved at 10 with 1 extra processor. C backfills at 2 until 7. D cannot start at 3, when all 4 are taken, but
     // at 7 it may take the extra processor, though it runs until 37. E needs 2, and only 1 is free before B has ended.
@@ -26,7 +26,7 @@ fn small_schedules_by_hand() {
     assert_eq!(starts(&w, "greedy"), [0, 102, 2]);
 }
 
-/// EASY protects only the head of the queue, conservative backfilling everybody. 4 processors: A holds 3 until 10, B needs 3
+/// EASY protects only the head of the queue, conservative backfilling every job. 4 processors: A holds 3 until 10, B needs 3
 /// and is reserved at 10 with 1 extra processor, C needs all 4, D is narrow and long.
 #[test]
 fn conservative_promises_hold_where_easy_makes_none() {
@@ -59,7 +59,7 @@ fn a_guard_keeps_underpredicted_jobs_out_of_the_reservation() {
     assert_eq!(starts(&w, "easy++-guarded"), [0, 0, 10, 13, 10]);
 }
 
-/// Whoever the log does not know shares one history; a user without a finished job is believed; run times beyond the
+/// Jobs of unknown users share one history; a user without a finished job is believed; run times beyond the
 /// estimate are learned as they were; and what is predicted to run for no time is planned and corrected like any other.
 #[test]
 fn odd_jobs_have_defined_predictions() {
@@ -100,10 +100,10 @@ fn predictions_may_change_without_being_corrected() {
     assert_eq!(starts(&w, policy), [0, 0, 50, 60]);
 }
 
-/// Times may lie before the origin, and the shadow of nobody lies at the end of all times.
+/// Times may lie before the origin, and the shadow of no job lies at the end of all times.
 #[test]
 fn the_past_of_the_origin_is_a_time_like_any_other() {
-    // Nobody is planned for: job 1 has the machine, job 2 waits for it, and job 3 comes when that is known.
+    // No job is planned for: job 1 has the machine, job 2 waits for it, and job 3 comes when that is known.
     let w = workload(2, &[(-9, 2, 5, 5), (-8, 2, 5, 5), (-7, 1, 5, 5)]);
     for policy in ["greedy", "fcfs", "easy(reserve=0)", "easy", "conservative"] {
         assert_eq!(starts(&w, policy), [-9, -4, 1], "{policy}");
@@ -118,7 +118,7 @@ fn a_restored_session_wakes_when_it_would_have() {
     let cancelled = [(Time(2), JobId(1))];
     let mut simulation =
         Simulation::new(w.machine(), spec("conservative").scheduler(), Replay::with_cancellations(&w, &cancelled));
-    // Job 2 is planned for 100, and withdrawn when nobody else waits.
+    // Job 2 is planned for 100, and withdrawn when no other job waits.
     for _ in 0..3 {
         simulation.step(&mut ()).expect("runs");
     }
@@ -209,7 +209,7 @@ fn orders_by_hand() {
 #[test]
 fn overdue_jobs_delay_reservations() {
     let w = workload(2, &[(0, 2, 10, 500), (1, 2, 10, 10), (2, 1, 10, 10)]);
-    // Whoever suspends jobs has no reservations, and lets the others in.
+    // A policy that suspends jobs has no reservations, and lets the others in.
     for policy in names().into_iter().filter(|p| !["ss", "tss", "is"].contains(p)) {
         assert_eq!(starts(&w, policy)[0], 0, "{policy}");
         assert!(starts(&w, policy)[1] >= 500, "{policy}");
@@ -328,7 +328,7 @@ fn impossible_actions_are_refused() {
 
 /// What a user's third job is believed to need, after two that ran for 10 s: 10 s, then 1 min more at 10, 15 min more at 70, and
 /// at 970 the estimate, 2000 s, as another 30 min would be beyond it (Tsafrir et al. 2007, section 3.2). It runs for 1000 s:
-/// accuracies of 1, 7, 97 and 50 % over 10, 60, 900 and 30 s. Nothing else happens meanwhile, or others end and arrive, but nobody
+/// accuracies of 1, 7, 97 and 50 % over 10, 60, 900 and 30 s. Nothing else happens meanwhile, or others end and arrive, but none
 /// waits: all three corrections are due.
 #[test]
 fn corrections_that_nobody_waits_for_are_all_made() {

@@ -66,7 +66,7 @@ fn the_objective_decides_who_goes_first() {
     let w = workload(4, &[(0, 4, 100, 100), (1, 4, 600, 600), (2, 2, 60, 60), (3, 2, 60, 60), (4, 4, 60, 60)]);
     // Least slowdown: all short ones before the long one, as in the shop whose shortest job goes first.
     assert_eq!(starts(&w, "goal(lexical(avgX))"), [0, 220, 100, 100, 160]);
-    // Nobody may wait longer than the oldest has waited at each decision, 99 s at 100: any order exceeds that in total by at
+    // No job may wait longer than the oldest has waited at each decision, 99 s at 100: any order exceeds that in total by at
     // least as much as wide first exceeds it: the three short jobs 599 + 598 + 657 = 1854 beyond; short ones first 120 + 57.
     assert_eq!(starts(&w, "goal(lexical(Tw))"), [0, 220, 100, 100, 160]);
     // The longest wait: wide last gives 219, wide first 756. One pair first, then wide, then the last: 159 and 756.
@@ -79,7 +79,7 @@ fn the_objective_decides_who_goes_first() {
 #[test]
 fn equal_schedules_are_equal_whatever_is_rounded() {
     // At 0 the heuristic starts the first and the third: only the second waits, for 366 s, and 366/183 = 2. With the second first
-    // the two others wait 183 s: 183/366 + 183/122 = 2, too. Nobody has waited yet: Tw is the sum of waits, 366 for both.
+    // the two others wait 183 s: 183/366 + 183/122 = 2, too. No job has waited yet: Tw is the sum of waits, 366 for both.
     let w = workload(2, &[(0, 1, 366, 366), (0, 2, 183, 183), (0, 1, 122, 122)]);
     assert_eq!(starts(&w, "goal"), [0, 366, 0]);
     // At 35 a change by 14/49 + 1/3 − 7/21 − 14/49 is none, though in floating point it is not 0.
@@ -142,7 +142,7 @@ fn searches_are_noted() {
     let policy = spec("goal(lexical(avgW),prune=never,search=dds-fcfs)");
     Simulation::new(w.machine(), policy.scheduler(), Replay::new(&w)).run(&mut notes).expect("sound");
     let of = |gauge| notes.list.iter().filter(|n| n.gauge == gauge).map(|n| (n.at.0, n.value)).collect::<Vec<_>>();
-    // At 1 nobody fits the free processors and nothing is searched. Then 3, 2 and 1 jobs wait: 6, 2 and 1 paths. Three jobs
+    // At 1 no job fits the free processors and nothing is searched. Then 3, 2 and 1 jobs wait: 6, 2 and 1 paths. Three jobs
     // are 123, 213, 312, 132, 231, 321: 3 + 3 + 3 + 3 + 3 + 2 nodes, the last two paths share nothing but 3 with 312.
     assert_eq!(of(Gauge::Paths), [(0, 1), (10, 6), (20, 2), (40, 1)]);
     assert_eq!(of(Gauge::Nodes), [(0, 1), (10, 18), (20, 4), (40, 1)]);
@@ -169,7 +169,7 @@ impl Stopwatch for Counting {
     }
 }
 
-/// With nobody waiting, or nobody who fits, no search is made and nobody looks at the clock; and only a policy that has a
+/// With no job waiting, or none that fits, no search is made and the clock is not looked at; and only a policy that has a
 /// time limit is timed at all.
 #[test]
 fn time_is_spent_only_where_somebody_could_start() {
@@ -186,7 +186,7 @@ fn time_is_spent_only_where_somebody_could_start() {
         (notes[0], counting.0.0.load(Ordering::Relaxed), counting.0.1.load(Ordering::Relaxed))
     };
     assert_eq!(decide("goal(budget=50ms)", &[]), (0, 0, 0));
-    // Nobody fits: a search would be of no use.
+    // No job fits: a search would be of no use.
     assert_eq!(decide("goal(budget=50ms)", &[4, 4]).1, 1);
     assert_eq!(decide("goal", &[3, 3, 3]).1, 0);
     let (actions, started, looks) = decide("goal(budget=50ms,prune=never)", &[3, 3, 3]);

@@ -99,7 +99,7 @@ fn an_empty_queue_and_a_single_job() {
     assert_eq!((found.starts, found.effort.nodes, found.exhausted), (vec![3], 1, true));
 }
 
-/// Where everybody can start at once nothing can be better, and nothing is searched.
+/// Where every job can start at once nothing can be better, and nothing is searched.
 #[test]
 fn an_idle_machine_needs_no_search() {
     let task =
@@ -141,7 +141,7 @@ fn one_to_zero_and_one_from_zero_leave_it_to_the_third() {
 /// A processor that is busy for 100 s, and jobs of 10, 20 and 50 s. DDS visits 123, 213, 312, 132, 231, 321, which share
 /// nothing: 18 nodes. The best is 123; its waits are 100 + 110 + 130 = 340.
 ///
-/// By the jobs placed nothing is pruned before the third job. With at least 100 s for everybody else, 31 has
+/// By the jobs placed nothing is pruned before the third job. With at least 100 s for every other job, 31 has
 /// 100 + 150 + 100 and 32 the same: 312 and 321 end there, 2 nodes less. With what the others would have as the next ones,
 /// 2 has 100 + 120 + 120, 3 has 100 + 150 + 150, and 13 has 100 + 110 + 160: they end as soon as they are placed, and
 /// 3 + 1 + 1 + 2 + 1 + 1 nodes are left.
@@ -466,7 +466,7 @@ impl Stopwatch for Looks {
 }
 
 /// A time limit ends the search soon after the stopwatch says so, at queues of any length: no more than some ten
-/// thousand steps of the plan lie between two looks. Without a limit in the settings nobody looks.
+/// thousand steps of the plan lie between two looks. Without a limit in the settings it never looks.
 #[test]
 fn the_stopwatch_is_looked_at_often_enough() {
     for waiting in [1, 2, 10, 100, 1000, 5000] {
@@ -487,7 +487,7 @@ fn the_stopwatch_is_looked_at_often_enough() {
             assert_eq!(found.exhausted, waiting == 1 || (waiting == 2 && looks > 0), "{waiting} jobs");
             let nodes = found.effort.nodes;
             assert!(nodes * (waiting as u64 + 2) <= 5 * (1 << 14), "{waiting} jobs: {nodes} nodes, {looks} looks");
-            // Whoever was not placed has no start; the path is the beginning of the heuristic path.
+            // A job that was not placed has no start; the path is the beginning of the heuristic path.
             let placed = found.starts.iter().filter(|&&start| start < i64::MAX).count();
             assert_eq!(placed, found.path.len());
             assert_eq!(placed == waiting as usize, !found.values.is_empty());

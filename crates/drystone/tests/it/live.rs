@@ -24,7 +24,7 @@ fn starts(session: &mut Session, now: i64) -> Vec<u32> {
     actions.iter().filter_map(|a| if let Action::Start { job, .. } = a { Some(job.0) } else { None }).collect()
 }
 
-/// When whoever drives the session looks, where something happens at `then`.
+/// When the driver of the session looks, where something happens at `then`.
 #[derive(Clone, Copy, Debug)]
 enum Clock {
     /// So many seconds late, by turns.
@@ -47,7 +47,7 @@ struct Cluster {
     session: Session,
     run: Vec<i64>,
     procs: Vec<u32>,
-    /// Who runs, since when.
+    /// Which jobs run, since when.
     running: BTreeMap<u32, i64>,
     done: usize,
 }

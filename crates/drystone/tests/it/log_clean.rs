@@ -170,6 +170,31 @@ fn parts_of_a_checkpointed_job_do_not_count_twice() {
     assert_eq!(counts(&loaded.audit), [(Rule::PartialExecution, 2)]);
 }
 
+/// Without a record of the whole the parts are the job: 10 + 20 + 30 s, completed by status 3. Job 2 failed by status 4, its unknown
+/// part counts for nothing. Of job 3 there is one part only, and job 4 is no part.
+#[test]
+fn parts_without_a_whole_are_joined() {
+    let lines = [
+        [1, 0, 10, 1, 1, 40, 2],
+        [1, -1, 20, 1, 1, 40, 2],
+        [1, -1, 30, 1, 1, 40, 3],
+        [2, 5, 7, 2, 2, 40, 2],
+        [2, -1, -1, 2, 2, 40, 2],
+        [2, -1, 8, 2, 2, 40, 4],
+        [3, 6, 9, 1, 1, 40, 2],
+        [4, 7, 5, 1, 1, 40, 1],
+    ];
+    let loaded = good(&lines, Options::default());
+    assert_eq!(jobs(&loaded).iter().map(|j| (j.0, j.2)).collect::<Vec<_>>(), [(1, 60), (2, 15), (3, 9), (4, 5)]);
+    let status: Vec<Status> = loaded.workload.truth().iter().map(|truth| truth.status).collect();
+    assert_eq!(status, [Status::Completed, Status::Failed, Status::Partial, Status::Completed]);
+    // Job 1 outlives its estimate only as a whole.
+    assert_eq!(counts(&loaded.audit), [(Rule::JoinedExecution, 4), (Rule::RunsOn, 1)]);
+    // A log may end with a part.
+    let last = good(&lines[..2], Options::default());
+    assert_eq!(jobs(&last).iter().map(|j| (j.0, j.2)).collect::<Vec<_>>(), [(1, 30)]);
+}
+
 #[test]
 fn jobs_are_sorted_taken_scaled_and_shifted_in_this_order() {
     let lines = [

@@ -70,7 +70,7 @@ fn line_ends_blanks_and_comments_may_vary() {
 
 #[test]
 fn malformed_lines_are_named_with_place_expectation_and_remedy() {
-    let remedy = "; mend the line, or read leniently (--lenient) to skip and count such lines";
+    let remedy = "; fix the line, or read leniently (--lenient) to skip and count such lines";
     for (line, what) in [
         ("1 0 10 3600 64", "15: expected 18 fields, found the end of the line after 5"),
         ("1 0 x4 3600 64", "5: expected a number for field 3 (wait time), found `x4`"),

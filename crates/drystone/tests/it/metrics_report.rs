@@ -46,7 +46,7 @@ fn measures_by_hand() {
     }
 }
 
-/// What nobody asks for is left out, and changes nothing else; by week, everything is wanted.
+/// What is not asked for is left out, and changes nothing else; by week, everything is wanted.
 #[test]
 fn few_measures_are_those_of_all() {
     let asked = [Measure::BoundedSlowdown, Measure::Wait];
@@ -259,7 +259,7 @@ fn rows_are_in_order_of_arrival_and_tell_what_counts() {
 fn the_queue_by_hand() {
     let jobs = [Done::new(0, 0, 0, 1, 1), Done::new(1, 30, 30, 1, 1)];
     let mut collector = collector(10, &jobs, Config::light());
-    // 0–10: 2 free, nobody waits. 10–20: 2 free, 3 jobs want 12. 20–30: 4 free, one wants 1. 30–50: all free.
+    // 0–10: 2 free, no job waits. 10–20: 2 free, 3 jobs want 12. 20–30: 4 free, one wants 1. 30–50: all free.
     collector.instant(Time(0), 2, 0, 0);
     collector.instant(Time(10), 2, 3, 12);
     collector.instant(Time(20), 4, 1, 1);
@@ -280,7 +280,7 @@ fn the_queue_by_hand() {
     assert!(close(whole.mean_used.unwrap_or(0.0), 1.0 - 280.0 / 500.0));
 }
 
-/// A job without run time makes an instant of several steps: whoever waits between them only does not wait. The last state of the
+/// A job without run time makes an instant of several steps: a job that waits between them only does not wait. The last state of the
 /// last submit counts as one of the arriving, however long it lasts.
 #[test]
 fn between_the_steps_of_an_instant_nobody_waits() {
@@ -313,7 +313,7 @@ fn the_engine_tells_the_backlog() {
     assert_eq!(whole.loss_of_capacity, Some(0.4));
 }
 
-/// Whoever is here and does not run waits, be it to start or to go on.
+/// A job that is here and does not run waits, be it to start or to resume.
 #[test]
 fn suspended_jobs_are_in_the_queue() {
     let mut collector = collector(10, &[Done::new(0, 0, 0, 1, 1)], Config::light());

@@ -1,4 +1,4 @@
-//! Choices of multiple queues by hand: borders made from history, delays and when their ends are seen, who is deposed, whose
+//! Choices of multiple queues by hand: borders made from history, delays and when their ends are seen, which pivot is deposed, whose
 //! promise stays where it is, and what an overdue job does to others.
 
 use crate::common::{owned, spec, starts, workload};
@@ -30,7 +30,7 @@ fn told(workload: &Workload, withdrawn: &[(Time, JobId)], policy: &str) -> Told 
     told
 }
 
-/// How queues change at the tenth of ten arrivals, one a second, nobody of whom has to wait.
+/// How queues change at the tenth of ten arrivals, one a second, none of which has to wait.
 fn changes_of_the_tenth(runs: [i64; 10], policy: &str) -> Vec<(Gauge, i64)> {
     let jobs = runs.iter().zip(0..).map(|(&run, at)| (at, 1, run, run));
     let gauges = told(&workload(10, &jobs.collect::<Vec<_>>()), &[], policy).gauges;
@@ -101,10 +101,10 @@ fn who_is_no_pivot_any_more_blocks_nobody() {
     assert_eq!(starts[6..], [100, 1_100, 2_130, 130]);
 }
 
-/// Everybody is delayed by 100 s. Job 1 needs the whole machine and is promised 1,100, when job 0 ends. Job 2, behind it, may
+/// Every job is delayed by 100 s. Job 1 needs the whole machine and is promised 1,100, when job 0 ends. Job 2, behind it, may
 /// start from 220 on and job 3 from 400 on, and both end before 1,100. That is seen at once where the end of a delay is an
 /// event; else at the next event: the arrival of job 3 at 300; and after 400 the end of job 0, when job 1 takes all until
-/// 1,150. Job 0 finds nobody running, so that the end of its delay is an event anyway.
+/// 1,150. Job 0 finds no job running, so that the end of its delay is an event anyway.
 #[test]
 fn the_end_of_a_delay_behind_the_pivot() {
     let w = workload(4, &[(0, 2, 1_000, 1_000), (110, 4, 50, 50), (120, 1, 30, 30), (300, 1, 10, 10)]);
@@ -119,7 +119,7 @@ fn the_end_of_a_delay_behind_the_pivot() {
     }
 }
 
-/// The same where nobody is seen before: job 0 appears at 60, for nobody runs. Job 1 appears at 160, or at the next event, the
+/// The same where no job is seen before: job 0 appears at 60, for none runs. Job 1 appears at 160, or at the next event, the
 /// arrival of job 2 at 300; and job 2 at 360, or when job 0 ends.
 #[test]
 fn the_end_of_a_delay_in_hiding() {
@@ -141,7 +141,7 @@ fn while_the_delay_falls(procs: Procs, job2: (Procs, i64), later: &[(i64, Procs,
 const FALLING: &str = "delay=1000,batch=1,first-change=zero";
 
 /// Job 2 is promised 1,525, when its delay is over. Where the present delay counts, that is over at 1,025, but a promise is
-/// never moved. Job 4 behind it may start at 1,050: the end of a delay is an event, if need be because nobody runs.
+/// never moved. Job 4 behind it may start at 1,050: the end of a delay is an event, if need be because no job runs.
 #[test]
 fn a_promise_outlasts_the_delay_it_was_made_for() {
     let w = while_the_delay_falls(4, (2, 200), &[(50, 4, 200)]);
@@ -178,7 +178,7 @@ fn promises_behind_a_deposed_pivot_stay() {
 }
 
 /// Job 4, which needs nine, is promised 3,060, when job 5 ends, and job 6 the end of job 4 at 23,060. At 1,525 job 2 deposes
-/// job 4 and starts on the two that are free, also beside job 6; so job 4 has to wait until it ends at 31,525. Nobody ends at
+/// job 4 and starts on the two that are free, also beside job 6; so job 4 has to wait until it ends at 31,525. No job ends at
 /// 23,060 then, and job 6 starts all the same.
 #[test]
 fn a_promise_behind_a_deposed_pivot_is_kept() {
@@ -242,7 +242,7 @@ fn an_end_may_come_after_an_arrival_of_its_second() {
     assert_eq!(started(&mut session, 100), 1);
 }
 
-/// Job 0 ends early, after 500 s, so that everybody is predicted to run as long. Jobs 1 and 2 are ready, but not job 3 in the
+/// Job 0 ends early, after 500 s, so that every job is predicted to run as long. Jobs 1 and 2 are ready, but not job 3 in the
 /// same queue: job 1 starts at once with all processors, the two others when it ends.
 #[test]
 fn predicted_anew_beside_a_delayed_job() {
@@ -271,7 +271,7 @@ fn an_overdue_job_keeps_what_others_might_borrow() {
     assert_eq!(starts(&w, "multiqueue(bounds=100,own=split)"), [0, 0, 150, 250, 260, 260]);
 }
 
-/// Where a pivot is deposed, whoever was refused because of its promise is looked at again with the next event. Job 8 is
+/// Where a pivot is deposed, a job that was refused because of its promise is looked at again with the next event. Job 8 is
 /// promised 3021, beside job 4, which leaves nothing for job 5 (2,500 s). At 1525 the delay of job 6 is over, which takes the place of
 /// job 8 and starts; 2 processors stay free. Job 9 arrives at 1600: job 5 starts, for at 3021 job 4 leaves 3 now.
 #[test]
@@ -365,8 +365,8 @@ fn a_promised_time_at_which_nothing_ends() {
     }
 }
 
-/// The borders may move in the very second of the first arrivals, from four queues to two: no queue is without a partition. Nobody
-/// runs for longer than that second, so everybody starts in it.
+/// The borders may move in the very second of the first arrivals, from four queues to two: no queue is without a partition. No job
+/// runs for longer than that second, so every job starts in it.
 #[test]
 fn borders_may_move_before_the_first_pass() {
     let jobs: Vec<_> = (0..10).map(|i| (0, if i == 8 { 2 } else { 1 }, if i < 8 { 1 } else { 2 }, 0)).collect();
@@ -376,7 +376,7 @@ fn borders_may_move_before_the_first_pass() {
     }
 }
 
-/// Where the end of a delay is no event, it is none either for whoever looks at the present delay: job 1 starts when job 0 ends.
+/// Where the end of a delay is no event, it is none either for a job that looks at the present delay: job 1 starts when job 0 ends.
 #[test]
 fn without_events_of_its_own_a_delay_is_seen_at_the_next_one() {
     let jobs = [(0, 1, 9_000, 9_000), (0, 1, 20_000, 20_000)];
@@ -389,7 +389,7 @@ fn without_events_of_its_own_a_delay_is_seen_at_the_next_one() {
     }
 }
 
-/// A delay that nobody has changes nothing: no job here is of the longest class.
+/// A delay that no job has changes nothing: no job here is of the longest class.
 #[test]
 fn a_delay_for_nobody_changes_nothing() {
     let jobs = [(0, 1, 1, 1), (0, 5, 1_001, 1_001), (0, 1, 1_001, 1_001), (0, 1, 3_304, 3_304), (0, 5, 1, 1)];

@@ -1,4 +1,4 @@
-//! What multiple queues guarantee, on made-up workloads: promises are kept, partitions sum to the machine, nobody starves,
+//! What multiple queues guarantee, on made-up workloads: promises are kept, partitions sum to the machine, no job starves,
 //! whatever the predictions.
 
 use crate::common::{spec, starts, workload};
@@ -94,11 +94,11 @@ fn observe(workload: &Workload, policy: &str, observer: &mut impl Observer) {
     simulation.run(observer).unwrap_or_else(|e| panic!("{policy}: {e}"));
 }
 
-/// Who could start beside all that run and all that have a promise, and waits.
+/// Jobs that could start beside all that run and all that have a promise, and wait.
 struct Overlooked<'a> {
     workload: &'a Workload,
     waiting: BTreeSet<JobId>,
-    /// Those who wait and have a promise.
+    /// Jobs that wait and have a promise.
     promised: BTreeMap<JobId, Time>,
     running: BTreeMap<JobId, Time>,
     found: Option<(Time, JobId)>,
@@ -117,7 +117,7 @@ impl Overlooked<'_> {
         overlooked.found
     }
 
-    /// Processors of nobody at a time, as estimates say; what should have ended ends in the next second.
+    /// Free processors at a time, as estimates say; what should have ended ends in the next second.
     fn free(&self, now: Time, at: Time) -> Procs {
         let until = |(&id, &start): (&JobId, &Time)| {
             let job = self.workload.job(id);
@@ -181,7 +181,7 @@ const EVERY: [&str; 14] = [
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
-    /// With exact estimates a promise is never moved and is kept to the second. Whoever has waited longest is the first of its
+    /// With exact estimates a promise is never moved and is kept to the second. The job that has waited longest is the first of its
     /// queue and has one; the last job has to wait for another.
     #[test]
     fn exact_estimates_keep_every_promise(raw in raw()) {
@@ -219,7 +219,7 @@ proptest! {
         }
     }
 
-    /// Nobody waits behind a pivot who would disturb no promise, however wrong estimates are, and who comes when.
+    /// No job waits behind a pivot that would delay no promise, however wrong estimates are, and whenever jobs come.
     #[test]
     fn nobody_is_overlooked(raw in raw(), outlived in any::<bool>()) {
         let workload = made(&raw, false, outlived);

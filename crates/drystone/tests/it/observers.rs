@@ -1,4 +1,4 @@
-//! Those who watch a simulation: everything is told, in order, through references and pairs as well; what is made of it, by
+//! What watches a simulation: everything is told, in order, through references and pairs as well; what is made of it, by
 //! hand.
 
 use crate::common::{Outcomes, spec, workload};
@@ -44,7 +44,7 @@ impl Policy for Script {
     }
 }
 
-/// A policy that starts everybody at once, and notes who is the oldest.
+/// A policy that starts every job at once, and notes which is the oldest.
 #[derive(Serialize, Deserialize, Default)]
 struct Usher(Vec<JobId>);
 
@@ -182,7 +182,7 @@ fn everything_is_told_in_order() {
     let mut direct = Diary::default();
     watch(&mut direct);
     assert_eq!(direct.0, expected);
-    // Through a reference, and as either of a pair, whoever the other is.
+    // Through a reference, and as either of a pair, whatever the other is.
     let mut referred = Diary::default();
     watch(&mut &mut referred);
     assert_eq!(referred.0, expected);
@@ -236,8 +236,8 @@ fn outcomes(w: &Workload, policy: &str) -> Vec<Outcome> {
     seen.0.into_iter().map(|o| o.expect("every job ends")).collect()
 }
 
-/// Who is reserved for: who waits and then starts as the head counts from its start where no plan was announced for it; who
-/// starts upon arrival, and who overtakes, does not; and under policies without reservations nobody does. 3 processors: job 0
+/// Jobs with a reservation: a job that waits and then starts as the head counts from its start where no plan was announced for it;
+/// one that starts upon arrival, or overtakes, does not; and under policies without reservations none does. 3 processors: job 0
 /// holds 2 until 10 and job 1 one until 5; job 2 needs all, and job 3, for which nothing is free at first, overtakes it at 5.
 #[test]
 fn first_reservations_by_hand() {
@@ -255,7 +255,7 @@ fn first_reservations_by_hand() {
     let w = workload(4, &[(0, 3, 10, 10), (1, 2, 10, 10), (2, 2, 20, 20)]);
     let seen: Vec<_> = outcomes(&w, "easy").iter().map(|o| (o.start.0, o.first_reservation.map(|t| t.0))).collect();
     assert_eq!(seen, [(0, None), (10, Some(10)), (10, Some(10))]);
-    // With `arrive=fits` nobody looks at job 1 before job 0 ends, and nobody had a start announced before.
+    // With `arrive=fits` job 1 is not looked at before job 0 ends, and no job had a start announced before.
     let w = workload(1, &[(0, 1, 100, 100), (10, 1, 5, 5)]);
     for (policy, reserved) in [("easy(arrive=fits)", Some(100)), ("easy(arrive=fits,reserve=0)", None), ("fcfs", None)]
     {
@@ -335,7 +335,7 @@ fn arrivals_out_of_order_are_refused() {
 }
 
 /// Conservative plans by hand, as they are announced: job 1 is promised 100 and job 2 110, and when job 0 ends at 10 instead
-/// of 100, job 1 starts, and job 2 is promised 20. Who can start at once is promised nothing, and nobody twice the same.
+/// of 100, job 1 starts, and job 2 is promised 20. A job that can start at once is promised nothing, and none twice the same.
 #[test]
 fn conservative_announces_what_has_changed() {
     #[derive(Default)]

@@ -60,7 +60,7 @@ fn first(view: &View<'_>) -> Option<Actions> {
     Some(actions)
 }
 
-/// Whoever decides outside what the policy would have decided gets its schedule, and sees each action's effect at once.
+/// A driver that decides what the policy would have decided gets its schedule, and sees each action's effect at once.
 #[test]
 fn decisions_from_outside_are_as_good() {
     let workload = generated();
@@ -118,7 +118,7 @@ fn it_is_saved_at_a_pass_as_well() {
     }
 }
 
-/// What cannot be is refused: actions between passes, and jobs that do not fit. Who does nothing leaves jobs for ever.
+/// What cannot be is refused: actions between passes, and jobs that do not fit. Doing nothing leaves jobs for ever.
 #[test]
 fn what_is_impossible_outside_is_refused() {
     let workload = workload(4, &[(0, 3, 100, 100), (0, 2, 100, 100)]);
@@ -138,7 +138,7 @@ fn what_is_impossible_outside_is_refused() {
     assert!(matches!(left, SimulationError::Starved { waiting: 2, .. }), "{left}");
 }
 
-/// Who acts from outside may ask for a pass at a time at which nothing else happens.
+/// A driver outside may ask for a pass at a time at which nothing else happens.
 #[test]
 fn a_pass_can_be_asked_for() {
     let workload = workload(4, &[(0, 3, 100, 100)]);

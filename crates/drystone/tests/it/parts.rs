@@ -159,7 +159,7 @@ proptest! {
         for &(which, key, procs) in &changes {
             let place = which as usize % list.len();
             let new = Waiting { key, procs, ..list[place] };
-            // Neither between others nor behind them all is anybody who is not there.
+            // Neither between others nor behind them all is a job that is not there.
             for key in [list[place].key, 30] {
                 let absent = Place { key, id: JobId(1_000) };
                 prop_assert_eq!(queue.replace(absent, new), None);
@@ -217,7 +217,7 @@ fn the_longest_jobs_are_found_on_the_widest_machines() {
             assert_eq!(queue.next_admitted(after, &everywhere), next, "{run} s");
         }
         assert_eq!(queue.next_fit(Some(job(299).place()), Fit::anything(10_000_000)), None);
-        // One second less than they run, and no extra processors: nobody.
+        // One second less than they run, and no extra processors: none.
         let fit = Fit { free: 10_000_000, window: Span(run - 1), extra: 0 };
         assert_eq!(queue.next_fit(None, fit), None, "{run} s");
         assert_eq!(queue.next_fit(None, Fit { window: Span(run), ..fit }), Some(job(0)), "{run} s");
@@ -239,7 +239,7 @@ fn expansion_factors_by_hand() {
     );
     // No run time counts as a second: 1 + 10/1 is more than 1 + 100/50.
     assert!(more_expanded(&job(1, 90, 0), &job(0, 0, 50), now));
-    // Who comes later than now has not waited.
+    // A job that comes later than now has not waited.
     assert!(
         more_expanded(&job(1, 100, 9), &job(2, 500, 3), now) && !more_expanded(&job(2, 500, 3), &job(1, 100, 9), now)
     );

@@ -111,7 +111,7 @@ fn short_names_in_variants() {
     }
 }
 
-/// Whoever repeats a study means its variant of a policy, where it has one, unless the text names another.
+/// Repeating a study means its variant of a policy, where it has one, unless the text names another.
 #[test]
 fn policies_of_a_study_are_those_it_had() {
     for (text, study, meant) in [

@@ -42,11 +42,11 @@ fn fallbacks_by_hand() {
     assert_eq!(predicted("recent(3,fallback=estimate)", &history, 1_000), Prediction::given(Span(1_000)));
     assert_eq!(predicted("recent(3,fallback=relative)", &[], 1_000), Prediction::given(Span(1_000)));
     assert_eq!(predicted("recent(2,fallback=relative)", &history, 1_000), Prediction::learned(Span(70)));
-    // Who asked for no time at all and took none was right.
+    // An estimate of no time at all was right for a job that took none.
     assert_eq!(predicted("recent(3,fallback=relative)", &[(0, 0)], 1_000), Prediction::given(Span(1_000)));
 }
 
-/// Who takes no choices gets none, however sensible they look.
+/// A predictor without choices gets none, however sensible they look.
 #[test]
 fn some_predictors_take_nothing() {
     for (text, good) in [

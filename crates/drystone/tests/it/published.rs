@@ -209,7 +209,7 @@ const AVERAGES: [Averages; 16] = [
         [[363.5, 80.55], [17.0, 3.58], [98.1, 66.83], [101.4, 19.18]],
         [[363.0, 81.0], [17.0, 3.6], [98.0, 67.0], [100.0, 19.0]],
     ),
-    // The paper's own figures of these five are met by nobody; see the deviations that the test prints.
+    // The paper's own figures of these five are met by no policy; see the deviations that the test prints.
     (
         "x2+",
         [[359.3, 88.64], [16.5, 3.58], [99.3, 71.98], [107.7, 30.06]],

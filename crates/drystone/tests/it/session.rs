@@ -34,7 +34,7 @@ fn what_is_here_is_counted() {
     assert_eq!(levels(&s), (4, 3, 9, 0, 0));
     assert_eq!(decide(&mut s, 2), [0]);
     assert_eq!(levels(&s), (1, 2, 6, 1, 0));
-    // Who runs is not withdrawn, nor who has never been here.
+    // A running job is not withdrawn, nor one that has never been here.
     assert!(!s.cancel(Time(3), JobId(0)) && !s.cancel(Time(3), JobId(7)));
     assert!(s.cancel(Time(3), JobId(1)));
     assert!(!s.cancel(Time(3), JobId(1)), "it is gone");
@@ -59,7 +59,7 @@ fn only_a_scheduler_that_foresees_needs_the_truth() {
 /// a minute, 15 minutes, which is beyond its estimate, and beyond that a minute and 15 minutes more.
 #[test]
 fn predictions_expire_and_are_corrected() {
-    // Whoever plans for everybody has to decide after every correction.
+    // A policy that plans every job has to decide after every correction.
     let mut s = session(1, "conservative(predict=recent(2),correct=gradual)");
     assert_eq!(s.deadline(), None);
     for (submit, run) in [(0, 2), (10, 4)] {
@@ -85,7 +85,7 @@ fn predictions_expire_and_are_corrected() {
     assert_eq!(s.deadline(), None);
 }
 
-/// A conservative plan wakes when the next start is due, also where it was saved and restored, and nobody wakes it twice.
+/// A conservative plan wakes when the next start is due, also where it was saved and restored, and nothing wakes it twice.
 #[test]
 fn a_plan_wakes_in_time() {
     let mut s = session(2, "conservative(notice=late)");
@@ -127,8 +127,8 @@ fn jobs_that_have_just_come_are_predicted_anew() {
     }
 }
 
-/// The table of jobs does not grow for ever where a cluster does not stop: who has ended is dropped with the next decision,
-/// unless somebody older is still here.
+/// The table of jobs does not grow for ever where a cluster does not stop: a job that has ended is dropped with the next decision,
+/// unless an older job is still here.
 #[test]
 fn whoever_has_ended_is_forgotten() {
     let mut s = session(2, "fcfs");

@@ -95,7 +95,7 @@ fn impossible_machines_are_refused() {
     }
 }
 
-/// A policy that counts whoever is past its prediction as gone cannot be simulated where jobs outlive theirs: three of
+/// A policy that counts a job past its prediction as gone cannot be simulated where jobs outlive theirs: three of
 /// four do, by up to a second.
 #[test]
 fn policies_that_need_punctual_jobs_say_who_is_not() {
@@ -167,7 +167,7 @@ fn only_jobs_that_are_here_are_predicted_anew_and_not_to_less_than_nothing() {
     }
 }
 
-/// A policy that starts whoever comes at 0, whatever is free, and at 10 one more.
+/// A policy that starts every job that comes at 0, whatever is free, and at 10 one more.
 #[derive(Serialize, Deserialize)]
 struct Rash {
     come: Vec<JobId>,
@@ -211,7 +211,7 @@ fn broken_contracts_are_found_out() {
     let jobs = [(0, 1, 20, 20), (0, 1, 20, 20), (10, 1, 5, 5)];
     assert!(error(2, &jobs, 0, Pass::Instant).contains("at 10, job #0: cannot start: it is Running"));
     assert!(error(9, &jobs, 0, Pass::Instant).contains("at 10, job #0: cannot start: it is Running"));
-    // Jobs 0 to 2 run, and nobody ever starts job 3.
+    // Jobs 0 to 2 run, and job 3 is never started.
     let jobs = [(0, 1, 5, 5), (0, 1, 5, 5), (10, 1, 5, 5), (11, 1, 5, 5)];
     assert!(
         error(9, &jobs, 2, Pass::Instant).contains("leaves 1 waiting and 0 suspended jobs for ever; the first is #3")
@@ -260,7 +260,7 @@ fn priorities_are_not_ignored() {
     }
 }
 
-/// Says at each pass that whoever runs will have run for a second in all, and lets whoever fits start.
+/// Says at each pass that each running job will have run for a second in all, and starts every job that fits.
 #[derive(Serialize, Deserialize, Default)]
 struct Hopes {
     waiting: Vec<u32>,
@@ -304,7 +304,7 @@ fn whoever_has_run_for_longer_is_not_predicted_to_have_ended() {
             let scheduler = Scheduler { policy: Box::new(Hopes::default()), forecast, pass };
             let mut schedule = Schedule::default();
             Simulation::new(w.machine(), scheduler, Replay::new(&w)).run(&mut schedule).expect("no way back in time");
-            // Whoever fits starts: the one that needs the whole machine comes last.
+            // Every job that fits starts: the one that needs the whole machine comes last.
             let spans = [(0, 90), (350, 430), (10, 50), (90, 120), (50, 350)].map(|(s, e)| Some((Time(s), Time(e))));
             assert_eq!(schedule.spans, spans);
         }

@@ -10,7 +10,7 @@ fn spans(w: &Workload, policy: &str) -> Vec<(i64, i64)> {
     simulate(w, policy).spans.iter().map(|s| s.map(|(start, end)| (start.0, end.0)).expect("every job ends")).collect()
 }
 
-/// A has declared 100 s and runs for 150. Ten seconds more at 100, and so on, disturb nobody where nobody waits but B,
+/// A has declared 100 s and runs for 150. Ten seconds more at 100, and so on, delay no job where none waits but B,
 /// which has room beside it; nor where W waits for L, which runs for 1,000 s, even though W bears no delay at all.
 #[test]
 fn who_disturbs_nobody_gets_more_time() {
@@ -45,7 +45,7 @@ fn more_time_is_priced_against_killing() {
     }
 }
 
-/// Who runs beyond its declared 100 or 110 s is killed when somebody needs its processors, who should have ended first
+/// A job that runs beyond its declared 100 or 110 s is killed when another needs its processors, the one that should have ended first
 /// going first, and no sooner nor more of them than are needed.
 #[test]
 fn guests_go_one_after_the_other() {
@@ -64,7 +64,7 @@ fn guests_go_one_after_the_other() {
 }
 
 /// A has declared 100 s and runs for 1,000; W comes at 30, needs the whole machine and bears no delay. Corrections at 100 and
-/// later give A no more than it had declared: it is killed then. Where nobody waits, only `kill` does that.
+/// later give A no more than it had declared: it is killed then. Where no job waits, only `kill` does that.
 #[test]
 fn a_correction_gives_no_more_than_was_declared() {
     let disturbing = workload(2, &[(0, 1, 100, 1_000), (30, 2, 20, 20)]);
@@ -95,7 +95,7 @@ fn a_short_prediction_is_outlived_up_to_what_was_declared() {
 }
 
 /// A job that is to be killed holds its processors until the machine says that it has ended. Until then nothing is
-/// decided, and nobody wakes the policy for what is due meanwhile: not at 110 for the next one.
+/// decided, and nothing wakes the policy for what is due meanwhile: not at 110 for the next one.
 #[test]
 fn kills_are_waited_for() {
     let mut s = Session::new(Machine::new(2), spec("slack(tick=kill)").scheduler());

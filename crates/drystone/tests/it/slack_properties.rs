@@ -186,7 +186,7 @@ proptest! {
         prop_assert_eq!(starts(&slack, None, &workload, &cancelled).0, conservative);
     }
 
-    /// A policy that kills at the estimate does what a log does whose jobs were killed there; corrections give nobody more.
+    /// A policy that kills at the estimate does what a log does whose jobs were killed there; corrections give no job more.
     #[test]
     fn killing_is_as_if_the_log_had_been_cut(
         raw in unruly(),
@@ -226,13 +226,13 @@ proptest! {
         prop_assert_eq!(seen, whole);
     }
 
-    /// Running on until somebody needs the processors hurts nobody: every job starts when it would with killing, and a job
+    /// Running on until a job needs the processors delays none: every job starts when it would with killing, and a job
     /// that is alone runs to its end.
     #[test]
     fn guests_leave_when_they_are_in_the_way(raw in unruly()) {
         let alone: Vec<Raw> = raw.iter().take(1).copied().collect();
         let runs = schedule("slack(awt=50,tick=overrun)", &workload(&alone));
-        prop_assert_eq!(runs[0].1 - runs[0].0, alone[0].3, "nobody else is there");
+        prop_assert_eq!(runs[0].1 - runs[0].0, alone[0].3, "no other job is there");
         let killed = schedule("slack(awt=50,tick=kill)", &workload(&raw));
         let guests = schedule("slack(awt=50,tick=overrun)", &workload(&raw));
         let starts = |s: &[(i64, i64)]| s.iter().map(|span| span.0).collect::<Vec<_>>();

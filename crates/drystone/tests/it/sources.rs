@@ -79,7 +79,7 @@ fn what_a_source_sends_is_checked_and_the_source_is_named() {
     assert!(far.expect_err("far").to_string().contains("has a time beyond"));
 }
 
-/// Who was told of as withdrawn, and who as ended: with start, end, and what was received.
+/// Jobs told of as withdrawn, and as ended: with start, end, and what was received.
 #[derive(Default)]
 struct Told {
     cancelled: Cell<Vec<JobId>>,

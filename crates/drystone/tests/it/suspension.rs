@@ -33,7 +33,7 @@ fn two_equal_tasks_suspend_each_other_as_often_as_computed() {
         let down = exact - 0.001;
         let more = outcomes(&w, &format!("ss(sf={down:.6},every=1)"));
         assert_eq!(more.iter().map(|o| o.suspensions).sum::<u32>(), n + 1, "SF = {down}");
-        // Who waits has waited all the time that the other ran: its factor is 1 + (waited) / LENGTH.
+        // A job that waits has waited all the time that the other ran: its factor is 1 + (waited) / LENGTH.
         let mut starts: Vec<i64> = segments.list.iter().map(|s| s.start.0).collect();
         starts.sort_unstable();
         let mut waited = [0, 0];
@@ -73,7 +73,7 @@ fn who_is_withdrawn_is_not_suspended_instead() {
     }
 }
 
-/// Task 0 has had its slice of 10 s by 10, when task 1 takes the machine, and is withdrawn at 15. So nobody is there to go on
+/// Task 0 has had its slice of 10 s by 10, when task 1 takes the machine, and is withdrawn at 15. So no job is there to resume
 /// but task 1, which task 2 interrupts from 20 to 70.
 #[test]
 fn who_is_withdrawn_while_suspended_never_goes_on() {
@@ -119,7 +119,7 @@ fn every_job_as_wide_as_the_machine() {
     }
 }
 
-/// Nobody has had its slice: nobody is suspended, and whoever fits the free processors starts.
+/// No job has had its slice: none is suspended, and every job that fits the free processors starts.
 #[test]
 fn a_slice_longer_than_any_job() {
     let w = workload(4, &[(0, 3, 500, 500), (10, 2, 100, 100), (20, 1, 50, 50), (30, 4, 10, 10)]);
@@ -217,7 +217,7 @@ proptest! {
     fn schedules_are_sound(w in random_jobs(), at in 0usize..16, price in 0usize..4) {
         let price = ["", "[suspension]\nlargest = 100\nrate = 50", "[suspension]\nlargest = 200\nrate = 100\npays = 'both'\nbusy = true",
             "[suspension]\nlargest = 200\nrate = 100\npays = 'read'"][price];
-        // With SF = 1 and a price nobody may ever end: that is an error of its own.
+        // With SF = 1 and a price no job may ever end: that is an error of its own.
         let platform = if POLICIES[at].contains("sf=1,") { "" } else { price };
         let platform = Platform::from_toml(platform).expect("a platform");
         let (found, segments) = run(&w, POLICIES[at], &platform).expect("every job ends");
@@ -246,7 +246,7 @@ proptest! {
     }
 }
 
-/// Where every suspension costs more than is run between two, nobody would ever end: that is said, not computed for ever.
+/// Where every suspension costs more than is run between two, no job would ever end: that is said, not computed for ever.
 #[test]
 fn endless_thrashing_is_found_out() {
     let w = workload(4, &[(0, 4, 6_000, 6_000), (0, 4, 6_000, 6_000)]);

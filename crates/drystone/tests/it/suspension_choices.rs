@@ -19,7 +19,7 @@ impl Observer for Reasons {
 
 /// Job 0 has run on 0-2 until 60, when job 1, as long as it has waited, took all 4 processors until 119. Job 2 needs 2: its
 /// expansion factor is (49 + 600) / 600 = 1.08 then and that of job 0 (59 + 6,000) / 6,000 = 1.01. It may take what job 0
-/// owns where nobody cares, and where it need only be as urgent; not where it has to be twice as urgent, nor where none may
+/// owns where that does not matter, and where it need only be as urgent; not where it has to be twice as urgent, nor where none may
 /// outside of the preemption routine, which runs every minute. There it suspends job 0 at 720: (650 + 600) / 600 is more than
 /// twice 1.01, and (590 + 600) / 600 is not. Either way job 0 is off its processors for 59 and 600 s.
 #[test]
@@ -94,7 +94,7 @@ fn owned_processors_are_had_at_the_next_tick() {
     assert_eq!(starts(&with_g, "ss(place=never)")[3], 1140);
 }
 
-/// The same where the next who may suspend anybody is the owner itself: X, whose 60 s are wrong, takes V's place at the
+/// The same where the next that may suspend a job is the owner itself: X, whose 60 s are wrong, takes V's place at the
 /// tick of 120, (119 + 60) / 60, and V has to wait for almost 5,000 s to be twice as urgent again. F is there at 130.
 #[test]
 fn owned_processors_are_had_while_their_owner_has_to_wait() {
@@ -154,7 +154,7 @@ fn the_limit_itself_shelters_nobody() {
 }
 
 /// Of 128 processors job 1 has the last. Job 2 takes the others at 10 and job 0 takes them back at 3,010, when its factor is
-/// (3,000 + 1,000) / 1,000, twice the 2 of job 2. Job 1 is in nobody's way.
+/// (3,000 + 1,000) / 1,000, twice the 2 of job 2. Job 1 is in no job's way.
 #[test]
 fn neighbours_are_not_in_the_way() {
     let w = workload(128, &[(0, 127, 1000, 1000), (0, 1, 5000, 5000), (0, 127, 10, 4000)]);

@@ -11,7 +11,7 @@ struct Story {
 }
 
 impl Story {
-    /// Jobs that meet nobody.
+    /// Jobs that meet no other.
     fn quiet(mut self, number: usize) -> Story {
         for _ in 0..number {
             self.jobs.push((self.now, 1, 1, 1));
@@ -20,7 +20,7 @@ impl Story {
         self
     }
 
-    /// Pairs, so that each is two completions and one suspension: who needs 1 s has a factor of 1 plus the seconds
+    /// Pairs, so that each is two completions and one suspension: a job that needs 1 s has a factor of 1 plus the seconds
     /// waited, so up to SF = 10 it suspends the other, which has a factor of 1, before its 10 s are over.
     fn suspensions(mut self, number: usize) -> Story {
         for _ in 0..number {
@@ -30,7 +30,7 @@ impl Story {
         self
     }
 
-    /// SF in thousandths: who needs 1,000 s takes the place of a job that never waited when it has waited SF − 1 times
+    /// SF in thousandths: a job that needs 1,000 s takes the place of a job that never waited when it has waited SF − 1 times
     /// as long.
     fn factor(mut self, policy: &str) -> i64 {
         self.jobs.extend([(self.now, 1, 100_000, 100_000), (self.now, 1, 1_000, 1_000)]);
@@ -81,7 +81,7 @@ fn who_was_suspended_goes_on_at_the_very_second() {
     }
 }
 
-/// A tick may have several passes. At the first of them job 0 finds somebody in its way who gives way and somebody who does not; when
+/// A tick may have several passes. At the first of them job 0 finds one job in its way that gives way and one that does not; when
 /// the second has ended in that very second, it goes on. Found by a program that was written from the rules alone.
 #[test]
 fn who_was_suspended_goes_on_at_the_second_pass_of_a_tick() {
@@ -108,7 +108,7 @@ fn centuries_are_counted_to_the_second() {
     assert_eq!(starts(&w, "ss"), [0, 3_600_000_000]);
 }
 
-/// Times before the origin are times like any other: who comes earlier by a multiple of `every` is served as much
+/// Times before the origin are times like any other: a job that comes earlier by a multiple of `every` is served as much
 /// earlier.
 #[test]
 fn nothing_is_slept_through_before_time_zero() {

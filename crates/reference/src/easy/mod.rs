@@ -15,14 +15,14 @@ pub use order::Order;
 
 use crate::{JobIn, JobOut};
 
-/// First come, first served: nobody overtakes.
+/// First come, first served: no job overtakes.
 #[must_use]
 pub fn fcfs(jobs: &[JobIn], machine: i64) -> Vec<JobOut> {
     let policy = Easy { reservations: Reservations::NoOvertaking, ..Easy::default() };
     run(&policy, jobs, machine).schedule()
 }
 
-/// First fit: whoever fits starts, in order of arrival; nobody has a reservation.
+/// First fit: a job that fits starts, in order of arrival; no job has a reservation.
 #[must_use]
 pub fn first_fit(jobs: &[JobIn], machine: i64) -> Vec<JobOut> {
     let policy = Easy { reservations: Reservations::First(0), ..Easy::default() };

@@ -31,14 +31,14 @@ pub enum Overdue {
     Stale,
 }
 
-/// Who holds a reservation during a pass.
+/// Which jobs hold a reservation during a pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reservations {
-    /// Nobody overtakes at all: starts stop at the first job that does not fit.
+    /// No job overtakes at all: starts stop at the first job that does not fit.
     NoOvertaking,
     /// The first so many jobs that cannot start.
     ///
-    /// * 0: whoever fits starts, after the front of the queue in backfill order.
+    /// * 0: a job that fits starts, after the front of the queue in backfill order.
     /// * 1: EASY; the shadow and the extra processors decide ([`Extra`], [`Overdue`]).
     /// * k ≥ 2: the queue is walked in queue order. A job that can start now without disturbing the reservations made so far
     ///   in this pass starts; any other gets one at its earliest start. The walk stops with the k-th reservation; the jobs
@@ -56,11 +56,11 @@ pub struct Easy {
     pub extra: Extra,
     /// What a passed predicted end means.
     pub overdue: Overdue,
-    /// Order of the queue: who is the head.
+    /// Order of the queue: which job is the head.
     pub queue: Order,
     /// Order in which jobs behind the head are tried.
     pub backfill: Order,
-    /// Who holds a reservation.
+    /// Which jobs hold a reservation.
     pub reservations: Reservations,
     /// What the run time of an arriving job is taken to be.
     pub predictor: Predictor,

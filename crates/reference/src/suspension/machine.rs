@@ -24,7 +24,7 @@ pub(super) struct Machine<'a> {
     pub(super) jobs: &'a [JobIn],
     pub(super) now: i64,
     overhead: &'a [i64],
-    /// F: processors on which nobody runs.
+    /// F: processors on which no job runs.
     free: Set,
     doing: Vec<Doing>,
     fresh: BTreeSet<usize>,
@@ -137,7 +137,7 @@ impl<'a> Machine<'a> {
         self.running.iter().copied().filter(|&r| self.sets[r].meets(set)).collect()
     }
 
-    /// F: processors on which nobody runs.
+    /// F: processors on which no job runs.
     pub(super) fn free(&self) -> Set {
         self.free
     }

@@ -14,7 +14,7 @@
 //! - A job that still runs at the end that the plan has it at, because its prediction is not corrected, is planned to run for
 //!   as long again as it is over its prediction, at least a minute; then jobs are put back, too.
 //! - Putting back can delay jobs now. A delay uses up slack, down to none, and may break the promise.
-//! - Nothing is planned before somebody waits: how long a job is over its prediction is seen then.
+//! - Nothing is planned before a job waits: how long a job is over its prediction is seen then.
 //! - With late notice nothing of this is seen before the next instant that the plan knew about; what predicts learns of every
 //!   end at once. The end that the plan had a job at is such an instant even if the job is given more time in that very
 //!   second.
@@ -37,7 +37,7 @@ pub enum Notice {
     Late,
 }
 
-/// Who decides.
+/// What decides.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Scheduler<'a> {
     /// Every job gets a start time when it arrives; early ends move jobs up, never back (rules 7 and 8).
@@ -172,7 +172,7 @@ struct Running {
 
 impl World<'_> {
     /// Rule 4: the next arrival, planned start, real end, or end of a prediction that is corrected, and with late notice, while
-    /// somebody waits, the next end that the plan has.
+    /// a job waits, the next end that the plan has.
     fn next_instant(&self) -> Option<i64> {
         let arrival = self.jobs.get(self.arrived).map(|job| job.submit);
         let planned = self.waiting.iter().filter_map(|w| w.start).min();
@@ -260,7 +260,7 @@ impl World<'_> {
         }
     }
 
-    /// Looks at the plan: first what has changed, then these newcomers, then who is due.
+    /// Looks at the plan: first what has changed, then these newcomers, then jobs that are due.
     fn pass(&mut self, newcomers: std::ops::Range<usize>) {
         let now = self.now;
         // a. Ends. One compression if at least one of them is early, or where predictions have changed or were outlived.

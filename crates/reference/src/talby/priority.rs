@@ -169,7 +169,7 @@ impl World<'_> {
         let Importance { user, political } = settings.importance.get(j).copied().unwrap_or_default();
         let weigh = |scheduler: f64| (user + political + scheduler) / 3.0;
         let new = Newcomer { procs: job.procs, span: self.span(j), priority: weigh(0.5) };
-        // Nobody moves.
+        // No job moves.
         let start = self.earliest(&self.plan(), j);
         let fallback =
             Candidate { start, moves: Vec::new(), price: settings.exponents.of_waiting(job.procs, start - self.now) };

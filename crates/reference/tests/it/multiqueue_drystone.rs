@@ -79,7 +79,7 @@ proptest! {
             let found = seen(ours, &workload);
             let starts = |s: &[(i64, Option<i64>)]| s.iter().map(|s| s.0).collect::<Vec<_>>();
             prop_assert_eq!(starts(&found), naive.schedule.iter().map(|o| o.start).collect::<Vec<_>>(), "{}", ours);
-            // The first promise is what is announced, except to those who start upon arrival.
+            // The first promise is what is announced, except to jobs that start upon arrival.
             if policy.delay.is_none_or(|d| !d.hidden) {
                 for (id, (found, promised)) in found.iter().zip(&naive.promised).enumerate() {
                     prop_assert_eq!(found.1, promised.filter(|&at| at > jobs[id].submit), "{}, job {}", ours, id);

@@ -74,7 +74,7 @@ fn compare(policy: &str, scheduler: Scheduler<'_>, notice: Notice, forecast: For
             shown(&jobs)
         );
     }
-    // The first thing a job is told is its promise; who is told nothing starts at once.
+    // The first thing a job is told is its promise; a job that is told nothing starts at once.
     for (j, (out, told)) in seen.0.iter().enumerate() {
         match told.first() {
             Some(first) => assert_eq!(first.latest, theirs.promised[j], "{policy}, job {j}"),

@@ -52,7 +52,7 @@ fn trial(bench: &Bench<'_>, parts: &[Workload], spec: &PolicySpec, jobs: usize, 
     let scheduler = scheduler(spec, priorities, part).ok()?;
     let mut simulation = Simulation::new(part.machine(), scheduler, Replay::new(part)).on(&bench.platform);
     let (mut seen, since, mut steps) = (Seen::default(), Instant::now(), 0_u32);
-    // What breaks its contract is found out when it is simulated in earnest.
+    // A broken contract is reported by the simulation itself.
     while simulation.step(&mut seen).ok()? {
         steps = steps.wrapping_add(1);
         if steps.is_multiple_of(STRIDE) && (since.elapsed() > TRIAL || bench.stop.load(Ordering::Relaxed)) {

@@ -9,7 +9,7 @@ const MANY_TIMES: f64 = 3.0;
 /// Longest waits of the baseline below so many seconds are short, and a multiple of them says little.
 const SHORT: f64 = 3_600.0;
 
-/// The policies of a comparison, sorted by what they are to somebody who has to decide.
+/// The policies of a comparison, sorted by what they are to a reader who has to decide.
 pub(super) struct Choices<'a> {
     /// What may lead a list.
     pub(super) sound: Vec<&'a Compared>,
@@ -44,6 +44,23 @@ impl<'a> Choices<'a> {
         self.apart.iter().any(|(policy, _)| policy.name == name)
     }
 
+    /// The sound choice that is clearly better by a mean and worse by none: the best by mean bounded slowdown, where one is better
+    /// by that, else by mean wait. Not one that `turns` refuses.
+    pub(super) fn recommended(&self, turns: impl Fn(&str) -> bool) -> Option<&'a Compared> {
+        let judged = |policy: &Compared, measure| find(&policy.changes, Metric::Mean(measure)).map(|c| c.verdict);
+        let sound = |policy: &&&Compared| {
+            let verdicts = [Measure::Wait, Measure::BoundedSlowdown].map(|measure| judged(policy, measure));
+            !verdicts.contains(&Some(Verdict::Worse)) && !turns(&policy.name)
+        };
+        let best = |measure: Measure| lowest(self.sound.iter().filter(sound), measure).map(|(policy, _)| policy);
+        best(Measure::BoundedSlowdown).or_else(|| best(Measure::Wait))
+    }
+
+    /// Which policy a verdict names as clearly better by a mean, and its change.
+    pub(super) fn clearly_best(&self, measure: Measure) -> Option<(&'a str, f64)> {
+        lowest(self.sound.iter(), measure).map(|(policy, relative)| (policy.name.as_str(), relative))
+    }
+
     /// What those that are shown apart gain and cost, where they gain anything.
     pub(super) fn sentence(&self, named: usize) -> Option<String> {
         let gain = |policy: &Compared| {
@@ -68,6 +85,18 @@ impl<'a> Choices<'a> {
         let told: Vec<String> = told.into_iter().take(named).collect();
         Some(format!("Shown apart, for a price that a mean hides: {}{more}.", told.join(", ")))
     }
+}
+
+/// The lowest of those that are clearly better by a mean.
+fn lowest<'a: 'b, 'b>(
+    policies: impl Iterator<Item = &'b &'a Compared>,
+    measure: Measure,
+) -> Option<(&'a Compared, f64)> {
+    let better = policies.filter_map(|policy| {
+        let change = find(&policy.changes, Metric::Mean(measure))?;
+        Some((*policy, change.relative.filter(|_| change.verdict == Verdict::Better)?))
+    });
+    better.min_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// The change of a metric.

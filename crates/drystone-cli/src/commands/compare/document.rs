@@ -8,9 +8,12 @@ use crate::output::{excess, report};
 use drystone::metrics::{Categorised, Change, Comparison, LEAST_WEEKS, Measure, Metric, PromisesKept, Report, Verdict};
 use drystone_report::PolicyResult;
 
+/// What is said above the policies that lead no list.
+const APART: &str = "Apart: policies that a site cannot choose, whose mean wait is clearly worse, or that let some job wait much longer";
+
 /// How two columns beside each other can be of different jobs.
-const RESERVATION_ERROR: &str = "Promised: who was told a start beforehand. Reservation error: |start - first reservation| over all who \
-    waited and had one, also at the very pass that started them.";
+const RESERVATION_ERROR: &str = "Promised: jobs that were told a start beforehand. Reservation error: |start - first reservation| over all \
+    jobs that waited and had one, also at the very pass that started them.";
 
 /// Everything but what was asked for in fewer words.
 pub(super) fn document(result: &CompareResult) -> Document {
@@ -30,7 +33,7 @@ pub(super) fn document(result: &CompareResult) -> Document {
     let (beside, main): (Vec<&PolicyResult>, Vec<&PolicyResult>) = result.results.iter().partition(apart);
     document.table(figures(result, &main));
     if !beside.is_empty() && !main.is_empty() {
-        document.heading("Apart: policies that a site cannot choose, or that let some job wait much longer");
+        document.heading(APART);
         document.table(figures(result, &beside));
     }
     report::say_if_inexact(&mut document, result.results.iter().flat_map(|r| report::summaries(&r.report)));

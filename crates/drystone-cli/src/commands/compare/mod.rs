@@ -13,12 +13,13 @@ mod result;
 mod rows;
 mod simulate;
 mod summary;
+mod treatment;
 mod verdict;
 mod words;
 
 use self::brief::brief;
 use self::loads::Loads;
-use self::readings::Readings;
+use self::readings::{Readings, Simulated};
 use self::recorded::Recorded;
 use self::result::CompareResult;
 use self::simulate::{Bench, Done, Watched};
@@ -48,8 +49,9 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
     let report_file = common.report.as_deref().map(ReportFile::open).transpose()?;
     let _folder = common.plots.as_deref().map(plots::prepare).transpose()?;
     let specs = policies::asked(args)?;
-    let mut input = Input::simulated(common, true)?;
-    let recorded = input.records.take().filter(|_| common.log.load.is_none()).and_then(|r| Recorded::of(&r));
+    let input = Input::simulated(common, true)?;
+    let records = input.records.as_deref().unwrap_or_default();
+    let recorded = common.log.load.is_none().then(|| Recorded::of(records)).flatten();
     input::fits(&specs, &input.workload)?;
     let mut experiment = input::experiment(common, &input.header);
     let parts = Parts::of(&input.workload, common.each_month)?;
@@ -84,8 +86,9 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
     let reports: Vec<&Report> = results.iter().map(|r| &r.report).collect();
     let Loads { points: loads, left_out: loads_left_out } =
         loads::load_points(&bench, &input.workload, &specs, &reports)?;
-    let readings = readings::readings(&bench, &input.workload, parts.as_slice(), &specs, &comparison, &results)?;
-    // What is left to do is soon done, and whoever does not want it need not wait.
+    let simulated = Simulated { input: &input, specs: &specs, comparison: &comparison, results: &results };
+    let readings = readings::readings(&bench, simulated)?;
+    // What is left takes no time worth an orderly stop.
     let stopped = interrupt::stop_at_once();
     let interrupted = stopped && !interrupt::time_is_up();
     let lacks_parts = interrupted && !(left_out.is_empty() && loads_left_out.is_empty());
@@ -93,7 +96,6 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
         asked: bench.asked(),
         suspension_is_free: experiment.platform.is_none(),
         readings: readings.as_ref(),
-        treated: readings::treated(&input.audit, input.workload.len()),
         recorded,
         too_long: &too_long,
         left_out: stopped.then_some((left_out.as_slice(), loads_left_out.as_slice())),
@@ -213,8 +215,6 @@ struct Told<'a> {
     asked: bool,
     suspension_is_free: bool,
     readings: Option<&'a Readings>,
-    /// What is said where jobs that outlive their estimates are not let run on.
-    treated: Option<String>,
     recorded: Option<Recorded>,
     too_long: &'a [String],
     /// Which policies and loads are missing, where the work was stopped.
@@ -228,7 +228,6 @@ impl Told<'_> {
         all.extend(self.unlike(comparison, results));
         all.extend(verdict::verdict(comparison, results, self.asked, words));
         all.extend(self.readings.into_iter().flat_map(Readings::sentences));
-        all.extend(self.treated.clone());
         all.extend(verdict::suspension(results, self.suspension_is_free, self.asked));
         all.extend(verdict::not_tried(self.too_long));
         all.extend(self.left_out());
@@ -258,7 +257,6 @@ impl Told<'_> {
     fn open(&self, comparison: &Comparison, results: &[PolicyResult]) -> Vec<String> {
         let mut open: Vec<String> = self.unlike(comparison, results).into_iter().collect();
         open.extend(self.readings.into_iter().flat_map(Readings::sentences));
-        open.extend(self.treated.clone());
         open.extend(verdict::not_tried(self.too_long));
         open.extend(self.left_out());
         open
@@ -301,7 +299,7 @@ fn print(args: &CompareArgs, result: &mut CompareResult, timings: &[Timing]) -> 
     Ok(())
 }
 
-/// Whether every promise was kept, where that is required. Says who broke how many.
+/// Whether every promise was kept, where that is required. Says which policies broke how many.
 fn promises_are_kept(common: &SimulationArgs, result: &CompareResult) -> bool {
     let broken: Vec<String> = result
         .results

@@ -1,12 +1,12 @@
-//! How much a verdict hangs on what becomes of jobs that outlive their estimates.
+//! How much a verdict depends on what becomes of jobs that outlive their estimates.
 
 use super::candidates;
-use super::choices::Choices;
+use super::choices::{self, Choices};
 use super::simulate::{Bench, waiting};
+use super::treatment::{Treatment, outlive};
 use crate::exit::Failure;
-use crate::output::number::{change, count, percent, plural};
-use drystone::log::clean::{Audit, Rule};
-use drystone::log::transform::{Overrunning, overrunning};
+use crate::input::{Input, Parts};
+use crate::output::number::{change, count, percent};
 use drystone::metrics::{Comparison, Measure, Metric, Report, Verdict, compare};
 use drystone::model::Workload;
 use drystone::policy::PolicySpec;
@@ -15,12 +15,18 @@ use serde::Serialize;
 
 /// By which means policies are judged.
 const JUDGED: [Measure; 2] = [Measure::Wait, Measure::BoundedSlowdown];
+/// What a policy is chosen by: those, and the longest wait.
+const WEIGHED: [Metric; 3] =
+    [Metric::Mean(Measure::Wait), Metric::Mean(Measure::BoundedSlowdown), Metric::Max(Measure::Wait)];
 /// Most changes that one sentence names.
 const NAMED: usize = 3;
 
 /// The same comparison where jobs that outlive their estimates are treated otherwise.
 #[derive(Serialize, Debug)]
 pub(super) struct Readings {
+    /// How they are treated here.
+    #[serde(skip)]
+    pub(super) treatment: Treatment,
     /// Jobs that outlive their estimates.
     pub(super) jobs: u64,
     /// Their share of all jobs.
@@ -36,8 +42,31 @@ pub(super) struct Readings {
 pub(super) struct Reading {
     /// As `--overrun` has it.
     pub(super) overrun: &'static str,
+    #[serde(skip)]
+    treatment: Treatment,
+    /// What would be recommended, of the policies that were tried.
+    pub(super) recommended: Option<String>,
+    /// Where another policy is clearly the best.
+    pub(super) leads: Vec<Lead>,
     /// What is judged otherwise.
     pub(super) changed: Vec<Changed>,
+}
+
+/// Another policy is clearly the best by a mean.
+#[derive(Serialize, Debug)]
+pub(super) struct Lead {
+    pub(super) measure: &'static str,
+    /// The best here, and its change of the mean.
+    pub(super) here: (String, f64),
+    /// The best with this treatment.
+    pub(super) there: (String, f64),
+}
+
+impl Lead {
+    fn text(&self) -> String {
+        let part = |(name, relative): &(String, f64)| format!("{name} ({})", change(*relative));
+        format!("the best by mean {} is {}, not {}", self.measure, part(&self.there), part(&self.here))
+    }
 }
 
 /// A policy that another treatment judges otherwise.
@@ -45,7 +74,7 @@ pub(super) struct Reading {
 pub(super) struct Changed {
     pub(super) policy: String,
     pub(super) measure: &'static str,
-    /// The verdict where the jobs run on, and its change of the mean.
+    /// The verdict here, and its change of the mean.
     pub(super) here: (Verdict, Option<f64>),
     /// The verdict with this treatment.
     pub(super) there: (Verdict, Option<f64>),
@@ -71,87 +100,87 @@ impl Changed {
     }
 }
 
-/// Simulates the choices again with other treatments, where jobs outlive their estimates and run on. `None` where none does.
-pub(super) fn readings(
-    bench: &Bench<'_>,
-    whole: &Workload,
-    parts: &[Workload],
-    specs: &[PolicySpec],
-    comparison: &Comparison,
-    results: &[PolicyResult],
-) -> Result<Option<Readings>, Failure> {
-    let outlive = whole.jobs().iter().zip(whole.truth()).filter(|(job, truth)| truth.run > job.estimate).count();
-    if outlive == 0 || comparison.policies.is_empty() {
+/// What was simulated, and what came of it.
+#[derive(Clone, Copy)]
+pub(super) struct Simulated<'a> {
+    pub(super) input: &'a Input,
+    pub(super) specs: &'a [PolicySpec],
+    pub(super) comparison: &'a Comparison,
+    pub(super) results: &'a [PolicyResult],
+}
+
+/// Simulates the choices again with other treatments of jobs that outlive their estimates. `None` where no job does.
+pub(super) fn readings(bench: &Bench<'_>, simulated: Simulated<'_>) -> Result<Option<Readings>, Failure> {
+    let Simulated { input, specs, comparison, results } = simulated;
+    let workload = &input.workload;
+    let options = bench.args.common.log.options();
+    let Some(treatment) = Treatment::asked(options.overrun) else { return Ok(None) };
+    let logged = treatment.undone(workload, input.records.as_deref().unwrap_or_default(), &options)?;
+    let jobs = outlive(&logged);
+    if jobs == 0 || comparison.policies.is_empty() {
         return Ok(None);
     }
     let choices = Choices::of(comparison, results, bench.asked());
     let wanted = |spec: &&PolicySpec| spec.text() == comparison.baseline || choices.weighs(spec.text());
     let baseline = results.iter().find(|r| r.policy.text == comparison.baseline);
-    let waiting = baseline.map_or(0.0, |r| waiting(whole, &r.report));
-    let quick = |spec: &&PolicySpec| !candidates::takes_long(spec, whole.len(), waiting);
+    let waiting = baseline.map_or(0.0, |r| waiting(workload, &r.report));
+    let quick = |spec: &&PolicySpec| !candidates::takes_long(spec, workload.len(), waiting);
     let tried: Vec<PolicySpec> = specs.iter().filter(wanted).filter(quick).cloned().collect();
     let untried = |spec: &&PolicySpec| !tried.iter().any(|other| other.text() == spec.text());
     let mut found = Readings {
-        jobs: outlive as u64,
-        share: outlive as f64 / whole.len() as f64,
+        treatment,
+        jobs,
+        share: jobs as f64 / workload.len() as f64,
         others: Vec::new(),
         untried: specs.iter().filter(wanted).filter(untried).map(|spec| spec.text().to_string()).collect(),
     };
     if tried.len() < 2 || !tried.iter().any(|spec| spec.text() == comparison.baseline) {
         return Ok(Some(found));
     }
-    for (name, how) in [("kill", Overrunning::Kill), ("raise", Overrunning::Raise)] {
-        match reading(bench, whole, parts, &tried, comparison, how)? {
-            Some(changed) => found.others.push(Reading { overrun: name, changed }),
-            None => {
-                found.untried = tried.iter().map(|spec| spec.text().to_string()).collect();
-                found.others.clear();
-                break;
-            }
-        }
+    for other in treatment.others() {
+        let Some(there) = compared(bench, &other.of(&logged)?, &tried, comparison)? else {
+            found.untried = tried.iter().map(|spec| spec.text().to_string()).collect();
+            found.others.clear();
+            break;
+        };
+        let choices_there = Choices::of(&there, results, bench.asked());
+        found.others.push(Reading {
+            overrun: other.name(),
+            treatment: other,
+            recommended: choices_there.recommended(|_| false).map(|policy| policy.name.clone()),
+            leads: leads(&choices, &choices_there),
+            changed: changed(comparison, &there),
+        });
     }
     Ok(Some(found))
 }
 
-/// What is said where jobs that outlive their estimates are killed there, or their estimates are raised: the log has their run times
-/// no more, so that nothing else can be tried.
-pub(super) fn treated(audit: &Audit, jobs: usize) -> Option<String> {
-    let (rule, what) = [
-        (Rule::Killed, "are killed there"),
-        (Rule::RaisedEstimate, "have their estimates raised to their run times, which no scheduler can know"),
-    ]
-    .into_iter()
-    .find(|(rule, _)| audit.count(*rule) > 0)?;
-    let outlive = audit.count(rule);
-    Some(format!(
-        "{} ({}) outlive their estimates in the log; here they {what}. How much hangs on it is said with --overrun run-on.",
-        plural(outlive, "job"),
-        percent(Some(outlive as f64 / jobs.max(1) as f64), 1)
-    ))
-}
-
-/// What one treatment changes; `None` where it was not simulated to the end.
-fn reading(
+/// The comparison of some policies on another workload; `None` where it was not simulated to the end.
+fn compared(
     bench: &Bench<'_>,
-    whole: &Workload,
-    parts: &[Workload],
+    workload: &Workload,
     specs: &[PolicySpec],
     comparison: &Comparison,
-    how: Overrunning,
-) -> Result<Option<Vec<Changed>>, Failure> {
-    let treated = |workload: &Workload| overrunning(workload.clone(), how).map_err(Failure::usage);
-    let whole = treated(whole)?;
-    let parts = match parts {
-        [_] => vec![whole.clone()],
-        _ => parts.iter().map(treated).collect::<Result<_, _>>()?,
-    };
+) -> Result<Option<Comparison>, Failure> {
+    let parts = Parts::of(workload, bench.args.common.each_month)?;
     let bench = Bench { detailed: false, ..*bench };
-    let simulated: Option<Vec<_>> = bench.simulate_all(&whole, &parts, specs, &[], None)?.into_iter().collect();
+    let simulated: Option<Vec<_>> =
+        bench.simulate_all(workload, parts.as_slice(), specs, &[], None)?.into_iter().collect();
     let Some(simulated) = simulated else { return Ok(None) };
     let reports: Vec<(&str, &Report)> =
         specs.iter().map(PolicySpec::text).zip(simulated.iter().map(|s| &s.measured.report)).collect();
-    let other = compare(&reports, &comparison.baseline, &JUDGED.map(Metric::Mean), comparison.options)?;
-    Ok(Some(changed(comparison, &other)))
+    Ok(Some(compare(&reports, &comparison.baseline, &WEIGHED, comparison.options)?))
+}
+
+/// Where another policy is clearly the best.
+fn leads(here: &Choices<'_>, there: &Choices<'_>) -> Vec<Lead> {
+    let of = |measure: Measure| {
+        let (here, there) = (here.clearly_best(measure)?, there.clearly_best(measure)?);
+        let text = |(name, relative): (&str, f64)| (name.to_string(), relative);
+        let other = here.0 != there.0;
+        other.then(|| Lead { measure: measure.name(), here: text(here), there: text(there) })
+    };
+    JUDGED.into_iter().filter_map(of).collect()
 }
 
 /// Which verdicts differ.
@@ -161,7 +190,7 @@ fn changed(here: &Comparison, there: &Comparison) -> Vec<Changed> {
         let Some(ours) = here.policies.iter().find(|p| p.name == policy.name) else { continue };
         for measure in JUDGED {
             let find = |changes: &[drystone::metrics::Change]| {
-                let change = changes.iter().find(|c| c.metric == Metric::Mean(measure))?;
+                let change = choices::find(changes, Metric::Mean(measure))?;
                 Some((change.verdict, change.relative))
             };
             let (Some(here), Some(there)) = (find(&ours.changes), find(&policy.changes)) else { continue };
@@ -179,11 +208,14 @@ fn changed(here: &Comparison, there: &Comparison) -> Vec<Changed> {
 impl Readings {
     /// What is assumed of jobs that outlive their estimates.
     pub(super) fn assumed(&self) -> String {
-        format!(
-            "{} of the jobs ({}) outlive their estimates: they run on, and the scheduler puts off their ends as it learns of it",
-            percent(Some(self.share), 1),
-            count(self.jobs)
-        )
+        match self.treatment {
+            Treatment::RunOn => format!(
+                "{} of the jobs ({}) outlive their estimates: they run on, and the scheduler puts off their ends as it learns of it.",
+                percent(Some(self.share), 1),
+                count(self.jobs)
+            ),
+            other => other.assumed(self.jobs, self.share),
+        }
     }
 
     /// Whether some treatment turns a verdict on this policy round.
@@ -191,21 +223,27 @@ impl Readings {
         self.others.iter().flat_map(|other| &other.changed).any(|changed| changed.policy == policy && changed.turns())
     }
 
-    /// How much hangs on it, in sentences.
+    /// What would be recommended with other treatments, where that is another policy than this.
+    pub(super) fn recommended_instead(&self, here: &str) -> Vec<String> {
+        let other = |reading: &Reading| {
+            let there = reading.recommended.as_deref().unwrap_or("none of them");
+            (there != here).then(|| format!("{}, it is {there}.", reading.treatment.when()))
+        };
+        self.others.iter().filter_map(other).collect()
+    }
+
+    /// How much depends on it, in sentences.
     pub(super) fn sentences(&self) -> Vec<String> {
-        let (share, jobs) = (percent(Some(self.share), 1), plural(self.jobs, "job"));
-        let mut text = format!("{jobs} ({share}) outlive their estimates and run on.");
-        let others: Vec<String> = self.others.iter().map(Reading::sentence).collect();
-        if !self.others.is_empty() && self.others.iter().all(|other| other.changed.is_empty()) {
-            text.push_str(
-                " Killed at their estimates, or with estimates raised to their run times, the same policies are better and \
-                 worse.",
-            );
+        let mut text = self.treatment.assumed(self.jobs, self.share);
+        if !self.others.is_empty() && self.others.iter().all(Reading::agrees) {
+            let when: Vec<String> = self.others.iter().map(|other| lower_first(other.treatment.when())).collect();
+            let when = when.join(", or ");
+            text.push_str(&format!(" {}, the same policies are better and worse.", upper_first(&when)));
         } else {
-            others.iter().for_each(|sentence| {
+            for reading in &self.others {
                 text.push(' ');
-                text.push_str(sentence);
-            });
+                text.push_str(&reading.sentence());
+            }
         }
         if !self.untried.is_empty() {
             let untried = self.untried.join(", ");
@@ -218,15 +256,18 @@ impl Readings {
 }
 
 impl Reading {
+    /// Whether it changes no word of the verdict.
+    fn agrees(&self) -> bool {
+        self.changed.is_empty() && self.leads.is_empty()
+    }
+
     fn sentence(&self) -> String {
-        let when = match self.overrun {
-            "kill" => "Killed at their estimates",
-            _ => "With estimates raised to their run times",
-        };
-        if self.changed.is_empty() {
+        let when = self.treatment.when();
+        if self.agrees() {
             return format!("{when}: the same verdicts.");
         }
-        let named: Vec<String> = self.changed.iter().take(NAMED).map(Changed::text).collect();
+        let mut named: Vec<String> = self.leads.iter().map(Lead::text).collect();
+        named.extend(self.changed.iter().take(NAMED).map(Changed::text));
         let more = match self.changed.len().saturating_sub(NAMED) {
             0 => String::new(),
             1 => "; and one more verdict changes".to_string(),
@@ -234,6 +275,19 @@ impl Reading {
         };
         format!("{when}: {}{more}.", named.join("; "))
     }
+}
+
+fn lower_first(text: &str) -> String {
+    with_first(text, |c| c.to_ascii_lowercase())
+}
+
+fn upper_first(text: &str) -> String {
+    with_first(text, |c| c.to_ascii_uppercase())
+}
+
+fn with_first(text: &str, change: impl Fn(char) -> char) -> String {
+    let mut chars = text.chars();
+    chars.next().map(change).into_iter().chain(chars).collect()
 }
 
 #[cfg(test)]
@@ -260,6 +314,31 @@ mod tests {
         Comparison { baseline: "easy".to_string(), weeks: 9, options: Options::default(), policies }
     }
 
+    fn reading(here: &Comparison, there: &Comparison) -> Reading {
+        let choices = |comparison| Choices { sound: Comparison::policies(comparison), apart: Vec::new() };
+        Reading {
+            overrun: "kill",
+            treatment: Treatment::Kill,
+            recommended: choices(there).recommended(|_| false).map(|policy| policy.name.clone()),
+            leads: leads(&choices(here), &choices(there)),
+            changed: changed(here, there),
+        }
+    }
+
+    trait Policies {
+        fn policies(&self) -> Vec<&Compared>;
+    }
+
+    impl Policies for Comparison {
+        fn policies(&self) -> Vec<&Compared> {
+            self.policies.iter().collect()
+        }
+    }
+
+    fn readings(others: Vec<Reading>) -> Readings {
+        Readings { treatment: Treatment::RunOn, jobs: 12, share: 0.5, others, untried: Vec::new() }
+    }
+
     #[test]
     fn what_turns_round_comes_first_and_what_stays_is_not_said() {
         use Verdict::{Better, Same, Unclear, Worse};
@@ -268,13 +347,30 @@ mod tests {
         let found = changed(&here, &there);
         let names: Vec<(&str, bool)> = found.iter().map(|c| (c.policy.as_str(), c.turns())).collect();
         assert_eq!(names, [("b", true), ("a", false)]);
-        let reading = |changed| Reading { overrun: "kill", changed };
-        let readings =
-            Readings { jobs: 12, share: 0.5, others: vec![reading(changed(&here, &there))], untried: Vec::new() };
-        assert!(readings.turns("b") && !readings.turns("a"));
-        let text = readings.sentences().concat();
+        let told = readings(vec![reading(&here, &there)]);
+        assert!(told.turns("b") && !told.turns("a"));
+        let text = told.sentences().concat();
         assert!(text.contains("12 jobs (50.0%) outlive their estimates and run on. Killed at their estimates: b by mean wait is worse (+30.0%), not better (-10.0%); a by"), "{text}");
-        let agreed = Readings { others: vec![reading(changed(&here, &here))], ..readings };
-        assert!(agreed.sentences().concat().contains("the same policies are better and worse"));
+        assert_eq!(told.recommended_instead("a"), ["Killed at their estimates, it is none of them."]);
+        let agreed = readings(vec![reading(&here, &here)]);
+        assert!(
+            agreed.sentences().concat().contains("Killed at their estimates, the same policies are better and worse")
+        );
+        assert!(agreed.recommended_instead("a").is_empty());
+    }
+
+    /// No verdict on a policy changes, but which is the best does: so do the words that name it.
+    #[test]
+    fn another_winner_is_said() {
+        use Verdict::Better;
+        let here = comparison(&[("a", Better, -0.2), ("b", Better, -0.1)]);
+        let there = comparison(&[("a", Better, -0.2), ("b", Better, -0.4)]);
+        let told = readings(vec![reading(&here, &there)]);
+        let text = told.sentences().concat();
+        assert!(
+            text.ends_with("Killed at their estimates: the best by mean wait is b (-40.0%), not a (-20.0%)."),
+            "{text}"
+        );
+        assert_eq!(told.recommended_instead("a"), ["Killed at their estimates, it is b."]);
     }
 }

@@ -27,7 +27,7 @@ pub(super) struct CompareResult {
     pub(super) brief_verdict: Vec<String>,
     /// The sheet that a committee reads first.
     pub(super) summary: Summary,
-    /// How much hangs on what becomes of jobs that outlive their estimates, where some do.
+    /// How much depends on what becomes of jobs that outlive their estimates, where some do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) readings: Option<Readings>,
     /// The waits that the log recorded, where it did.
@@ -58,7 +58,7 @@ impl CompareResult {
         one.policy.clairvoyant || !choices.weighs(&one.policy.text) || choices.is_apart(&one.policy.text)
     }
 
-    /// How many jobs count. Who is trimmed away may depend on the policy: then each is measured over jobs of its own.
+    /// How many jobs count. Which jobs are trimmed may depend on the policy: then each is measured over jobs of its own.
     pub(super) fn counted(&self) -> Option<String> {
         let first = &self.results.first()?.report;
         let same = self.results.iter().all(|r| r.report.trimmed == first.trimmed);

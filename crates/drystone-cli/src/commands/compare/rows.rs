@@ -24,7 +24,7 @@ pub(super) fn rows(result: &CompareResult) -> Rows {
         if let Some(timing) = one.timing {
             row.number("jobs_per_second", Some(timing.jobs_per_second));
         }
-        // Only where other loads were asked for: nobody else need look at it.
+        // Only where other loads were asked for.
         if !result.loads.is_empty() {
             row.number("load_factor", Some(1.0));
             row.number("offered_load", result.workload.load);

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Where the baseline takes less, everything is soon done.
+/// Where the baseline takes less, everything takes little.
 const WORTH_A_TRIAL: Duration = Duration::from_millis(100);
 
 /// What every simulation of a comparison has in common.
@@ -157,10 +157,11 @@ impl Bench<'_> {
             calibrate::announce(&all, &estimates, self.threads());
             estimates
         };
-        // What a site can run comes before what only shows bounds: what is stopped early has what matters.
-        let (mut order, rest): (Vec<usize>, Vec<usize>) = calibrate::cheapest_first(&estimates)
-            .into_iter()
-            .partition(|&i| self.asked() || candidates::is_candidate(&all[i]));
+        // What a site can run comes before what only shows bounds, unless it takes long: what is stopped early has what matters.
+        let early =
+            |spec: &PolicySpec| candidates::is_candidate(spec) && !candidates::takes_long(spec, whole.len(), waiting);
+        let (mut order, rest): (Vec<usize>, Vec<usize>) =
+            calibrate::cheapest_first(&estimates).into_iter().partition(|&i| self.asked() || early(&all[i]));
         order.extend(rest);
         (order.iter().map(|&i| places[i]).collect(), order.iter().map(|&i| all[i].clone()).collect())
     }

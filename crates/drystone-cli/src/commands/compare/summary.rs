@@ -38,28 +38,14 @@ impl Sheet<'_> {
             assumed: self.assumed(),
             open: self.open.clone(),
             does: self.results.iter().map(does).collect(),
+            choices: Some(choices.sound.iter().map(|policy| policy.name.clone()).collect()),
         }
     }
 
-    /// The sound choice that is clearly better by a mean and worse by none, however jobs that outlive their estimates are treated:
-    /// the best by mean bounded slowdown, where one is better by that, else by mean wait.
+    /// What is recommended where there is something to decide: a choice that no treatment of overruns turns round.
     fn recommended<'a>(&self, choices: &Choices<'a>) -> Option<&'a Compared> {
-        if self.nothing.is_some() {
-            return None;
-        }
-        let judged = |policy: &Compared, measure| find(&policy.changes, Metric::Mean(measure)).map(|c| c.verdict);
-        let sound = |policy: &&&Compared| {
-            let verdicts = [Measure::Wait, Measure::BoundedSlowdown].map(|measure| judged(policy, measure));
-            !verdicts.contains(&Some(Verdict::Worse)) && !self.readings.is_some_and(|r| r.turns(&policy.name))
-        };
-        let best = |measure: Measure| {
-            let better = choices.sound.iter().filter(sound).filter_map(|policy| {
-                let change = find(&policy.changes, Metric::Mean(measure))?;
-                Some((*policy, change.relative.filter(|_| change.verdict == Verdict::Better)?))
-            });
-            better.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(policy, _)| policy)
-        };
-        best(Measure::BoundedSlowdown).or_else(|| best(Measure::Wait))
+        let turns = |policy: &str| self.readings.is_some_and(|readings| readings.turns(policy));
+        choices.recommended(turns).filter(|_| self.nothing.is_none())
     }
 
     fn headline(&self, choices: &Choices<'_>, recommended: Option<&Compared>) -> String {
@@ -75,11 +61,17 @@ impl Sheet<'_> {
                     Some(format!("mean {} {}", measure.name(), with_interval(change)?))
                 })
                 .collect();
-            return format!(
+            let mut headline = format!(
                 "Of the policies that were tried, {} serves this log best: {}, against {base}.",
                 policy.name,
                 told.join(", ")
             );
+            let instead = self.readings.map(|readings| readings.recommended_instead(&policy.name)).unwrap_or_default();
+            if !instead.is_empty() {
+                headline
+                    .push_str(&format!(" It depends on the jobs that outlive their estimates. {}", instead.join(" ")));
+            }
+            return headline;
         }
         if self.comparison.policies.is_empty() {
             return "One policy alone: there is nothing to compare it with.".to_string();
@@ -87,6 +79,13 @@ impl Sheet<'_> {
         let short = choices.sound.iter().flat_map(|p| &p.changes).any(|c| c.verdict == Verdict::TooFewWeeks);
         if short {
             return "The log is too short to tell an improvement from noise: no policy is recommended.".to_string();
+        }
+        if let Some(policy) = choices.recommended(|_| false) {
+            return format!(
+                "{} is clearly better than {base} here, but clearly worse where jobs that outlive their estimates are treated \
+                 otherwise: no policy is recommended.",
+                policy.name
+            );
         }
         format!("None of the policies that were tried is clearly better than {base} without being worse elsewhere.")
     }
@@ -125,11 +124,7 @@ impl Sheet<'_> {
         )];
         assumed.push("Jobs arrive as in the log, whatever the policy does.".to_string());
         assumed.push(match (self.readings, set("overrun")) {
-            (Some(readings), _) => format!("{}.", readings.assumed()),
-            (None, Some("kill")) => "Jobs are killed at their estimates.".to_string(),
-            (None, Some("raise")) => {
-                "The estimates of jobs that outlive them are raised to their run times.".to_string()
-            }
+            (Some(readings), _) => readings.assumed(),
             (None, Some("exact")) => "Every estimate is the run time.".to_string(),
             _ => "No job outlives its estimate.".to_string(),
         });
@@ -143,9 +138,7 @@ impl Sheet<'_> {
             ));
         }
         if self.results.iter().any(|r| r.policy.preemptive) && self.experiment.platform.is_none() {
-            assumed.push(
-                "Suspending a job and letting it go on costs nothing (--platform says what it costs).".to_string(),
-            );
+            assumed.push("Suspending and resuming a job costs nothing (--platform says what it costs).".to_string());
         }
         assumed
     }

@@ -38,7 +38,7 @@ pub(super) fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Sentences for people who have to decide.
+/// Sentences for people who decide.
 pub(super) fn verdict(comparison: &Comparison, results: &[PolicyResult], asked: bool, words: Words) -> Vec<String> {
     let choices = Choices::of(comparison, results, asked);
     let mut sentences = Vec::new();
@@ -113,7 +113,7 @@ fn best(base: &str, choices: &[&Compared], measure: Measure, words: Words) -> Op
         .collect();
     let clear = || changes.iter().filter(|(_, c, _)| c.verdict == Verdict::Better);
     let name = measure.name();
-    // Of nothing no other value is a multiple, and none is less.
+    // A ratio to zero is undefined, and no value is lower.
     let baseline = choices.iter().find_map(|p| find(&p.changes, Metric::Mean(measure))?.baseline);
     if baseline == Some(0.0) {
         return Some(format!("By mean {name}, no policy is better than {base}."));

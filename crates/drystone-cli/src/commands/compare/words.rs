@@ -41,7 +41,7 @@ pub(super) fn does(policy: &PolicyMeta) -> String {
         }
         "goal" => "At each decision it searches for the schedule that serves a stated objective best.",
         "ss" | "tss" => {
-            "A job that has waited long for its length suspends running jobs; they go on later where they were."
+            "A job that has waited long for its length suspends running jobs; they resume later on the processors they had."
         }
         "is" => "A job that arrives starts at once, in place of jobs that have had their time slice.",
         _ => "",

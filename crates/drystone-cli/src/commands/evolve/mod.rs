@@ -55,7 +55,7 @@ pub(crate) fn evolve(args: &EvolveArgs) -> Outcome {
         message::note(&format!(
             "stopped after {} generations; what was found until then is judged{}",
             state.generation,
-            if args.state.is_some() { ", and the same command goes on" } else { "" }
+            if args.state.is_some() { ", and the same command continues" } else { "" }
         ));
     }
     let never = AtomicBool::new(false);

@@ -86,7 +86,7 @@ pub(super) fn cancel(args: &CancelArgs) -> Outcome {
     }
     Slurm.cancel(&jobs, args.waiting)?;
     let (waiting, running) = (queue.waiting() as u64, queue.running() as u64);
-    let what = if args.waiting { "go on" } else { "publish what they have and stop" };
+    let what = if args.waiting { "continue" } else { "publish what they have and stop" };
     message::note(&format!(
         "cancelled in {}: {} waited; {} run and {what}",
         jobs.iter().map(|job| format!("job {job}")).collect::<Vec<_>>().join(", "),

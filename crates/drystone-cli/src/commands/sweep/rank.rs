@@ -285,7 +285,7 @@ impl Printable for Shown {
         }
         document.table(tests);
         for distribution in &self.distributions {
-            document.heading(format!("Who has which ranks: {}", distribution.parameter));
+            document.heading(format!("Ranks by value of {}", distribution.parameter));
             document.table(Shown::distribution(distribution));
         }
         for against in &self.against {

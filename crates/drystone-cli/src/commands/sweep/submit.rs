@@ -219,7 +219,7 @@ impl Ready<'_> {
         {
             let fit = (tasks as f64 * longest / (limit as f64 * 0.8)).ceil();
             message::warning(&format!(
-                "the longest task is predicted to take {}, more than its limit of {}: what is stopped goes on when this is given \
+                "the longest task is predicted to take {}, more than its limit of {}: what is stopped continues when this is given \
                  again; --tasks {fit} would fit",
                 duration(longest),
                 duration(limit as f64)

@@ -68,7 +68,7 @@ pub(super) fn resume(args: &ResumeArgs) -> Outcome {
 pub(super) fn chunk(args: &ChunkArgs) -> Outcome {
     message::be_quiet(args.work.quiet);
     let study = Study::read(&args.study)?;
-    // Whoever began processes that simulate chunks has told of it.
+    // The parent of a process that simulates a chunk has told of it.
     if args.under.is_none() {
         tell_of_time_limits(&study);
     }
@@ -169,7 +169,7 @@ fn simulate(plan: &Plan, path: &Path, chunk: Option<Chunk>, under: Option<&Path>
     say_what_was_done(&done);
     if done.left > 0 {
         let left = plural(done.left as u64, "simulation");
-        message::note(&format!("interrupted: {left} left; the same command goes on"));
+        message::note(&format!("interrupted: {left} left; the same command continues"));
         return Ok(interrupt::code());
     }
     if done.failed > 0 {

@@ -29,7 +29,7 @@ impl Format<Exports> for Csv {
     }
 }
 
-/// The error of the file itself, where it is one: a reader who has seen enough is no failure.
+/// The error of the file itself, where it is one: a closed pipe is no failure.
 fn plain(error: csv::Error) -> std::io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,

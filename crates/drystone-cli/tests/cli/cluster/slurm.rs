@@ -178,7 +178,7 @@ fn another_version_or_a_bad_scratch_on_the_nodes_lose_nothing() {
         assert!(incomplete.iter().all(|task| task["last"].as_str().is_some_and(|last| last.contains(told))), "{all}");
     };
     refused("submitted by drystone 0.0.1, and this is", 2);
-    // The variable is replaced on the node, and nobody can make a folder there.
+    // The variable is replaced on the node, and no process can make a folder there.
     run(&["sweep", "slurm", "study.db", "--scratch", "/proc/$SLURM_JOB_ID"]).ok();
     drained(&cluster);
     // What is left is little, so that one task has it.
@@ -222,7 +222,7 @@ fn cancelled_tasks_publish_what_they_have() {
     let before = published(&folder, "study.db.tasks/1", caught.task);
     // Only what waits.
     let told = run(&["sweep", "cancel", "study.db", "--waiting"]);
-    assert!(told.code == 0 && told.err.contains("1 task run and go on"), "{told:?}");
+    assert!(told.code == 0 && told.err.contains("1 task run and continue"), "{told:?}");
     until("only the running task is left", || cluster.ask("squeue", &["-h", "-r"]).lines().count() == 1);
     run(&["sweep", "cancel", "study.db"]).ok();
     drained(&cluster);

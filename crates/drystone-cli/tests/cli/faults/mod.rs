@@ -1,4 +1,4 @@
-//! What happens when the world fails: no disk, no memory, nobody who reads, a signal at any moment, files that change while
+//! What happens when the world fails: no disk, no memory, no reader, a signal at any moment, files that change while
 //! they are read. Nothing may be half, nothing old may be lost, nothing may panic, and what failed is said.
 
 mod changing;

@@ -1,4 +1,4 @@
-//! Nobody reads any more: the end is quiet and a success; a standard output that cannot be written is an error.
+//! The reader is gone: the end is quiet and a success; a standard output that cannot be written is an error.
 
 use super::furnished;
 use crate::common::Folder;
@@ -68,7 +68,7 @@ fn every_command_is_here() {
     assert!(seen >= 25, "the help lists {seen} commands");
 }
 
-/// As in `drystone ... 2>&1 | true`: nobody reads what it prints, nor what it says.
+/// As in `drystone ... 2>&1 | true`: nothing reads what it prints, nor what it says.
 #[test]
 fn nobody_reads_from_the_start() {
     let folder = furnished();

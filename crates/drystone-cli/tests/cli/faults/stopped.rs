@@ -18,7 +18,7 @@ fn begin(folder: &Folder, args: &[&str]) -> Child {
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("runs")
 }
 
-/// Whether whoever started the tests did so under `nohup`: what they start ignores hangups, too, as it should.
+/// Whether the tests run under `nohup`: what they start ignores hangups, too, as it should.
 fn hangups_are_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -113,7 +113,7 @@ fn stop_at_random(name: &str, mut after: impl FnMut(&Folder, &[&str])) {
             }
             after(&folder, args);
         }
-        // What was left, if anything, disturbs nobody.
+        // What was left, if anything, is in no way.
         folder.run(args).ok();
         let now = files(&folder);
         assert!(outputs.iter().all(|output| now[*output] == new[*output]), "{args:?}");
@@ -131,7 +131,7 @@ fn a_kill_at_any_moment_leaves_old_or_whole_files() {
             // Hidden, and named for what it would have been.
             let of_ours = args.iter().any(|arg| part.starts_with(&format!(".{arg}.")));
             assert!(of_ours, "{part}");
-            std::fs::remove_file(folder.path(&part)).expect("nobody holds it");
+            std::fs::remove_file(folder.path(&part)).expect("no process holds it");
         }
     });
     assert!(left > 0, "no kill fell while a file was written");

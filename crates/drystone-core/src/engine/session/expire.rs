@@ -91,7 +91,7 @@ impl Session {
         let mut unmoved = self.scheduler.policy.unmoved_until(first.end);
         loop {
             // The job's later corrections, too, before another job's, which may lead to a pass: they are what they would have
-            // been, and nobody has seen the prediction in between.
+            // been, and the prediction in between was not seen.
             let last = match unmoved {
                 Time::MAX => quiet,
                 _ => self.s.world.running.second_end().unwrap_or(first.end).min(quiet),
@@ -113,8 +113,8 @@ impl Session {
         }
     }
 
-    /// Whether corrections may wait until somebody arrives or the job itself ends, if nothing else than ends happens up to then:
-    /// nobody waits, so nobody asks when running jobs will end. They wait, if so.
+    /// Whether corrections may wait until a job arrives or the job itself ends, if nothing else than ends happens up to then:
+    /// no job waits, so the ends of running jobs do not matter. They wait, if so.
     pub(crate) fn lag_until(&mut self, then: Time) -> bool {
         let may = !self.wants_pass()
             && !self.repredicts_running()

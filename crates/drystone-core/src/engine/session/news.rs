@@ -74,7 +74,7 @@ pub enum NewsError {
     #[error(transparent)]
     Impossible(#[from] ImpossibleJob),
     /// The policy cannot let jobs go on.
-    #[error("this policy never lets a suspended job go on: requeue the job, or leave it to whoever suspended it")]
+    #[error("this policy never resumes a suspended job: requeue the job, or leave it to what suspended it")]
     NeverResumed,
     /// Processors cannot be lost so.
     #[error("{0}")]

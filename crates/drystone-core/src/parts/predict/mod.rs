@@ -70,7 +70,7 @@ pub trait Predictor: Snapshot + Send + Sync {
     /// A job has ended after running for `ran`.
     fn learn(&mut self, _id: JobId, _job: &Job, _ran: Span, _now: Time) {}
 
-    /// Whether there is anything to learn from ends; asked once, before the first event. Whoever says no is not told of them.
+    /// Whether there is anything to learn from ends; asked once, before the first event. A predictor that says no is not told of them.
     fn learns(&self) -> bool {
         true
     }

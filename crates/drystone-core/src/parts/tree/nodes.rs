@@ -18,7 +18,7 @@ pub(super) struct Inner<T: Item> {
     pub(super) summary: [T::Summary; FANOUT],
 }
 
-/// How many of these items, which are in order, come before `key`. Nobody could foretell the comparisons, and one of plain
+/// How many of these items, which are in order, come before `key`. The comparisons cannot be foretold, and one of plain
 /// numbers takes no branch: ties come second.
 #[inline(always)]
 fn below<T: Item>(items: &[T], key: &Packed) -> usize {
@@ -29,7 +29,7 @@ fn below<T: Item>(items: &[T], key: &Packed) -> usize {
     }
 }
 
-/// So many neighbours are compared and moved one by one where an item looks for its place among them. Nobody could foretell how many
+/// So many neighbours are compared and moved one by one where an item looks for its place among them. It cannot be foretold how many
 /// they are: to move them at once, one would have to wait until a search has found out.
 const NEAR: usize = 16;
 

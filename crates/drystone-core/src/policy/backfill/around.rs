@@ -1,6 +1,6 @@
 //! Passes while processors are out, or are announced to be.
 //!
-//! Processors that come back are ends of jobs that nobody submitted, and the pass is the usual one. Around an announced window,
+//! Processors that come back are ends of jobs that were never submitted, and the pass is the usual one. Around an announced window,
 //! and while jobs run on processors that go with them, the pass is a plan of the future: then all ends at the shadow time
 //! count (`extra=all`), and an overdue job ends now (`overdue=now`).
 
@@ -41,7 +41,7 @@ impl Backfill {
         self.set_aside_fresh(most);
     }
 
-    /// Jobs that are wider than what is there in the end wait without a reservation, and are in nobody's way.
+    /// Jobs that are wider than what is there in the end wait without a reservation, and are in no job's way.
     fn set_aside_fresh(&mut self, most: Procs) {
         self.aside.extend(self.fresh.extract_if(.., |job| job.procs > most).map(|job| job.id));
     }

@@ -7,7 +7,7 @@ use crate::policy::ranking::order;
 use crate::policy::{Args, Condition, Form, Kind, Needs, Param, SpecError, Takes, Variant};
 
 const ORDER: Param =
-    Param::new("order", "fcfs", &[Order::TAKES], "the order of the queue: who is first, and gets a reservation");
+    Param::new("order", "fcfs", &[Order::TAKES], "the order of the queue: the first job gets a reservation");
 
 const BACKFILL: Param = Param::new("backfill", "fcfs", &[Order::TAKES], "the order in which the others are tried");
 
@@ -49,10 +49,10 @@ fn seconds(text: &str) -> Option<Span> {
     Some(Span(number * length))
 }
 
-/// Strictly in order: nobody overtakes.
+/// Strictly in order: no job overtakes.
 pub(crate) static FCFS: Kind = Kind {
     name: "fcfs",
-    summary: "strictly in the order of the queue: nobody starts before those ahead of it",
+    summary: "strictly in the order of the queue: no job starts before one ahead of it",
     source: "the baseline of every study",
     params: &[ORDER, STARVE],
     needs: &[],
@@ -64,10 +64,10 @@ pub(crate) static FCFS: Kind = Kind {
     },
 };
 
-/// Whoever fits starts.
+/// Every job that fits starts.
 pub(crate) static GREEDY: Kind = Kind {
     name: "greedy",
-    summary: "whoever fits starts; no reservation, so wide jobs may wait for ever",
+    summary: "every job that fits starts; no reservation, so wide jobs may wait for ever",
     source: "backfilling without reservations, e.g. Feitelson et al. 2004",
     params: &[ORDER, STARVE],
     needs: &[],
@@ -179,7 +179,7 @@ pub(crate) static EASY: Kind = Kind {
             return Err(args.error("`overdue=free` would start jobs on taken processors; it needs `pass=pyss`".into()));
         }
         if choices.overdue == Overdue::Free && args.text("correct") == "none" && predict::learns(args.text("predict")) {
-            let problem = "`overdue=free` counts whoever is past its prediction as gone; predictions from history need a \
+            let problem = "`overdue=free` counts a job past its prediction as gone; predictions from history need a \
                            `correct` other than none for that";
             return Err(args.error(problem.into()));
         }

@@ -37,7 +37,7 @@ pub(super) fn references(
 }
 
 /// Starts of the waiting jobs in seconds from now, under backfilling with one reservation for the first in the order,
-/// which is made anew at every event. Nobody else arrives and predictions hold. `None` where time was up before.
+/// which is made anew at every event. No other job arrives and predictions hold. `None` where time was up before.
 pub(super) fn backfill(task: &Task, order: Branching, watch: Option<&dyn Stopwatch>) -> Option<Vec<i64>> {
     let mut starts = vec![0; task.waiting.len()];
     let mut queue: Vec<usize> = (0..task.waiting.len()).collect();
@@ -98,7 +98,7 @@ pub(super) fn backfill(task: &Task, order: Branching, watch: Option<&dyn Stopwat
             }
             !backfilled
         });
-        // The next event: the end of whoever ends first. No job is wider than the machine, so somebody runs.
+        // The next event: the end of the job that ends first. No job is wider than the machine, so one runs.
         let Some(&(next, _)) = running.first() else { return Some(starts) };
         now = next;
         let ended = running.partition_point(|r| r.0 <= now);

@@ -30,7 +30,7 @@ pub enum Measure {
     Area,
     /// `fair(7d)`: the average wait, each job weighted by how little its user had within so long before the present:
     /// ⌊1024·S / (S + U)⌋, where U are the user's processor-seconds and S is the equal share, ⌊all processor-seconds / users⌋,
-    /// counting the users who had some or wait now. Who had nothing has 1024 (0/0, too), who had the equal share half of it.
+    /// counting the users that had some or wait now. A user that had nothing has 1024 (0/0, too), one with the equal share half of it.
     Fair(Span),
     /// `special(queue=2)`: the average wait of the jobs of one user, group or queue.
     Special(Select),

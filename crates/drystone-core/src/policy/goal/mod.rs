@@ -224,7 +224,7 @@ pub(crate) static GOAL: Kind = Kind {
         Param::new("objective", "tradeoff(Tw:avgX)", &[Objective::TAKES], "what is minimised, may stand alone as in `goal(lexical(Tw>avgX))`: relative changes added up, or the \
                       first measure that differs; longest wait, wait beyond that of the oldest job or beyond a threshold, \
                       average wait, slowdown and wait weighted by processors, unused processor-seconds, late starts, \
-                      waits weighted by how little their users had of late, waits of a user, group or queue"),
+                      waits weighted by how little their users had recently, waits of a user, group or queue"),
         Param::new("version", "a", &[Takes::Words(&["a", "b", "c"])], "what a trade-off is relative to: the best schedule so far, the smaller of both, or what backfilling \
                       would achieve").study(),
         Param::new("diff", "relaxed", &[Takes::Words(&["relaxed", "strict"])], "where measures disagree, differences below 1 % do not count, or every difference counts").study(),

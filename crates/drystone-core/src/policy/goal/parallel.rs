@@ -93,7 +93,7 @@ fn look_ahead(
     let work = |helper: &mut Walker| {
         loop {
             let at = claimed.fetch_add(1, Ordering::Relaxed);
-            // All subtrees before one that is claimed are claimed: they are a beginning of the list, however fast who is.
+            // All subtrees before one that is claimed are claimed: they are a beginning of the list, however fast each thread is.
             if at >= enough.load(Ordering::Relaxed) || placed.load(Ordering::Relaxed) > left {
                 return;
             }

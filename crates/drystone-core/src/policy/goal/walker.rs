@@ -110,7 +110,7 @@ pub(super) struct Walker {
     pub(super) effort: Effort,
     /// Nodes at which the limits are looked at again.
     look_at: u64,
-    /// Every path visited, by rank, where somebody wants to know.
+    /// Every path visited, by rank, where that is asked for.
     pub(super) visited: Option<Vec<Vec<u32>>>,
 }
 
@@ -152,7 +152,7 @@ impl Walker {
     pub(super) fn heuristic(&mut self, table: &Table, watch: Option<&dyn Stopwatch>) -> bool {
         let interval = nodes_per_look(table) as usize;
         for job in 0..table.len() {
-            // With one job placed at least, somebody starts on an idle machine.
+            // With one job placed at least, a job starts on an idle machine.
             if job % interval == 0 && job > 0 && watch.is_some_and(|watch| watch.is_up()) {
                 self.keep();
                 return false;
@@ -376,7 +376,7 @@ impl Walker {
         self.best.starts.extend(path.iter().map(|frame| frame.spot.start));
     }
 
-    /// Tells whoever wants to know which paths are visited.
+    /// Tells a listener which paths are visited.
     fn record(&mut self) {
         if let Some(visited) = &mut self.visited {
             visited.push(self.frames[1..=self.placed].iter().map(|frame| frame.job).collect());

@@ -6,7 +6,7 @@ use super::objective::Objective;
 use super::task::Task;
 use std::collections::BTreeMap;
 
-/// The weight of who had nothing.
+/// The weight of a user that had nothing.
 const FULL: i128 = 1024;
 
 /// Fills the weights of the rows, `places` being those of their jobs. O(n log n) where there is something to weigh.
@@ -50,7 +50,7 @@ fn weight(share: i128, used: i64) -> u16 {
 mod tests {
     use super::*;
 
-    /// Three users, who had 600, 0 and 300 processor-seconds: the equal share is 300.
+    /// Three users, with 600, 0 and 300 processor-seconds: the equal share is 300.
     #[test]
     fn who_had_little_weighs_much() {
         let usage = BTreeMap::from([(1, 600), (2, 0), (3, 300)]);

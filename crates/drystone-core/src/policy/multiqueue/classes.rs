@@ -108,7 +108,7 @@ fn quantiles(sorted: &[Span], parts: u32) -> Vec<Span> {
     let parts = parts as usize;
     let mut borders: Vec<Span> = (1..parts).filter_map(|i| sorted.get(i * sorted.len() / parts).copied()).collect();
     borders.dedup();
-    // Above the last border there must be somebody.
+    // Above the last border there must be a job.
     while borders.last().is_some_and(|b| sorted.last() <= Some(b)) {
         borders.pop();
     }

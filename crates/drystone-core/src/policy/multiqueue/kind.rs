@@ -11,7 +11,7 @@ const SECONDS: Takes = Takes::Number { from: 0.0, to: 1e12 };
 /// Multiple queues that adapt themselves.
 pub(crate) static MULTIQUEUE: Kind = Kind {
     name: "multiqueue",
-    summary: "a queue per class of run times, the first of each promised a start; whoever disturbs no promise may start",
+    summary: "a queue per class of run times, the first of each promised a start; a job that delays no promise may start",
     source: "Lawson, Smirni & Puiu 2002; borders from history, widths and the bounded delay are Drystone's",
     params: &[
         Param::new("bounds", "100/1000/10000", &[Takes::Ascending { unit: "seconds" }, Takes::Words(&["none", "auto"])], "the longest predicted run time of each queue but the last; auto: from history"),

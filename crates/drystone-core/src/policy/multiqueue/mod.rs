@@ -1,7 +1,7 @@
 //! Multiple queues that adapt themselves (Lawson, Smirni & Puiu 2002).
 //!
-//! Jobs are sorted into queues by predicted run time. The first of each queue, its *pivot*, is promised a start; whoever
-//! disturbs no promise may start at once. Rules M1–M6 of the specification; with exact predictions a promise is never moved,
+//! Jobs are sorted into queues by predicted run time. The first of each queue, its *pivot*, is promised a start; a job
+//! that delays no promise may start at once. Rules M1–M6 of the specification; with exact predictions a promise is never moved,
 //! and is kept to the second. With others it can only come earlier, until a running job outlives its prediction: then what
 //! cannot be kept is placed anew, in the order of the promised times.
 
@@ -44,9 +44,9 @@ pub struct MultiQueue {
     queues: Vec<Queue>,
     /// Jobs that arrived since the last pass, not in a queue yet.
     fresh: Vec<Job>,
-    /// Jobs that no plan can hold: too many processors are out, and nobody knows for how long. They are in no queue.
+    /// Jobs that no plan can hold: too many processors are out, for an unknown time. They are in no queue.
     aside: Vec<Job>,
-    /// Jobs that nobody sees before their delay is over, by its end.
+    /// Jobs that are not seen before their delay is over, by its end.
     held: BTreeMap<(Time, JobId), Job>,
     /// When delays are over, where these are events and known beforehand. Jobs that have gone since are in it still.
     due: BTreeSet<(Time, JobId)>,
@@ -55,7 +55,7 @@ pub struct MultiQueue {
     running: RunningSet,
     promises: Promises,
     literal: Literal,
-    /// Booked where they count: with [`Own::Shared`] only where somebody listens.
+    /// Booked where they count: with [`Own::Shared`] only where an observer listens.
     partitions: Option<Partitions>,
     controller: Option<Controller>,
     /// More than arrivals happened since the last pass.
@@ -68,7 +68,7 @@ pub struct MultiQueue {
     wake: Option<Time>,
     /// Last values reported.
     told: Vec<(Gauge, i64)>,
-    /// Whether somebody listens to its notes.
+    /// Whether an observer listens to its notes.
     #[serde(skip)]
     listened: bool,
     #[serde(skip)]
@@ -256,7 +256,7 @@ impl MultiQueue {
         self.queues[class].insert(job, now);
     }
 
-    /// When somebody's delay is over next.
+    /// When the next delay is over.
     fn next_ready(&self) -> Option<Time> {
         let delay = self.settings.delay?;
         let appears = self.held.keys().next().map(|k| k.0).filter(|_| delay.wake || self.running.is_empty());
@@ -287,7 +287,7 @@ impl MultiQueue {
         }
     }
 
-    /// Tells whoever watches what has changed.
+    /// Tells observers what has changed.
     fn report(&mut self, actions: &mut Actions) {
         let mut tell = |gauge: Gauge, value: i64| {
             let at = self.told.iter().position(|t| t.0 == gauge).unwrap_or_else(|| {

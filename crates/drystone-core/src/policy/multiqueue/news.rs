@@ -69,7 +69,7 @@ impl MultiQueue {
         self.stale |= !outlook.only_returns();
     }
 
-    /// Jobs that are wider than what is there in the end wait without a promise, and are in nobody's way.
+    /// Jobs that are wider than what is there in the end wait without a promise, and are in no job's way.
     fn set_aside_fresh(&mut self, most: Procs) {
         self.aside.extend(self.fresh.extract_if(.., |job| job.procs > most));
     }

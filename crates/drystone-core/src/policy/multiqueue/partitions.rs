@@ -39,7 +39,7 @@ impl Partitions {
     }
 
     /// A job of the queue starts: missing processors move over from idle ones of other queues, in the order of the queues,
-    /// and stay. What somebody else starts may need more than are idle.
+    /// and stay. What another scheduler starts may need more than are idle.
     pub(super) fn start(&mut self, queue: usize, procs: Procs) {
         let mut missing = procs.saturating_sub(self.idle[queue]);
         for other in 0..self.size.len() {

@@ -14,7 +14,7 @@ pub(super) enum Candidate {
     #[default]
     Unknown,
     /// There is none. What may start only becomes less during a pass, so there will be none.
-    Nobody,
+    None,
     /// This one, unless what may start has become less since.
     Job(Job),
 }
@@ -49,7 +49,7 @@ impl MultiQueue {
         let mut profile = self.profile_of_running();
         self.promises.replace(now, &mut profile, |id, at| {
             actions.reserve(id, at);
-            // Put off beyond the end of another job, it may leave room for somebody who has waited before.
+            // Put off beyond the end of another job, it may leave room for a job that waited before.
             self.dirty = true;
         });
         self.scratch.profile = Some(profile);
@@ -87,7 +87,7 @@ impl MultiQueue {
         profile
     }
 
-    /// Only jobs arrived and no promise was moved: whoever could not start before cannot start now, since all promises have
+    /// Only jobs arrived and no promise was moved: a job that could not start before cannot start now, since all promises have
     /// come nearer and nothing was given back.
     fn newcomers(&mut self, actions: &mut Actions) {
         let mut fresh = std::mem::take(&mut self.fresh);
@@ -182,7 +182,7 @@ impl MultiQueue {
         for (class, candidate) in self.scratch.candidates.iter_mut().enumerate() {
             let mut from = after;
             match *candidate {
-                Candidate::Nobody => continue,
+                Candidate::None => continue,
                 Candidate::Unknown => {}
                 Candidate::Job(job) => {
                     if after.is_none_or(|a| job.id > a) {
@@ -204,7 +204,7 @@ impl MultiQueue {
                     found => break found,
                 }
             };
-            *candidate = found.map_or(Candidate::Nobody, |w| Candidate::Job(Job::of(&w)));
+            *candidate = found.map_or(Candidate::None, |w| Candidate::Job(Job::of(&w)));
             if let Some(job) = found
                 && next.is_none_or(|(_, n)| job.id < n.id)
             {
@@ -250,7 +250,7 @@ impl MultiQueue {
         }
     }
 
-    /// A job that nobody saw until now stands before the pivot of its queue, which loses its promise.
+    /// A job that was not seen until now stands before the pivot of its queue, which loses its promise.
     fn depose(&mut self, id: JobId, class: usize) {
         if !self.settings.hold() {
             return;

@@ -18,7 +18,7 @@ pub(super) struct Promise {
     pub(super) ready: Time,
     /// Its queue.
     pub(super) class: usize,
-    /// Processors left over at `at` when all who run then and all who are promised that time have theirs.
+    /// Processors left over at `at` when all jobs that run then and all that are promised that time have theirs.
     pub(super) left: Procs,
 }
 
@@ -97,7 +97,7 @@ impl Promises {
         self.list.iter_mut().for_each(|p| p.class = class(p));
     }
 
-    /// Puts every promise at its earliest place in `profile`, in order of their times. Nobody is moved back as long as
+    /// Puts every promise at its earliest place in `profile`, in order of their times. No job is moved back as long as
     /// running jobs end by their predicted ends. Tells each that moved.
     pub(super) fn replace(&mut self, now: Time, profile: &mut Profile, mut moved: impl FnMut(JobId, Time)) {
         for promise in &mut self.list {

@@ -34,9 +34,9 @@ pub(super) fn place(id: JobId) -> Place {
 /// One queue.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Queue {
-    /// Whoever may start.
+    /// Jobs that may start.
     pub(super) ready: WaitQueue,
-    /// Whose delay is not over.
+    /// Jobs whose delay is not over.
     delayed: BTreeMap<JobId, Job>,
 }
 
@@ -100,7 +100,7 @@ impl Queue {
         self.delayed.values_mut().for_each(|j| j.ready = ready(j));
     }
 
-    /// Everybody in the queue, in no order.
+    /// Every job in the queue, in no order.
     pub(super) fn jobs(&self) -> impl Iterator<Item = Job> + '_ {
         self.ready.iter().map(Job::of).chain(self.delayed.values().copied())
     }

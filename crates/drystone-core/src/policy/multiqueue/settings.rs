@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// What ownership of processors means for a decision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Own {
-    /// Nothing: whoever disturbs no promise may start (spec M1–M4).
+    /// Nothing: a job that delays no promise may start (spec M1–M4).
     #[default]
     Shared,
     /// Figure 4 of the paper to the letter: on idle processors of its own partition a job need only respect the promise of

@@ -12,7 +12,7 @@ const MEMORY: f64 = 1_000.0;
 
 /// AWT. The estimate is the mean wait of the jobs started so far, beginning with one imaginary job that waited for an hour;
 /// from the thousandth job on it forgets exponentially (the newest wait weighs 1/1000), so that it follows the seasons of a
-/// machine. It is never less than a second. Jobs that run only where they disturb nobody do not count: their wait says
+/// machine. It is never less than a second. Jobs that run only where they delay no other job do not count: their wait says
 /// nothing about the system.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Average {

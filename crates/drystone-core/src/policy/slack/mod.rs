@@ -443,7 +443,7 @@ pub(crate) static SLACK: Kind = Kind {
             "af",
             "1",
             WEIGHT,
-            "weight of fairness in prices: how much dearer it is to delay who was delayed before",
+            "weight of fairness in prices: how much dearer it is to delay a job that was delayed before",
         )
         .expert(),
         Param::new(
@@ -464,7 +464,7 @@ pub(crate) static SLACK: Kind = Kind {
             "tick",
             "run",
             &[Takes::Words(&["run", "kill", "overrun", "extend"])],
-            "a job that outlives its estimate: is left to the machine, is killed, is killed when somebody needs its \
+            "a job that outlives its estimate: is left to the machine, is killed, is killed when a job needs its \
                       processors, or gets a tenth more where that is cheaper than killing it",
         ),
         Param::new(

@@ -53,7 +53,7 @@ impl Weights {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct Waiting {
     pub(super) planned: Planned,
-    /// p: its priority; −∞ for a job that runs only where it disturbs nobody.
+    /// p: its priority; −∞ for a job that runs only where it delays no other job.
     pub(super) priority: f64,
     /// s: by how many seconds it may still be delayed.
     pub(super) slack: f64,
@@ -141,7 +141,7 @@ impl Stake {
 pub struct Importance {
     /// UP: how important the user says the job is, from 0 to 1.
     pub user: f64,
-    /// PP: how important the administrator says it is, from 0 to 1; −∞ makes it run only where it disturbs nobody.
+    /// PP: how important the administrator says it is, from 0 to 1; −∞ makes it run only where it delays no other job.
     pub political: f64,
 }
 

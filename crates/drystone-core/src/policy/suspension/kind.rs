@@ -20,7 +20,7 @@ const TARGET: Param =
     Param::new("target", "0.2", &[Decimal::FROM_ZERO], "suspensions per completed job to aim at").expert();
 const NARROW: Needs = Needs { params: &["relief"], any: &[Condition::Not("width", "none")] };
 const AUTO: Needs = Needs { params: &["target"], any: &[Condition::Is("sf", "auto")] };
-// Who may go on anywhere owns nothing while suspended; in one piece or not is another question.
+// A job that may resume anywhere owns nothing while suspended; in one piece or not is another question.
 const OWNERS: Needs =
     Needs { params: &["place"], any: &[Condition::Is("migration", "no"), Condition::Is("place", "contiguous")] };
 const EVERY: Param = Param::new("every", "60", SECONDS, "the preemption routine runs at multiples of this");
@@ -59,7 +59,7 @@ const MIGRATION: Param = Param::new(
     "migration",
     "no",
     &[Takes::NO_YES],
-    "whether a suspended job may go on on other processors than its own",
+    "whether a suspended job may resume on other processors than its own",
 );
 
 const PAPER: Variant = Variant {
@@ -73,7 +73,7 @@ const SOURCE: &str = "Kettimuthu, Subramani, Srinivasan, Gopalsamy, Panda & Sada
 /// Selective suspension.
 pub(crate) static SS: Kind = Kind {
     name: "ss",
-    summary: "selective suspension: who has waited long for its length takes the processors of those who have not",
+    summary: "selective suspension: a job that has waited long for its length takes the processors of jobs that have not",
     source: SOURCE,
     params: &[SF, TARGET, EVERY, PLACE, RULE, WIDTH, STARTS, CAP, RELIEF, MIGRATION],
     needs: &[AUTO, NARROW, OWNERS],
@@ -111,8 +111,8 @@ pub(crate) static TSS: Kind = Kind {
 /// Immediate service.
 pub(crate) static IS: Kind = Kind {
     name: "is",
-    summary: "immediate service: who arrives starts at once, in place of those who have had their time slice",
-    source: "Chiang & Vernon 2001 as read by Kettimuthu et al. 2005; how suspended jobs go on is not in the papers",
+    summary: "immediate service: a job that arrives starts at once, in place of jobs that have had their time slice",
+    source: "Chiang & Vernon 2001 as read by Kettimuthu et al. 2005; how suspended jobs resume is not in the papers",
     params: &[
         Param::new("slice", "600", SECONDS, "how long a job runs before it may be suspended"),
         EVERY,
@@ -121,7 +121,7 @@ pub(crate) static IS: Kind = Kind {
             "2",
             &[Decimal::FROM_ONE, Takes::Words(&["free"])],
             "a suspended job may suspend those whose instantaneous expansion factor is at most so many times less than its \
-             own to go on; free: it waits until its processors are free",
+             own to resume; free: it waits until its processors are free",
         ),
     ],
     needs: &[],

@@ -36,7 +36,7 @@ impl Limits {
         self.limit != Limit::None && task.running_priority().as_f64() > self.highest[category(task)]
     }
 
-    /// Whether nobody is ever sheltered.
+    /// Whether no job is ever sheltered.
     pub(super) fn is_none(&self) -> bool {
         self.limit == Limit::None
     }

@@ -78,7 +78,7 @@ pub enum Limit {
 pub struct Selection {
     /// SF.
     pub factor: Factor,
-    /// Who is not suspended.
+    /// Which jobs are not suspended.
     pub limit: Limit,
     /// How often the preemption routine runs: at multiples of this.
     pub every: Span,
@@ -103,7 +103,7 @@ pub struct Selection {
 pub struct Service {
     /// How long a job runs before it may be suspended.
     pub slice: Span,
-    /// At multiples of this suspended jobs may suspend others to go on, and nobody else is tried between events.
+    /// At multiples of this suspended jobs may suspend others to resume, and no other is tried between events.
     pub every: Span,
     /// By which factor a suspended job's instantaneous expansion factor must exceed those of the jobs that it suspends to go
     /// on; `None`: it never suspends any.

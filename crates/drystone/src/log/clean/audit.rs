@@ -65,6 +65,7 @@ macro_rules! rules {
 rules! {
     MalformedLine = "malformed-line", Dropped, "The line is not a record.";
     PartialExecution = "partial-execution", Dropped, "A part of a job whose whole is the record before.";
+    JoinedExecution = "joined-execution", Dropped, "A part of a job that has no record of the whole; its run time was added to the first part's.";
     RoundedTime = "rounded-time", Changed, "A submit, run time or estimate had a fraction and was rounded to whole seconds.";
     NegativeSubmit = "negative-submit", Dropped, "The submit is negative.";
     NegativeRun = "negative-run", Dropped, "The run time is negative or unknown.";

@@ -2,6 +2,7 @@
 
 use super::audit::{Audit, Entry, Rule};
 use super::options::{Duplicates, Keep, MissingEstimate, NegativeRun, Options, Overrun, SizeField, TooWide};
+use super::parts::{Part, Parts};
 use crate::log::LogError;
 use crate::log::swf::{Decimal, Field, Header, Malformed, Record};
 use crate::log::transform;
@@ -22,14 +23,15 @@ pub struct Cleaner {
     lines: Vec<u64>,
     records: Vec<Record>,
     audit: Audit,
-    /// Number of the last record, dropped or not.
-    last_number: Option<i64>,
+    parts: Parts,
+    /// How many records rules were applied to.
+    turn: u64,
     /// The largest number of a job so far.
     largest_number: i64,
     /// All numbers of jobs so far; empty as long as each is larger than those before it.
     numbers: HashSet<i64>,
     latest_submit: i64,
-    /// The rule that touched a record last, and which.
+    /// The rule that touched a record last, and at which turn.
     touched: Option<(Rule, u64)>,
 }
 
@@ -58,7 +60,8 @@ impl Cleaner {
             lines: Vec::new(),
             records: Vec::new(),
             audit: Audit::default(),
-            last_number: None,
+            parts: Parts::default(),
+            turn: 0,
             touched: None,
             largest_number: i64::MIN,
             numbers: HashSet::new(),
@@ -72,11 +75,30 @@ impl Cleaner {
     /// The record breaks a rule that the options made an error.
     pub fn push(&mut self, record: &Record) -> Result<(), LogError> {
         self.audit.records += 1;
-        let previous = self.last_number.replace(record.number);
-        if matches!(record.status, 2..=4) && previous == Some(record.number) {
-            self.drop(Rule::PartialExecution, record, Field::Status);
-            return Ok(());
+        self.turn += 1;
+        match self.parts.take(record) {
+            Part::OfWhole => self.drop(Rule::PartialExecution, record, Field::Status),
+            Part::Further => self.drop(Rule::JoinedExecution, record, Field::Status),
+            Part::First => {
+                self.complete()?;
+                self.parts.begin(record);
+            }
+            Part::Whole => {
+                self.complete()?;
+                self.job(record)?;
+            }
         }
+        Ok(())
+    }
+
+    /// Takes the job whose parts have all come.
+    fn complete(&mut self) -> Result<(), LogError> {
+        self.parts.complete().map_or(Ok(()), |joined| self.job(&joined))
+    }
+
+    /// Makes a job of a record, unless a rule drops it.
+    fn job(&mut self, record: &Record) -> Result<(), LogError> {
+        self.turn += 1;
         let Some(run) = self.run(record) else {
             return Ok(());
         };
@@ -135,8 +157,9 @@ impl Cleaner {
     /// The records, where the options kept them, are in the order of the jobs.
     ///
     /// # Errors
-    /// No record became a job, or the jobs form no workload.
+    /// No record became a job, or the jobs form no workload; or the last record breaks a rule that the options made an error.
     pub fn finish(mut self) -> Result<(Workload, Audit, Option<Vec<Record>>), LogError> {
+        self.complete()?;
         self.sort();
         self.take();
         self.audit.jobs = self.jobs.len() as u64;
@@ -362,8 +385,8 @@ impl Cleaner {
 
     fn touch(&mut self, rule: Rule, record: &Record, field: Field, after: Option<i64>) {
         // Several fields of one record are one record.
-        if self.touched != Some((rule, self.audit.records)) {
-            self.touched = Some((rule, self.audit.records));
+        if self.touched != Some((rule, self.turn)) {
+            self.touched = Some((rule, self.turn));
             self.audit.add(rule, 1);
         }
         if self.options.list {

@@ -6,6 +6,7 @@
 mod audit;
 mod cleaner;
 mod options;
+mod parts;
 mod study;
 
 pub use audit::{Audit, Effect, Entry, Rule};

@@ -111,7 +111,7 @@ pub(super) fn number(word: &[u8], field: Field) -> Result<Decimal, Problem> {
     Ok(decimal)
 }
 
-/// The form that is wanted, where the word is a number in another: whoever wrote `1e2` sees no mistake in it.
+/// The form that is wanted, where the word is a number in another: `1e2` looks right to its author.
 fn form(word: &[u8], example: &str) -> String {
     let number_elsewhere = std::str::from_utf8(word).is_ok_and(|word| word.parse().is_ok_and(f64::is_finite));
     // A fraction where whole numbers go is of the right form.

@@ -19,7 +19,7 @@ const MALFORMED_KEPT: usize = 100_000;
 /// A streaming reader of Standard Workload Format. It buffers for itself: give it the bare file.
 ///
 /// One byte loop, no allocation per field or record. Lines end with LF or CR LF, the last one may end with the file;
-/// fields are parted by spaces or tabs; blank lines are skipped; comments are kept wherever they stand, see [`Header`].
+/// fields are separated by spaces or tabs; blank lines are skipped; comments are kept wherever they stand, see [`Header`].
 ///
 /// ```
 /// use drystone::log::swf::Reader;
@@ -134,7 +134,7 @@ impl<R: Read> Reader<R> {
     /// The next record; `None` at the end.
     ///
     /// # Errors
-    /// Reading failed, or the line is malformed (unless lenient). After an error of a line, reading goes on with the next.
+    /// Reading failed, or the line is malformed (unless lenient). After an error of a line, reading continues with the next.
     #[inline]
     pub fn read(&mut self) -> Result<Option<Record>, LogError> {
         loop {

@@ -105,8 +105,8 @@ impl Record {
     }
 
     /// The record as a simulation left the job: its wait, run time received and processors are the simulated ones; all that
-    /// the simulation does not know stays as the log has it. Submit, wait and run time together are its end: whoever was
-    /// suspended has waited then, too.
+    /// the simulation does not know stays as the log has it. Submit, wait and run time together are its end: a job counts
+    /// as waiting while it is suspended.
     #[must_use]
     pub fn scheduled(&self, job: &Job, wait: Span, run: Span) -> Record {
         Record {

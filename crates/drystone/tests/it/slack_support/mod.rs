@@ -79,7 +79,7 @@ pub fn paper_months(overrun: Overrun) -> Option<Vec<(String, Workload)>> {
     Some(months.map(|month| (month[0].0.clone(), workload(month))).collect())
 }
 
-/// Runs a policy on a workload under the eyes of somebody.
+/// Runs a policy on a workload under an observer.
 pub fn watch(policy: &str, workload: &Workload, cancelled: &[(Time, JobId)], observer: &mut impl Observer) {
     run_with(policy, None, workload, cancelled, observer);
 }

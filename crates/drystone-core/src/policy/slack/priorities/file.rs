@@ -73,7 +73,7 @@ impl Priorities {
     /// Reads a file of priorities:
     ///
     /// ```toml
-    /// default = { up = 0.0, pp = 0.0 }     # what everybody has who is not named; 0 where it is not given
+    /// default = { up = 0.0, pp = 0.0 }     # of all that are not named; 0 where it is not given
     ///
     /// [[user]]
     /// id = [12, 13]                        # one number or a list
@@ -83,7 +83,7 @@ impl Priorities {
     ///
     /// [[group]]
     /// id = 3
-    /// pp = -inf                            # only where they disturb nobody
+    /// pp = -inf                            # only where they delay no other job
     ///
     /// [[queue]]
     /// id = 1

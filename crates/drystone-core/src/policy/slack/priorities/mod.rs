@@ -1,4 +1,4 @@
-//! Who is important: priorities of users, groups, queues and jobs, and quotas.
+//! Priorities of users, groups, queues and jobs, and quotas.
 //!
 //! They come from a TOML file ([`Priorities::from_toml`]) or from a short text ([`Priorities::from_text`]). Names are
 //! numbers, as logs give them.
@@ -205,6 +205,6 @@ mod tests {
         assert_eq!(arrive(&mut priorities, 7), f64::NEG_INFINITY, "the second one is still here");
         priorities.left(&job(7), Span(10), Time(10));
         priorities.left(&job(7), Span(10), Time(20));
-        assert_eq!(arrive(&mut priorities, 7), 0.5, "nobody is here");
+        assert_eq!(arrive(&mut priorities, 7), 0.5, "no job is here");
     }
 }

@@ -1,5 +1,5 @@
 //! Quotas: what one user, group or queue may have at once or use up. A job beyond a quota is not refused; it runs only where
-//! it disturbs nobody (Talby & Feitelson 1999, section 4.3).
+//! it delays no other job (Talby & Feitelson 1999, section 4.3).
 
 use super::PriorityError;
 use crate::model::{Job, Span, Time};

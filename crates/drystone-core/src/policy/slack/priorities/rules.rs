@@ -26,7 +26,7 @@ impl Grade {
             && pp != f64::NEG_INFINITY
         {
             return Err(PriorityError(format!(
-                "{whose}: pp = {pp} does not lie between 0 and 1 (-inf makes jobs run only where they disturb nobody)"
+                "{whose}: pp = {pp} does not lie between 0 and 1 (-inf makes jobs run only where they delay no other job)"
             )));
         }
         Ok(())

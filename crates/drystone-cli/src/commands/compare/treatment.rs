@@ -1,0 +1,167 @@
+//! What becomes of jobs that outlive their estimates: as a log has them, and treated otherwise.
+
+use crate::exit::Failure;
+use crate::output::number::{percent, plural};
+use drystone::log::clean::{MissingEstimate, Options, Overrun};
+use drystone::log::swf::Record;
+use drystone::log::transform::{Overrunning, overrunning};
+use drystone::model::{Span, Workload};
+
+/// What becomes of jobs that outlive their estimates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Treatment {
+    /// They run on, as the log says that they did.
+    RunOn,
+    /// They are killed at their estimates.
+    Kill,
+    /// Their estimates are raised to their run times.
+    Raise,
+}
+
+impl Treatment {
+    const ALL: [Treatment; 3] = [Treatment::RunOn, Treatment::Kill, Treatment::Raise];
+
+    /// What `--overrun` asks for; `None` where every estimate is the run time, so that no job outlives it.
+    pub(super) fn asked(overrun: Overrun) -> Option<Treatment> {
+        match overrun {
+            Overrun::RunOn => Some(Treatment::RunOn),
+            Overrun::Kill => Some(Treatment::Kill),
+            Overrun::Raise => Some(Treatment::Raise),
+            Overrun::Exact => None,
+        }
+    }
+
+    /// The other treatments.
+    pub(super) fn others(self) -> impl Iterator<Item = Treatment> {
+        Treatment::ALL.into_iter().filter(move |other| *other != self)
+    }
+
+    /// As `--overrun` has it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Treatment::RunOn => "run-on",
+            Treatment::Kill => "kill",
+            Treatment::Raise => "raise",
+        }
+    }
+
+    /// The beginning of a sentence on it.
+    pub(super) fn when(self) -> &'static str {
+        match self {
+            Treatment::RunOn => "Left to run on",
+            Treatment::Kill => "Killed at their estimates",
+            Treatment::Raise => "With estimates raised to their run times",
+        }
+    }
+
+    /// What is assumed of so many jobs.
+    pub(super) fn assumed(self, jobs: u64, share: f64) -> String {
+        let (jobs, share) = (plural(jobs, "job"), percent(Some(share), 1));
+        match self {
+            Treatment::RunOn => format!("{jobs} ({share}) outlive their estimates and run on."),
+            Treatment::Kill => {
+                format!("{jobs} ({share}) outlive their estimates in the log; here they are killed at their estimates.")
+            }
+            Treatment::Raise => format!(
+                "{jobs} ({share}) outlive their estimates in the log; here their estimates are raised to their run times, \
+                 which no scheduler can know."
+            ),
+        }
+    }
+
+    /// Jobs that run on, treated so.
+    pub(super) fn of(self, workload: &Workload) -> Result<Workload, Failure> {
+        match self {
+            Treatment::RunOn => Ok(workload.clone()),
+            Treatment::Kill => overrunning(workload.clone(), Overrunning::Kill).map_err(Failure::usage),
+            Treatment::Raise => overrunning(workload.clone(), Overrunning::Raise).map_err(Failure::usage),
+        }
+    }
+
+    /// Takes the treatment back: the same jobs as the log has them. `records` are theirs, in the same order.
+    pub(super) fn undone(
+        self,
+        workload: &Workload,
+        records: &[Record],
+        options: &Options,
+    ) -> Result<Workload, Failure> {
+        let (machine, mut jobs, mut truth, provenance) = workload.clone().into_parts();
+        for ((job, truth), record) in jobs.iter_mut().zip(&mut truth).zip(records) {
+            match self {
+                Treatment::RunOn => {}
+                Treatment::Kill => truth.run = truth.run.max(Span(record.run.round())),
+                Treatment::Raise => job.estimate = job.estimate.min(stated(record, options).unwrap_or(job.estimate)),
+            }
+        }
+        Workload::new(machine, jobs, truth, provenance).map_err(Failure::usage)
+    }
+}
+
+/// The estimate before it was raised; `None` where the run time stands for it anyway.
+fn stated(record: &Record, options: &Options) -> Option<Span> {
+    let requested = record.requested_time.round();
+    match options.missing_estimate {
+        _ if requested > 0 => Some(Span(requested)),
+        MissingEstimate::Seconds(span) => Some(span),
+        _ => None,
+    }
+}
+
+/// How many jobs outlive their estimates.
+pub(super) fn outlive(workload: &Workload) -> u64 {
+    workload.jobs().iter().zip(workload.truth()).filter(|(job, truth)| truth.run > job.estimate).count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drystone::log::clean::Cleaner;
+    use drystone::log::swf::Header;
+
+    /// Cleaned with any treatment, the jobs are those of the log again once it is undone.
+    #[test]
+    fn what_cleaning_did_can_be_undone() {
+        // Run times and estimates; the last has none and gets 20 s.
+        let times = [(100, 100), (150, 100), (40, 100), (0, 1), (30, -1)];
+        let records: Vec<Record> = times
+            .iter()
+            .enumerate()
+            .map(|(i, &(run, estimate))| Record {
+                number: i as i64,
+                submit: (i as i64).into(),
+                run: i64::into(run),
+                requested: 1,
+                requested_time: i64::into(estimate),
+                ..Record::default()
+            })
+            .collect();
+        let cleaned = |overrun| {
+            let options = Options {
+                overrun,
+                missing_estimate: MissingEstimate::Seconds(Span(20)),
+                records: true,
+                procs: Some(4),
+                ..Options::default()
+            };
+            let mut cleaner = Cleaner::new(&Header::new(), options.clone(), "log", "log").expect("a machine");
+            records.iter().for_each(|record| cleaner.push(record).expect("a job"));
+            let (workload, _, records) = cleaner.finish().expect("jobs");
+            (workload, records.expect("kept"), options)
+        };
+        let pairs = |workload: &Workload| -> Vec<(i64, i64)> {
+            workload.jobs().iter().zip(workload.truth()).map(|(job, truth)| (truth.run.0, job.estimate.0)).collect()
+        };
+        let (logged, _, _) = cleaned(Overrun::RunOn);
+        assert_eq!(pairs(&logged), [(100, 100), (150, 100), (40, 100), (0, 1), (30, 20)]);
+        assert_eq!(outlive(&logged), 2);
+        for overrun in [Overrun::Kill, Overrun::Raise] {
+            let (workload, records, options) = cleaned(overrun);
+            assert_eq!(outlive(&workload), 0);
+            let treatment = Treatment::asked(overrun).expect("one of three");
+            let undone = treatment.undone(&workload, &records, &options).expect("possible");
+            assert_eq!(pairs(&undone), pairs(&logged), "{overrun:?}");
+            assert_eq!(pairs(&treatment.of(&logged).expect("possible")), pairs(&workload), "{overrun:?}");
+        }
+        assert_eq!(Treatment::Kill.others().map(Treatment::name).collect::<Vec<_>>(), ["run-on", "raise"]);
+    }
+}

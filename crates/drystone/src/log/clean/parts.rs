@@ -1,0 +1,70 @@
+//! Jobs that a log has in parts: a line for each execution between two checkpoints, or between being swapped out and in.
+//!
+//! The Standard Workload Format gives the lines of one job one number, one after another. The first may be the whole job (status 0
+//! or 1), whose run time is the sum of the others; then the parts must not count beside it. Where it is missing, the parts are all
+//! that there is of the job: they are joined. A part has status 2 where another follows, else 3 (completed) or 4 (failed).
+
+use crate::log::swf::{Decimal, Record};
+
+/// What a record is to the job that it belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Part {
+    /// A job by itself.
+    Whole,
+    /// A part of a job whose whole is a record before.
+    OfWhole,
+    /// The first part of a job that has no record of the whole.
+    First,
+    /// A further part of it.
+    Further,
+}
+
+/// The parts of the job that is read at present.
+#[derive(Default)]
+pub(super) struct Parts {
+    /// Number of the last record.
+    last: Option<i64>,
+    /// What the parts of a job without a whole come to so far.
+    joined: Option<Record>,
+}
+
+impl Parts {
+    /// What this record is. A part is joined to those before it.
+    pub(super) fn take(&mut self, record: &Record) -> Part {
+        let again = self.last.replace(record.number) == Some(record.number);
+        if !matches!(record.status, 2..=4) {
+            return Part::Whole;
+        }
+        match &mut self.joined {
+            Some(job) if again && job.number == record.number => {
+                let known = |time: Decimal| time.round().max(0);
+                if record.run.round() >= 0 {
+                    job.run = Decimal::from(known(job.run).saturating_add(known(record.run)));
+                }
+                job.status = whole(record.status);
+                Part::Further
+            }
+            _ if again => Part::OfWhole,
+            _ => Part::First,
+        }
+    }
+
+    /// Keeps the first part of a job.
+    pub(super) fn begin(&mut self, record: &Record) {
+        self.joined = Some(Record { status: whole(record.status), ..*record });
+    }
+
+    /// The job that is complete as soon as a record of another comes.
+    pub(super) fn complete(&mut self) -> Option<Record> {
+        self.joined.take()
+    }
+}
+
+/// The status of a job whose last part so far has this one.
+fn whole(status: i64) -> i64 {
+    match status {
+        3 => 1,
+        4 => 0,
+        other => other,
+    }
+}
