@@ -7,6 +7,7 @@ use drystone::log::LogError;
 use drystone::log::clean::OptionError;
 use drystone::metrics::{CompareError, UnknownWord};
 use drystone::policy::{PriorityError, SpecError};
+#[cfg(feature = "sweep")]
 use drystone_sweep::SweepError;
 use std::fmt::Display;
 use std::io;
@@ -83,6 +84,7 @@ impl Failure {
     }
 }
 
+#[cfg(feature = "sweep")]
 impl From<SweepError> for Failure {
     fn from(error: SweepError) -> Failure {
         let code = if error.is_violation() { VIOLATION } else { USAGE };

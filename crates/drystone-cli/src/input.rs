@@ -9,6 +9,7 @@ use crate::output::{file::Output, number};
 use crate::progress::{Counted, Progress};
 use drystone::engine::{Memory, Platform};
 use drystone::experiment;
+use drystone::fingerprint::fingerprint;
 use drystone::generate::{default_params, generate};
 use drystone::log::clean::{Audit, Cleaner, MissingEstimate, Options, Overrun, Rule, Study};
 use drystone::log::swf::{Header, Record};
@@ -101,7 +102,7 @@ impl Input {
 
     /// What stands for the workload in every output.
     pub(crate) fn meta(&self) -> WorkloadMeta {
-        WorkloadMeta::of(&self.workload, &self.audit, drystone_sweep::fingerprint(&self.workload))
+        WorkloadMeta::of(&self.workload, &self.audit, fingerprint(&self.workload))
     }
 
     /// Nodes may have many processors each: then most jobs are wider than such a machine.

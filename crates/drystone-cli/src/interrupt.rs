@@ -52,6 +52,7 @@ pub(crate) fn code() -> u8 {
 }
 
 /// From now on the end of the standard input counts as SIGTERM. The parent process holds it open; killed, it could send no signal.
+#[cfg(feature = "sweep")]
 pub(crate) fn stop_with_parent() {
     const SIGTERM: u8 = 15;
     let watch = || {

@@ -1,9 +1,9 @@
 //! The workloads of a study: each log read once, then transformed as often as asked.
 
 use crate::error::SweepError;
-use crate::fingerprint::fingerprint;
 use crate::given::{self, Given};
 use crate::study::{Source, Study, WorkloadEntry};
+use drystone::fingerprint::fingerprint;
 use drystone::generate::{Params, generate};
 use drystone::log::clean::{Cleaner, Options, Study as Published};
 use drystone::log::swf::{Header, Record};

@@ -1,7 +1,7 @@
 //! What simulations are given besides jobs and a policy: what suspension costs, and priorities.
 
 use crate::error::SweepError;
-use crate::fingerprint::short;
+use crate::hash::short;
 use crate::study::{FileEntry, Study};
 use drystone::engine::Platform;
 use drystone::experiment::scheduler;

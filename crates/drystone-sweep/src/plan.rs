@@ -4,7 +4,7 @@ use crate::case::{Case, cases};
 use crate::chunk::Chunk;
 use crate::design::Level;
 use crate::error::SweepError;
-use crate::fingerprint::short;
+use crate::hash::short;
 use crate::study::{PolicyEntry, Study};
 use drystone::engine::Unfit;
 use drystone::metrics::Metric;

@@ -192,6 +192,7 @@
 //! logs, generators and metrics: what a live daemon needs.
 
 pub mod experiment;
+pub mod fingerprint;
 pub mod generate;
 pub mod log;
 pub mod metrics;

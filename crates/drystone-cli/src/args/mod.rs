@@ -13,7 +13,9 @@ mod reproduce;
 mod run;
 mod shell;
 mod simulation;
+#[cfg(feature = "sweep")]
 mod sweep;
+#[cfg(feature = "sweep")]
 mod tasks;
 mod values;
 mod workload;
@@ -31,10 +33,12 @@ pub(crate) use reproduce::ReproduceArgs;
 pub(crate) use run::RunArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use simulation::SimulationArgs;
+#[cfg(feature = "sweep")]
 pub(crate) use sweep::{
     ChunkArgs, ExportArgs, MergeArgs, ParetoArgs, QueryArgs, RankArgs, ResumeArgs, StatusArgs, SweepArgs, SweepCommand,
     WorkArgs,
 };
+#[cfg(feature = "sweep")]
 pub(crate) use tasks::{CancelArgs, DivideArgs, GatherArgs, RecipeArgs, SlurmArgs, TaskArgs};
 pub(crate) use workload::{
     CleanArgs, ConvertArgs, GenerateArgs, InfoArgs, InfoFormat, ModelArg, RewriteArgs, ScaleArgs, SliceArgs,
@@ -82,6 +86,15 @@ Exit codes:
   3    a policy broke its contract
   130  interrupted; 143 terminated; 129 hung up";
 
+/// Arguments of a command that this build has not.
+#[cfg(not(feature = "sweep"))]
+#[derive(clap::Args, Debug)]
+pub(crate) struct AbsentArgs {
+    /// Whatever is given.
+    #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    _all: Vec<OsString>,
+}
+
 /// The commands.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
@@ -106,7 +119,11 @@ pub(crate) enum Command {
     /// Look at, clean, change, convert and generate workloads.
     Workload(WorkloadArgs),
     /// Simulate a whole study, tens of thousands of configurations, into a store; rank them.
+    #[cfg(feature = "sweep")]
     Sweep(Box<SweepArgs>),
+    /// Not in this build: it was made without the feature `sweep`.
+    #[cfg(not(feature = "sweep"))]
+    Sweep(AbsentArgs),
     /// Print completions for a shell.
     Completions(CompletionsArgs),
     /// Print manual pages.

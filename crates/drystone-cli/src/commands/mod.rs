@@ -13,6 +13,7 @@ mod report;
 mod reproduce;
 mod run;
 mod shell;
+#[cfg(feature = "sweep")]
 mod sweep;
 mod why_not;
 mod workload;
@@ -33,7 +34,10 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Reproduce(args) => reproduce::reproduce_studies(&args),
         Command::Policies(args) => policies::policies(&args),
         Command::Workload(args) => workload::workload(args),
+        #[cfg(feature = "sweep")]
         Command::Sweep(args) => sweep::sweep(*args),
+        #[cfg(not(feature = "sweep"))]
+        Command::Sweep(_) => Err(crate::output::format::without("drystone sweep", "sweep")),
         Command::Completions(args) => shell::completions(&args),
         Command::Man(args) => shell::man(&args),
     }

@@ -31,6 +31,11 @@ pub(crate) trait Format<K: Kind>: Sync {
         Traits::default()
     }
 
+    /// The feature that a build needs for it and this one has not.
+    fn missing(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Writes all of it; the file still needs its name.
     fn write(&self, what: &K::Of<'_>, out: &mut Output) -> Result<(), Failure>;
 }
@@ -58,7 +63,7 @@ pub(crate) fn by_ending<K: Kind>(path: &Path) -> Result<&'static dyn Format<K>, 
         true => format.traits().for_stdout,
         false => format.endings().iter().any(|ending| name.ends_with(ending)),
     };
-    K::formats().iter().find(ends).copied().ok_or_else(|| {
+    let found = K::formats().iter().find(ends).copied().ok_or_else(|| {
         let endings: Vec<&str> = K::formats().iter().filter_map(|format| format.endings().first().copied()).collect();
         let (last, first) = endings.split_last().map_or(("", &[][..]), |(last, first)| (*last, first));
         Failure::usage(format_args!(
@@ -67,7 +72,19 @@ pub(crate) fn by_ending<K: Kind>(path: &Path) -> Result<&'static dyn Format<K>, 
             K::HOW,
             first.join(", ")
         ))
-    })
+    })?;
+    match found.missing() {
+        Some(feature) => Err(without(&path.display().to_string(), feature)),
+        None => Ok(found),
+    }
+}
+
+/// What is said of something that this build cannot do.
+pub(crate) fn without(what: &str, feature: &str) -> Failure {
+    Failure::usage(format_args!(
+        "{what}: this build cannot do that, for it was made without the feature `{feature}`; build it with \
+         `cargo build --release --features {feature}`"
+    ))
 }
 
 /// A file to be written, opened before the work begins: what cannot be written is said at once.
@@ -99,7 +116,7 @@ pub(crate) fn put(out: &mut Output, bytes: &[u8]) -> Result<(), Failure> {
 mod tests {
     use super::*;
     use crate::args::Cli;
-    use crate::output::{charts::Charts, exports::Exports, logs::Logs, reports::Reports, schedules::Schedules};
+    use crate::output::{charts::Charts, logs::Logs, reports::Reports, schedules::Schedules};
     use clap::CommandFactory;
 
     /// Every ending leads to its format, and the help of the option that takes such a file names it.
@@ -120,13 +137,45 @@ mod tests {
         assert!(by_ending::<K>(Path::new("name.odd")).is_err());
     }
 
+    struct Odd;
+
+    impl Kind for Odd {
+        type Of<'a> = ();
+        const HOW: &'static str = "how to write it";
+        fn formats() -> &'static [&'static dyn Format<Odd>] {
+            &[&Odd]
+        }
+    }
+
+    impl Format<Odd> for Odd {
+        fn endings(&self) -> &'static [&'static str] {
+            &[".odd"]
+        }
+        fn missing(&self) -> Option<&'static str> {
+            Some("oddities")
+        }
+        fn write(&self, _: &(), _: &mut Output) -> Result<(), Failure> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_a_build_cannot_write_is_said_before_the_work() {
+        let Err(Failure::Message { code, text }) = by_ending::<Odd>(Path::new("a.odd")) else {
+            panic!("it is refused")
+        };
+        assert_eq!(code, crate::exit::USAGE);
+        assert!(text.contains("a.odd: ") && text.contains("--features oddities"), "{text}");
+    }
+
     #[test]
     fn help_names_every_format() {
         endings_are_told::<Reports>(&["compare"], "report");
         endings_are_told::<Reports>(&["run"], "report");
         endings_are_told::<Schedules>(&["run"], "jobs");
         endings_are_told::<Charts>(&["gantt"], "output");
-        endings_are_told::<Exports>(&["sweep", "export"], "out");
+        #[cfg(feature = "sweep")]
+        endings_are_told::<crate::output::exports::Exports>(&["sweep", "export"], "out");
         endings_are_told::<Logs>(&["workload", "convert"], "out");
     }
 }

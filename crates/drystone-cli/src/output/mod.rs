@@ -2,9 +2,11 @@
 
 pub(crate) mod beside;
 pub(crate) mod charts;
+mod columnar;
 pub(crate) mod columns;
 pub(crate) mod document;
 pub(crate) mod excess;
+#[cfg(feature = "sweep")]
 pub(crate) mod exports;
 pub(crate) mod file;
 pub(crate) mod flat;

@@ -1,6 +1,8 @@
 //! Plots in a directory, for papers.
 
+use super::charts::MISSING;
 use super::file::{self, Complete, Folder};
+use super::format::without;
 use super::message;
 use crate::exit::Failure;
 use drystone_report::Results;
@@ -13,6 +15,9 @@ const WIDTH: u32 = 820;
 
 /// Makes the directory, before the work begins. Where no plots come to be in it, it goes again with what is answered.
 pub(crate) fn prepare(directory: &Path) -> Result<Folder, Failure> {
+    if let Some(feature) = MISSING {
+        return Err(without("--plots", feature));
+    }
     Folder::create(directory).map_err(|e| match e.kind() {
         io::ErrorKind::AlreadyExists => Failure::usage(format_args!("{}: is no directory", directory.display())),
         _ => Failure::write(&directory.display().to_string(), &e),

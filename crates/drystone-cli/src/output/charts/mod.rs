@@ -8,6 +8,9 @@ mod svg;
 use super::format::{Format, Kind};
 use drystone_report::{Colour, Gantt};
 
+/// The feature that this build lacks to draw files.
+pub(crate) const MISSING: Option<&str> = if cfg!(feature = "charts") { None } else { Some("charts") };
+
 /// A schedule, and how it is drawn.
 pub(crate) struct Chart<'a> {
     pub(crate) gantt: &'a Gantt,

@@ -1,6 +1,6 @@
 //! Pixels, two for each unit of width and height.
 
-use super::{Chart, Charts};
+use super::{Chart, Charts, MISSING};
 use crate::exit::Failure;
 use crate::output::file::Output;
 use crate::output::format::{Format, put};
@@ -10,6 +10,10 @@ pub(super) struct Png;
 impl Format<Charts> for Png {
     fn endings(&self) -> &'static [&'static str] {
         &[".png"]
+    }
+
+    fn missing(&self) -> Option<&'static str> {
+        MISSING
     }
 
     fn write(&self, chart: &Chart<'_>, out: &mut Output) -> Result<(), Failure> {

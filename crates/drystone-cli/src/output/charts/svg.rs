@@ -1,6 +1,6 @@
 //! Lines and text, for papers.
 
-use super::{Chart, Charts};
+use super::{Chart, Charts, MISSING};
 use crate::exit::Failure;
 use crate::output::file::Output;
 use crate::output::format::{Format, put};
@@ -10,6 +10,10 @@ pub(super) struct Svg;
 impl Format<Charts> for Svg {
     fn endings(&self) -> &'static [&'static str] {
         &[".svg"]
+    }
+
+    fn missing(&self) -> Option<&'static str> {
+        MISSING
     }
 
     fn write(&self, chart: &Chart<'_>, out: &mut Output) -> Result<(), Failure> {

@@ -2,9 +2,9 @@
 
 use super::{Export, Exports, text};
 use crate::exit::Failure;
+use crate::output::columnar::{Column, File, MISSING};
 use crate::output::file::Output;
 use crate::output::format::Format;
-use crate::output::logs::parquet::{Column, File};
 use drystone_sweep::Cell;
 
 pub(super) struct Parquet;
@@ -12,6 +12,10 @@ pub(super) struct Parquet;
 impl Format<Exports> for Parquet {
     fn endings(&self) -> &'static [&'static str] {
         &[".parquet"]
+    }
+
+    fn missing(&self) -> Option<&'static str> {
+        MISSING
     }
 
     fn write(&self, export: &Export<'_>, out: &mut Output) -> Result<(), Failure> {

@@ -1,7 +1,7 @@
 //! Logs: Standard Workload Format, compressed or not, and its records as CSV and Parquet. One file per format.
 
 mod csv;
-pub(crate) mod parquet;
+mod parquet;
 mod swf;
 
 pub(super) use swf::{Packing, Swf};

@@ -2,9 +2,9 @@
 
 use super::{Schedule, Schedules};
 use crate::exit::Failure;
+use crate::output::columnar::{Column, File, MISSING};
 use crate::output::file::Output;
 use crate::output::format::Format;
-use crate::output::logs::parquet::{Column, File};
 use drystone::metrics::{JobRow, measures};
 
 /// The columns of the CSV.
@@ -34,6 +34,10 @@ const COLUMNS: [(&str, Column<'static, JobRow>); 18] = [
 impl Format<Schedules> for Parquet {
     fn endings(&self) -> &'static [&'static str] {
         &[".parquet"]
+    }
+
+    fn missing(&self) -> Option<&'static str> {
+        MISSING
     }
 
     fn write(&self, schedule: &Schedule<'_>, out: &mut Output) -> Result<(), Failure> {

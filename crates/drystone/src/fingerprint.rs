@@ -1,7 +1,7 @@
 //! Fingerprints: what tells two workloads apart.
 
-use drystone::metrics::Calendar;
-use drystone::model::Workload;
+use crate::metrics::Calendar;
+use crate::model::Workload;
 
 /// BLAKE3 of the machine and of every job in order of arrival, each number as eight bytes, little-endian, and of the time zone
 /// where it is another than UTC: of everything in a workload that can influence a result. Names and settings do not count.
@@ -40,18 +40,14 @@ pub fn fingerprint(workload: &Workload) -> String {
     if zone != "UTC" {
         hasher.update(zone.as_bytes());
     }
-    short(hasher.finalize())
-}
-
-/// 128 bits are enough to tell things apart, and short enough to be read.
-pub(crate) fn short(hash: blake3::Hash) -> String {
-    format!("blake3:{}", &hash.to_hex()[..32])
+    // 128 bits are enough to tell workloads apart, and short enough to be read.
+    format!("blake3:{}", &hasher.finalize().to_hex()[..32])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use drystone::model::{Job, Machine, Provenance, Span, Status, Time, Truth};
+    use crate::model::{Job, Machine, Provenance, Span, Status, Time, Truth};
 
     #[test]
     fn the_hash_tells_workloads_apart() {

@@ -1,0 +1,33 @@
+//! Tables for programs that read columns: Parquet, where the build has it.
+
+#[cfg(feature = "parquet")]
+mod parquet;
+
+/// The feature that this build lacks for such files.
+pub(crate) const MISSING: Option<&str> = if cfg!(feature = "parquet") { None } else { Some("parquet") };
+
+/// How a column's values are found in a row.
+#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "no file is written"))]
+pub(crate) enum Column<'a, R> {
+    Long(&'a dyn Fn(&R) -> i64),
+    MaybeLong(&'a dyn Fn(&R) -> Option<i64>),
+    Double(&'a dyn Fn(&R) -> f64),
+    MaybeDouble(&'a dyn Fn(&R) -> Option<f64>),
+    Bool(&'a dyn Fn(&R) -> bool),
+    MaybeText(&'a dyn Fn(&R) -> Option<&str>),
+}
+
+/// A file to write.
+#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "no file is written"))]
+pub(crate) struct File<'a, R> {
+    pub(crate) columns: &'a [(&'a str, Column<'a, R>)],
+    pub(crate) metadata: &'a [(&'a str, &'a str)],
+}
+
+#[cfg(not(feature = "parquet"))]
+impl<R> File<'_, R> {
+    /// Refuses to write the rows.
+    pub(crate) fn write(&self, out: &mut super::file::Output, _: &[R]) -> Result<(), crate::exit::Failure> {
+        Err(super::format::without(out.name(), "parquet"))
+    }
+}

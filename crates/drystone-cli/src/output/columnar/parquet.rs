@@ -1,0 +1,111 @@
+//! Columns as Parquet.
+
+use super::{Column, File};
+use crate::exit::Failure;
+use crate::output::file::Output;
+use crate::progress::Progress;
+use ::parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use ::parquet::errors::ParquetError;
+use ::parquet::file::metadata::KeyValue;
+use ::parquet::file::properties::WriterProperties;
+use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use ::parquet::schema::types::Type;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+/// Rows per group: few enough to hold a column of them in memory, many enough to compress well.
+const GROUP: usize = 1 << 18;
+
+impl<R> Column<'_, R> {
+    fn schema(&self, name: &str) -> Result<Type, ParquetError> {
+        let (physical, repetition) = match self {
+            Column::Long(_) => (Physical::INT64, Repetition::REQUIRED),
+            Column::MaybeLong(_) => (Physical::INT64, Repetition::OPTIONAL),
+            Column::Double(_) => (Physical::DOUBLE, Repetition::REQUIRED),
+            Column::MaybeDouble(_) => (Physical::DOUBLE, Repetition::OPTIONAL),
+            Column::Bool(_) => (Physical::BOOLEAN, Repetition::REQUIRED),
+            Column::MaybeText(_) => (Physical::BYTE_ARRAY, Repetition::OPTIONAL),
+        };
+        let logical = (physical == Physical::BYTE_ARRAY).then_some(LogicalType::String);
+        Type::primitive_type_builder(name, physical).with_repetition(repetition).with_logical_type(logical).build()
+    }
+
+    fn write<W: Write + Send>(
+        &self,
+        group: &mut SerializedRowGroupWriter<'_, W>,
+        rows: &[R],
+    ) -> Result<(), ParquetError> {
+        match self {
+            Column::Long(get) => put::<Int64Type, W>(group, &rows.iter().map(get).collect::<Vec<_>>(), None),
+            Column::Double(get) => put::<DoubleType, W>(group, &rows.iter().map(get).collect::<Vec<_>>(), None),
+            Column::Bool(get) => put::<BoolType, W>(group, &rows.iter().map(get).collect::<Vec<_>>(), None),
+            Column::MaybeLong(get) => maybe::<Int64Type, W>(group, rows.iter().map(get)),
+            Column::MaybeText(get) => {
+                maybe::<ByteArrayType, W>(group, rows.iter().map(|row| get(row).map(ByteArray::from)))
+            }
+            Column::MaybeDouble(get) => maybe::<DoubleType, W>(group, rows.iter().map(get)),
+        }
+    }
+}
+
+fn put<T: DataType, W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    values: &[T::T],
+    present: Option<&[i16]>,
+) -> Result<(), ParquetError> {
+    let Some(mut column) = group.next_column()? else {
+        return Err(ParquetError::General("more columns than the schema has".to_string()));
+    };
+    column.typed::<T>().write_batch(values, present, None)?;
+    column.close()
+}
+
+fn maybe<T: DataType, W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    values: impl Iterator<Item = Option<T::T>> + Clone,
+) -> Result<(), ParquetError> {
+    let present: Vec<i16> = values.clone().map(|v| i16::from(v.is_some())).collect();
+    put::<T, W>(group, &values.flatten().collect::<Vec<_>>(), Some(&present))
+}
+
+impl<R> File<'_, R> {
+    /// Writes the rows.
+    pub(crate) fn write(&self, out: &mut Output, rows: &[R]) -> Result<(), Failure> {
+        self.groups(out, rows).map_err(|e| Failure::write(out.name(), &io_error(e)))
+    }
+
+    fn groups(&self, out: &mut Output, rows: &[R]) -> Result<(), ParquetError> {
+        let progress = Progress::writing(rows.len(), out);
+        let fields = self.columns.iter().map(|(name, column)| Ok(Arc::new(column.schema(name)?)));
+        let fields = fields.collect::<Result<Vec<_>, ParquetError>>()?;
+        let schema = Arc::new(Type::group_type_builder("schedule").with_fields(fields).build()?);
+        let metadata = self.metadata.iter().map(|(k, v)| KeyValue::new((*k).to_string(), (*v).to_string())).collect();
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_key_value_metadata(Some(metadata))
+            .set_created_by(format!("drystone {}", crate::meta::VERSION))
+            .build();
+        let mut writer = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
+        for rows in rows.chunks(GROUP) {
+            let mut group = writer.next_row_group()?;
+            for (_, column) in self.columns {
+                column.write(&mut group, rows)?;
+            }
+            group.close()?;
+            progress.add(rows.len() as u64);
+        }
+        writer.close().map(drop)
+    }
+}
+
+/// What the system said, where it did: a pipe that is closed is no failure.
+fn io_error(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(source) => match source.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(other) => io::Error::other(other),
+        },
+        error => io::Error::other(error),
+    }
+}
