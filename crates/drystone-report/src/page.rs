@@ -150,7 +150,7 @@ fn winners(results: &Results) -> Table {
                 Cell::number(base, show),
                 Cell::words("–"),
                 Cell::words("–"),
-                Cell::words("the baseline, which no policy is below"),
+                Cell::words("the baseline is the best"),
             ]);
         } else {
             let (words, tone) = judged(change);

@@ -16,6 +16,29 @@ pub struct MultiQueue {
     pub delay: Option<Delay>,
     /// Variants in which promises do not hold; `None`: they do (rules M3 and M4).
     pub broken: Option<Broken>,
+    /// The order of each queue; `None`: that of arrival. Not with `eager` or `broken`.
+    pub order: Option<Order>,
+}
+
+/// Another order than that of arrival, equal jobs in the order of arrival.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// The shortest first.
+    Shortest,
+    /// The widest first.
+    Widest,
+    /// The smallest area first.
+    SmallestArea,
+}
+
+impl Order {
+    fn key(self, job: &JobIn) -> i64 {
+        match self {
+            Order::Shortest => job.run,
+            Order::Widest => -job.procs,
+            Order::SmallestArea => job.run * job.procs,
+        }
+    }
 }
 
 /// How promises can be broken: every pass places each pivot anew when it reaches it, beside those that come before it.
@@ -82,6 +105,7 @@ pub fn run(policy: MultiQueue, jobs: &[JobIn], machine: i64) -> Promised {
         waiting: BTreeSet::new(),
         running: Vec::new(),
         promise: [None; 4],
+        kept: Vec::new(),
         ready: vec![0; jobs.len()],
         wake_ups: BTreeSet::new(),
         controller: Controller::new(policy.delay),
@@ -98,7 +122,8 @@ pub fn run(policy: MultiQueue, jobs: &[JobIn], machine: i64) -> Promised {
         let completion = world.running.iter().map(|&j| world.end(j)).min();
         let wake_up = world.wake_ups.first().map(|w| w.0);
         // Else a time that was promised behind a pivot that is one no more could pass without an event.
-        let promised = world.promise.iter().flatten().map(|p| p.1).filter(|&at| at > world.now).min();
+        let promised =
+            world.promise.iter().flatten().chain(&world.kept).map(|p| p.1).filter(|&at| at > world.now).min();
         let Some(now) = [arrival, completion, wake_up, promised].into_iter().flatten().min() else { break };
         world.now = now;
         world.complete();
@@ -108,6 +133,7 @@ pub fn run(policy: MultiQueue, jobs: &[JobIn], machine: i64) -> Promised {
         }
         world.wake();
         match policy.broken {
+            None if policy.order.is_some() => world.pass_in_order(),
             None => world.pass(),
             Some(broken) => world.pass_with_broken_promises(broken),
         }
@@ -126,6 +152,8 @@ struct World<'a> {
     running: Vec<usize>,
     /// Rule M3: at most one (job, start) per class.
     promise: [Option<(usize, i64)>; 4],
+    /// In another order than that of arrival: promised starts.
+    kept: Vec<(usize, i64)>,
     /// Rule M5: when a job may start at the earliest.
     ready: Vec<i64>,
     /// (time, job).
@@ -188,7 +216,7 @@ impl World<'_> {
         for &j in &self.running {
             plan.take(self.now, self.end(j), self.jobs[j].procs);
         }
-        for (j, start) in self.promise.iter().flatten() {
+        for (j, start) in self.promise.iter().flatten().chain(&self.kept) {
             plan.take(*start, start + self.jobs[*j].run, self.jobs[*j].procs);
         }
         plan
@@ -238,6 +266,34 @@ impl World<'_> {
         self.promise[q] = Some((j, at));
         self.promised[j] = Some(at);
         at
+    }
+
+    /// Rule M4 in another order: a job that was promised a start keeps it where another becomes the first of its class.
+    fn pass_in_order(&mut self) {
+        let mut in_order: Vec<usize> = self.waiting.iter().copied().collect();
+        in_order.sort_by_key(|&j| self.policy.order.map(|order| order.key(&self.jobs[j])));
+        let mut has_pivot = [false; 4];
+        for j in in_order {
+            let (job, q) = (&self.jobs[j], class(self.jobs[j].run));
+            let starts = match self.kept.iter().position(|kept| kept.0 == j) {
+                Some(at) if self.kept[at].1 <= self.now => {
+                    self.kept.remove(at);
+                    true
+                }
+                Some(_) => false,
+                None => self.now >= self.ready[j] && self.plan().fits(self.now, job.run, job.procs),
+            };
+            if starts {
+                self.start(j);
+            } else if !has_pivot[q] {
+                has_pivot[q] = true;
+                if self.kept.iter().all(|kept| kept.0 != j) {
+                    let at = self.plan().earliest(self.now.max(self.ready[j]), job.run, job.procs);
+                    self.kept.push((j, at));
+                    self.promised[j] = Some(at);
+                }
+            }
+        }
     }
 
     /// Rule M4 where promises can be broken.

@@ -1,6 +1,6 @@
 //! A queue of waiting jobs in any order: indexed where places stay, rated anew at each pass where jobs overtake.
 
-use super::{Args, SpecError, View};
+use super::{Args, Form, Param, SpecError, Takes, View};
 use crate::model::{JobId, Span};
 use crate::parts::formula::{Board, Facts, Formula, Moment, Shares, Usage};
 use crate::parts::{Fit, Order, Place, WaitQueue, Waiting};
@@ -24,6 +24,45 @@ pub(super) fn order(args: &Args<'_>, name: &str) -> Result<Order, SpecError> {
         },
         _ => Ok(order),
     }
+}
+
+/// The parameter of a guard against starvation, for every family whose queue has an order.
+pub(super) const STARVE: Param = Param::new(
+    "starve",
+    "none",
+    &[Takes::Words(&["none"]), PATIENCE],
+    "a job that has waited longer heads the queue, of several the first to arrive",
+);
+
+/// How long a job may wait.
+const PATIENCE: Takes = Takes::Form(&Form {
+    name: "duration",
+    shape: "20h|2d",
+    samples: &["20h", "2d", "0s", "90m", "30"],
+    check: |text| seconds(text).is_some(),
+});
+
+/// The value of [`STARVE`].
+pub(super) fn starve(args: &Args<'_>) -> Result<Option<Span>, SpecError> {
+    match args.text("starve") {
+        "none" => Ok(None),
+        text => seconds(text).map(Some).ok_or_else(|| args.wrong("starve")),
+    }
+}
+
+/// A length of time: a whole number and a unit.
+fn seconds(text: &str) -> Option<Span> {
+    let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+    let (number, length) = match unit {
+        "s" => (number, 1),
+        "m" => (number, 60),
+        "h" => (number, 3_600),
+        "d" => (number, 86_400),
+        "w" => (number, 7 * 86_400),
+        _ => (text, 1),
+    };
+    let number: i64 = number.parse().ok().filter(|number| (0..=1 << 30).contains(number))?;
+    Some(Span(number * length))
 }
 
 /// What a formula may ask of a job that is predicted to run so long.
@@ -196,11 +235,18 @@ impl Ranking {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct Rater {
     order: Order,
+    /// A job that has waited longer comes first, of several the first to arrive.
+    starve: Option<Span>,
 }
 
 impl Rater {
     pub(super) fn new(order: Order) -> Rater {
-        Rater { order }
+        Rater { order, starve: None }
+    }
+
+    /// The same, with a guard against starvation.
+    pub(super) fn guarded(order: Order, starve: Option<Span>) -> Rater {
+        Rater { order, starve }
     }
 
     /// What must be kept of users for it.
@@ -232,6 +278,10 @@ impl Rater {
             places.sort_by(|a, b| more(&b.0, &a.0).cmp(&more(&a.0, &b.0)));
         } else {
             places.sort_by_key(|(job, _)| job.place());
+        }
+        if let Some(patience) = self.starve {
+            let starves = |job: &Waiting| view.now() > job.submit.saturating_add(patience);
+            places.sort_by_key(|(job, _)| if starves(job) { (false, job.id) } else { (true, JobId::default()) });
         }
         places.into_iter().map(|(_, at)| at).collect()
     }

@@ -382,6 +382,7 @@ mod tests {
             ("easy(ordr=sjf)", "Did you mean `order`?"),
             ("easy@tsafrir", "Did you mean `tsafrir2007`?"),
             ("easy(order=sooner)", "order takes fcfs|sjf"),
+            ("easy(order=wfp4)", "did you mean `wfp3`? order takes fcfs|sjf"),
             ("easy(sjf)", "write `parameter=sjf`"),
             ("easy(order=sjf,order=fcfs)", "given twice"),
             ("easy(reserve=-1)", "reserve takes"),

@@ -1,5 +1,6 @@
 //! The parameters of a policy or a predictor that is being built.
 
+use super::grammar::nearest;
 use super::{Param, SpecError};
 use std::str::FromStr;
 
@@ -101,7 +102,12 @@ impl Args<'_> {
     #[must_use]
     pub fn wrong(&self, name: &str) -> SpecError {
         let values = self.declared(name).map(Param::values).unwrap_or_default();
-        self.error(format!("`{name}={}` is not possible; {name} takes {values}", self.text(name)))
+        let text = self.text(name);
+        // Of the words that it takes, not of numbers and descriptions.
+        let is_word = |word: &&str| word.len() > 2 && word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+        let near = nearest(text, values.split('|').filter(is_word));
+        let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+        self.error(format!("`{name}={text}` is not possible; {near}{name} takes {values}"))
     }
 
     /// Any other error about this text.

@@ -30,19 +30,33 @@ struct Kind {
     jobs: usize,
     /// Where in `todo`.
     members: Vec<usize>,
-    tried: usize,
-    seconds: f64,
+    /// How long each try took, in seconds.
+    took: Vec<f64>,
 }
 
 impl Kind {
-    /// Mean seconds per job of what was tried.
+    /// Mean seconds per job of what was tried, without the slowest tenth: a machine with other work makes some tries many times
+    /// as long.
     fn per_job(&self) -> Option<f64> {
-        (self.tried > 0).then(|| self.seconds / self.tried as f64 / self.jobs.max(1) as f64)
+        let mut took = self.took.clone();
+        took.sort_by(f64::total_cmp);
+        took.truncate(took.len() - took.len() / 10);
+        (!took.is_empty()).then(|| took.iter().sum::<f64>() / took.len() as f64 / self.jobs.max(1) as f64)
+    }
+
+    /// Whether another try would say more: five of what takes long, more of what is soon over.
+    fn wants_more(&self) -> bool {
+        let tried = self.took.len();
+        tried < self.members.len().min(MOST) && (tried < ENOUGH || self.took.iter().sum::<f64>() < SHORT)
     }
 }
 
-/// Tries each kind of simulation (an entry of the study on a workload) this often at most.
+/// Tries each kind of simulation (an entry of the study on a workload) this often.
 const ENOUGH: usize = 5;
+/// The same for what takes so few seconds in all.
+const SHORT: f64 = 0.2;
+/// Most tries of a kind.
+const MOST: usize = 100;
 
 /// Tries simulations among those at `todo` until the budget is spent: first one of each entry of the study on its smallest workload,
 /// whatever that takes, then other workloads, then more of each. A kind that was not tried is predicted from the time per job
@@ -53,21 +67,20 @@ pub fn costs(plan: &Plan, todo: &[usize], budget: Duration, cancel: &AtomicBool)
     let since = Instant::now();
     let mut kinds = kinds(plan, todo);
     let mut tried = 0;
-    for round in 0..ENOUGH {
+    for round in 0..MOST {
         let mut seen = Vec::new();
         for kind in &mut kinds {
             // The first of an entry is its smallest workload.
             let first = round == 0 && !seen.contains(&kind.entry);
             seen.push(kind.entry);
-            if round >= kind.members.len() || (!first && since.elapsed() >= budget) {
+            if !kind.wants_more() || (!first && since.elapsed() >= budget) {
                 continue;
             }
             // Multiples of the golden ratio spread evenly however many there will be.
             let place = (round as f64 * 0.618_033_988_749_895).fract() * kind.members.len() as f64;
             let began = Instant::now();
             simulate(plan, todo[kind.members[place as usize]], cancel).ok()?;
-            kind.seconds += began.elapsed().as_secs_f64();
-            kind.tried += 1;
+            kind.took.push(began.elapsed().as_secs_f64());
             tried += 1;
         }
     }
@@ -87,7 +100,7 @@ fn kinds(plan: &Plan, todo: &[usize]) -> Vec<Kind> {
         let case = simulated.case;
         let kind = *places.entry((entry, case)).or_insert_with(|| {
             let jobs = plan.cases[case].workload.len();
-            kinds.push(Kind { case, entry, jobs, members: Vec::new(), tried: 0, seconds: 0.0 });
+            kinds.push(Kind { case, entry, jobs, members: Vec::new(), took: Vec::new() });
             kinds.len() - 1
         });
         kinds[kind].members.push(at);
@@ -117,21 +130,31 @@ mod tests {
 
     #[test]
     fn what_was_not_tried_is_predicted_by_the_time_per_job_of_its_entry() {
-        let kind = |entry, jobs, members: &[usize], tried, seconds| Kind {
+        let kind = |entry, jobs, members: &[usize], took: &[f64]| Kind {
             case: 0,
             entry,
             jobs,
             members: members.to_vec(),
-            tried,
-            seconds,
+            took: took.to_vec(),
         };
         // 2 s for two of 10 jobs, that is 0.1 s a job; the other entry takes 1 s a job.
         let kinds = [
-            kind(0, 10, &[0, 3], 2, 2.0),
-            kind(0, 100, &[1], 0, 0.0),
-            kind(1, 2, &[2], 1, 2.0),
-            kind(1, 5, &[4], 0, 0.0),
+            kind(0, 10, &[0, 3], &[0.5, 1.5]),
+            kind(0, 100, &[1], &[]),
+            kind(1, 2, &[2], &[2.0]),
+            kind(1, 5, &[4], &[]),
         ];
         assert_eq!(spread(&kinds, 5), [1.0, 10.0, 2.0, 1.0, 5.0]);
+    }
+
+    /// One of ten tries that waited for the processor does not count, and quick simulations are tried more often than slow ones.
+    #[test]
+    fn a_busy_machine_does_not_make_a_study_long() {
+        let of = |took: &[f64]| Kind { case: 0, entry: 0, jobs: 1, members: (0..500).collect(), took: took.to_vec() };
+        let mut took = vec![0.001; 9];
+        took.push(2.0);
+        assert!((of(&took).per_job().expect("tried") - 0.001).abs() < 1e-12);
+        assert!(of(&[0.001; 50]).wants_more() && !of(&[0.001; 100]).wants_more());
+        assert!(of(&[1.0; 4]).wants_more() && !of(&[1.0; 5]).wants_more());
     }
 }

@@ -8,6 +8,7 @@ mod drawn;
 mod easy_golden;
 mod formula_drystone;
 mod gaussier_published;
+mod generated;
 mod multiqueue_drystone;
 mod multiqueue_golden;
 mod planned_drystone;

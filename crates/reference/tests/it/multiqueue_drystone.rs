@@ -4,7 +4,7 @@ use drystone::engine::{Observer, Replay, Simulation};
 use drystone::model::{Ended, Job, Machine, Provenance, Span, Status, Time, Truth, Workload};
 use drystone::policy::PolicySpec;
 use drystone_reference::jobs_of;
-use drystone_reference::multiqueue::{Broken, Delay, MultiQueue, run};
+use drystone_reference::multiqueue::{Broken, Delay, MultiQueue, Order, run};
 use proptest::prelude::*;
 
 const PROCS: u32 = 12;
@@ -73,6 +73,10 @@ proptest! {
             ("multiqueue(own=fig4)", MultiQueue { broken: Some(Broken::ByOwners), ..none }),
             ("multiqueue(own=fig4,promise=eager)", MultiQueue { broken: Some(Broken::ByOwners), eager: true, ..none }),
             ("multiqueue(own=split)", MultiQueue { broken: Some(Broken::BySharing), ..none }),
+            ("multiqueue(order=sjf)", MultiQueue { order: Some(Order::Shortest), ..none }),
+            ("multiqueue(order=widest)", MultiQueue { order: Some(Order::Widest), ..none }),
+            ("multiqueue(order=\"r*n\")", MultiQueue { order: Some(Order::SmallestArea), ..none }),
+            ("multiqueue(order=sjf,delay=2500)", MultiQueue { order: Some(Order::Shortest), delay: Some(adaptive), ..none }),
             ("multiqueue(delay=2500,adapt=fixed)", MultiQueue { delay: Some(Delay { adapts: false, ..adaptive }), ..none }),
         ] {
             let naive = run(policy, &jobs, i64::from(PROCS));

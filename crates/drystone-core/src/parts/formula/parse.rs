@@ -225,7 +225,9 @@ impl Parser<'_> {
             None => "a formula knows ".to_string(),
         };
         let all: Vec<&str> = VARIABLES.iter().map(|info| info.name).collect();
-        self.fail(at, format!("`{name}` is unknown; {hint}{} and usage(7d)", all.join(", ")))
+        let functions: Vec<&str> = FUNCTIONS.iter().map(|info| info.name).collect();
+        let (all, functions) = (all.join(", "), functions.join(", "));
+        self.fail(at, format!("`{name}` is unknown; {hint}{all} and usage(7d), and the functions {functions}"))
     }
 
     fn open(&mut self, name: &str, example: &str) -> Result<usize, FormulaError> {

@@ -1,53 +1,14 @@
 //! The family under its names: what they are called, and what their parameters mean.
 
 use super::{Arrive, Backfill, Choices, Guard, Overdue};
-use crate::model::Span;
 use crate::parts::{Extra, Order, predict};
-use crate::policy::ranking::order;
-use crate::policy::{Args, Condition, Form, Kind, Needs, Param, SpecError, Takes, Variant};
+use crate::policy::ranking::{STARVE, order, starve};
+use crate::policy::{Condition, Kind, Needs, Param, Takes, Variant};
 
 const ORDER: Param =
     Param::new("order", "fcfs", &[Order::TAKES], "the order of the queue: the first job gets a reservation");
 
 const BACKFILL: Param = Param::new("backfill", "fcfs", &[Order::TAKES], "the order in which the others are tried");
-
-const STARVE: Param = Param::new(
-    "starve",
-    "none",
-    &[Takes::Words(&["none"]), PATIENCE],
-    "a job that has waited longer heads the queue, of several the first to arrive",
-);
-
-/// How long a job may wait.
-const PATIENCE: Takes = Takes::Form(&Form {
-    name: "duration",
-    shape: "20h|2d",
-    samples: &["20h", "2d", "0s", "90m", "30"],
-    check: |text| seconds(text).is_some(),
-});
-
-/// The value of [`STARVE`].
-fn starve(args: &Args<'_>) -> Result<Option<Span>, SpecError> {
-    match args.text("starve") {
-        "none" => Ok(None),
-        text => seconds(text).map(Some).ok_or_else(|| args.wrong("starve")),
-    }
-}
-
-/// A length of time: a whole number and a unit.
-fn seconds(text: &str) -> Option<Span> {
-    let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
-    let (number, length) = match unit {
-        "s" => (number, 1),
-        "m" => (number, 60),
-        "h" => (number, 3_600),
-        "d" => (number, 86_400),
-        "w" => (number, 7 * 86_400),
-        _ => (text, 1),
-    };
-    let number: i64 = number.parse().ok().filter(|number| (0..=1 << 30).contains(number))?;
-    Some(Span(number * length))
-}
 
 /// Strictly in order: no job overtakes.
 pub(crate) static FCFS: Kind = Kind {

@@ -3,6 +3,8 @@
 use super::MultiQueue;
 use super::settings::{Borders, Control, Delay, Own, Promising, QueueSettings};
 use crate::model::Span;
+use crate::parts::Order;
+use crate::policy::ranking::{STARVE, order, starve};
 use crate::policy::{Args, Condition, Kind, Needs, Param, SpecError, Takes, Variant};
 
 /// Seconds with a fraction.
@@ -24,6 +26,8 @@ pub(crate) static MULTIQUEUE: Kind = Kind {
               is idle or extra there").study(),
         Param::new("promise", "pivot", &[Takes::Words(&["pivot", "eager", "arrival"])], "promises in the order of becoming pivot; or handed over at once \
               when a pivot starts; or in the order of arrival, so that older jobs displace promises").study(),
+        Param::new("order", "fcfs", &[Order::TAKES], "the order of each queue: its first job is promised a start, which it keeps"),
+        STARVE,
         Param::new("delay", "none", &[Takes::Words(&["none"]), SECONDS], "D1, in seconds: jobs of the longest class start no sooner after their arrival"),
         Param::new("adapt", "paper", &[Takes::Words(&["paper", "fixed", "bounded"])], "how the delay follows the slowdown of the shortest jobs; bounded: \
               its level instead of its changes, within bounds"),
@@ -54,6 +58,9 @@ pub(crate) static MULTIQUEUE: Kind = Kind {
             ],
             any: &[Condition::Not("delay", "none")],
         },
+        Needs { params: &["order", "starve"], any: &[Condition::Is("own", "shared")] },
+        Needs { params: &["order", "starve"], any: &[Condition::Is("promise", "pivot")] },
+        Needs { params: &["starve"], any: &[Condition::Not("order", "fcfs")] },
         Needs { params: &["batch", "count"], any: &[Condition::Not("adapt", "fixed")] },
         Needs { params: &["tolerance", "first-change"], any: &[Condition::Is("adapt", "paper")] },
         Needs { params: &["ceiling", "share"], any: &[Condition::Is("adapt", "bounded")] },
@@ -103,6 +110,8 @@ fn settings(args: &Args<'_>) -> Result<QueueSettings, SpecError> {
             &[("pivot", Promising::Pivot), ("eager", Promising::Eager), ("arrival", Promising::Arrival)],
         )?,
         delay: delay(args)?,
+        order: Some(order(args, "order")?).filter(|order| *order != Order::Fcfs),
+        starve: starve(args)?,
     })
 }
 

@@ -10,6 +10,7 @@ mod controller;
 mod kind;
 mod literal;
 mod news;
+mod ordered;
 mod partitions;
 mod pass;
 mod promises;
@@ -19,8 +20,10 @@ mod settings;
 pub(crate) use kind::MULTIQUEUE;
 pub use settings::{Borders, Control, Delay, Own, Promising, QueueSettings};
 
+use super::ranking::{self, Rater};
 use super::{Actions, Event, Gauge, Phase, Policy, View, Why};
 use crate::model::{JobId, Procs, Span, Time, Window};
+use crate::parts::formula::Shares;
 use crate::parts::{Profile, Running, RunningSet, Stairs};
 use classes::Classes;
 use controller::Controller;
@@ -36,7 +39,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A pass after arrivals alone looks at the newcomers only. Any other pass costs a pruned search of each queue per job
 /// started, and O(r + q) for each new promise over r running jobs and q promises; after a wrong prediction all promises are
 /// placed anew, O(q·(r + q)). The variants that break promises ([`Own::Figure4`], [`Own::Split`], [`Promising::Arrival`])
-/// plan anew at each pass and cost O((w + q)·(r + q)) for w waiting jobs.
+/// plan anew at each pass and cost O((w + q)·(r + q)) for w waiting jobs. With an order other than that of arrival every pass
+/// sorts all waiting jobs, O(w log w), and looks at each.
 #[derive(Serialize, Deserialize)]
 pub struct MultiQueue {
     settings: QueueSettings,
@@ -58,6 +62,10 @@ pub struct MultiQueue {
     /// Booked where they count: with [`Own::Shared`] only where an observer listens.
     partitions: Option<Partitions>,
     controller: Option<Controller>,
+    /// What puts jobs in order, where that is not their arrival.
+    rater: Option<Rater>,
+    /// What it must know of users.
+    shares: Option<Shares>,
     /// More than arrivals happened since the last pass.
     dirty: bool,
     /// A promise was dropped in this pass.
@@ -98,6 +106,8 @@ impl MultiQueue {
     #[must_use]
     pub fn new(settings: QueueSettings) -> MultiQueue {
         let classes = Classes::new(&settings);
+        let rater = settings.ordered().then(|| settings.order.clone()).flatten();
+        let rater = rater.map(|order| Rater::guarded(order, settings.starve));
         MultiQueue {
             queues: (0..classes.most()).map(|_| Queue::default()).collect(),
             classes,
@@ -111,6 +121,8 @@ impl MultiQueue {
             literal: Literal::default(),
             partitions: None,
             controller: settings.delay.map(Controller::new),
+            shares: rater.as_ref().and_then(Rater::shares),
+            rater,
             dirty: false,
             deposed: false,
             stale: false,
@@ -171,6 +183,9 @@ impl MultiQueue {
     }
 
     fn ended(&mut self, id: JobId, view: &View<'_>) {
+        if let Some(shares) = &mut self.shares {
+            ranking::account(shares, id, view);
+        }
         let class = self.class(id);
         let end = planned_end(id, view.prediction(id), view);
         self.running.remove(end, id);
@@ -364,6 +379,8 @@ impl Policy for MultiQueue {
         }
         if self.settings.literal() {
             self.literal_pass(actions);
+        } else if self.rater.is_some() {
+            self.ordered_pass(view, actions);
         } else {
             self.pass(actions);
         }

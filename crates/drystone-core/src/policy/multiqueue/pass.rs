@@ -36,7 +36,7 @@ impl MultiQueue {
 
     /// Places promises anew where predictions have turned out wrong: earlier where jobs ended early, later where they
     /// cannot be kept.
-    fn keep_promises(&mut self, actions: &mut Actions) {
+    pub(super) fn keep_promises(&mut self, actions: &mut Actions) {
         let now = self.scratch.now;
         let Some(first) = self.promises.first() else {
             self.stale = false;
@@ -270,7 +270,7 @@ impl MultiQueue {
     }
 
     /// Starts a job that has no promise and disturbs none.
-    fn start_beside(&mut self, job: &Job, class: usize, why: Why, actions: &mut Actions) {
+    pub(super) fn start_beside(&mut self, job: &Job, class: usize, why: Why, actions: &mut Actions) {
         let (now, end) = (self.scratch.now, self.scratch.now.saturating_add(job.span));
         self.start(job, class, why, actions);
         self.promises.take(end, job.procs);
@@ -283,7 +283,7 @@ impl MultiQueue {
     }
 
     /// Promises a job its earliest start.
-    fn promise(&mut self, job: &Job, class: usize, actions: &mut Actions) {
+    pub(super) fn promise(&mut self, job: &Job, class: usize, actions: &mut Actions) {
         let mut profile = self.plan();
         let ready = job.ready.max(self.scratch.now);
         let at = profile.earliest(job.procs, job.span, ready).unwrap_or(Time::MAX);
@@ -303,7 +303,7 @@ impl MultiQueue {
     }
 
     /// What may start beside the promises as they are now.
-    fn climb(&mut self) {
+    pub(super) fn climb(&mut self) {
         if self.scratch.changes.iter().any(|change| change.1 < 0) {
             // Free processors fall elsewhere than where a promise begins, too.
             let profile = self.plan();

@@ -1,6 +1,7 @@
 //! The choices of the multiple-queue policy.
 
 use crate::model::{Procs, Span};
+use crate::parts::Order;
 use serde::{Deserialize, Serialize};
 
 /// What ownership of processors means for a decision.
@@ -114,6 +115,10 @@ pub struct QueueSettings {
     pub promise: Promising,
     /// The delay of the longest jobs, if any.
     pub delay: Option<Delay>,
+    /// The order of each queue; `None`: that of arrival. Counts with [`Own::Shared`] and [`Promising::Pivot`].
+    pub order: Option<Order>,
+    /// Beside an order: a job that has waited longer comes first, of several the first to arrive.
+    pub starve: Option<Span>,
 }
 
 impl Default for QueueSettings {
@@ -124,6 +129,8 @@ impl Default for QueueSettings {
             own: Own::Shared,
             promise: Promising::Pivot,
             delay: None,
+            order: None,
+            starve: None,
         }
     }
 }
@@ -133,6 +140,11 @@ impl QueueSettings {
     #[must_use]
     pub(super) fn literal(&self) -> bool {
         self.own != Own::Shared || self.promise == Promising::Arrival
+    }
+
+    /// Whether the queues have an order of their own.
+    pub(super) fn ordered(&self) -> bool {
+        self.order.is_some() && self.own == Own::Shared && self.promise == Promising::Pivot
     }
 
     pub(super) fn hold(&self) -> bool {

@@ -1,0 +1,68 @@
+//! Queues in another order than that of arrival.
+
+use super::queues::Job;
+use super::{MultiQueue, Queue, Why};
+use crate::model::JobId;
+use crate::policy::{Actions, View};
+
+impl MultiQueue {
+    /// All waiting jobs in the order asked for. The first of each queue is promised a start and keeps the promise where another
+    /// job comes before it later; the others start where they delay no promise.
+    pub(super) fn ordered_pass(&mut self, view: &View<'_>, actions: &mut Actions) {
+        self.keep_promises(actions);
+        self.climb();
+        let mut fresh = std::mem::take(&mut self.fresh);
+        for job in fresh.drain(..) {
+            let class = self.class(job.id);
+            self.enqueue(job, class);
+        }
+        self.fresh = fresh;
+        let mut has_pivot = vec![false; self.queues.len()];
+        for (job, class) in self.in_order(view) {
+            let waits = match self.promises.of(job.id).map(|promise| promise.at) {
+                Some(at) => !self.start_promised(&job, class, at <= self.scratch.now, actions),
+                None => !self.start_unpromised(&job, class, has_pivot[class], actions),
+            };
+            if waits && !has_pivot[class] {
+                has_pivot[class] = true;
+                if self.promises.of(job.id).is_none() {
+                    self.promise(&job, class, actions);
+                }
+            }
+        }
+    }
+
+    /// Every waiting job with its queue, the first in the order first.
+    fn in_order(&mut self, view: &View<'_>) -> Vec<(Job, usize)> {
+        let of_class = |(class, queue): (usize, &Queue)| queue.jobs().map(|job| (job, class)).collect::<Vec<_>>();
+        let mut waiting: Vec<(Job, usize)> = self.queues.iter().enumerate().flat_map(of_class).collect();
+        waiting.sort_unstable_by_key(|(job, _)| job.id);
+        let ids: Vec<JobId> = waiting.iter().map(|(job, _)| job.id).collect();
+        let ranked = self.rater.as_ref().map(|rater| rater.ranked(&ids, self.shares.as_mut(), view));
+        ranked.map_or(waiting.clone(), |ranked| ranked.into_iter().map(|at| waiting[at]).collect())
+    }
+
+    /// Starts a job whose promised time has come. Answers whether it started.
+    fn start_promised(&mut self, job: &Job, class: usize, due: bool, actions: &mut Actions) -> bool {
+        let starts = due && job.procs <= self.scratch.free;
+        if starts {
+            // It runs where its promise was: nothing changes for the others.
+            self.promises.remove(job.id);
+            self.queues[class].remove(job.id);
+            self.start(job, class, Why::Head, actions);
+            self.climb();
+        }
+        starts
+    }
+
+    /// Starts a job without a promise where it delays none. Answers whether it started.
+    fn start_unpromised(&mut self, job: &Job, class: usize, behind_pivot: bool, actions: &mut Actions) -> bool {
+        let starts = job.ready <= self.scratch.now && self.scratch.stairs.admits(job.procs, job.span);
+        if starts {
+            self.queues[class].remove(job.id);
+            let why = if behind_pivot { Why::Backfilled } else { Why::Head };
+            self.start_beside(job, class, why, actions);
+        }
+        starts
+    }
+}

@@ -1,0 +1,178 @@
+//! Golden schedules of a generated workload, which come with the source: `golden/*.csv`.
+//!
+//! Each was written by the naive definition of its policy, not by the product. One test holds the definitions to the files and one
+//! the product, so that neither can change a schedule unseen. `DRYSTONE_WRITE_GOLDEN=1` writes the files anew from the definitions.
+
+use drystone::engine::{Replay, Schedule, Simulation};
+use drystone::log::clean::{Options, Overrun};
+use drystone::model::{Time, Workload};
+use drystone::policy::PolicySpec;
+use drystone_reference::easy::{self, Easy, Order};
+use drystone_reference::formula::Expr;
+use drystone_reference::multiqueue::{self, MultiQueue};
+use drystone_reference::suspension::{self, Limit, Policy, Selective};
+use drystone_reference::talby::{self, Notice, Priority, Scheduler};
+use drystone_reference::{JobIn, JobOut, jobs_of, tsafrir};
+use std::path::PathBuf;
+
+/// Processors of the machine.
+const PROCS: i64 = 32;
+
+/// The variants of Tsafrir et al. 2007, as the paper and as Drystone call them.
+const TSAFRIR: [(&str, &str); 18] = [
+    ("EASY", "easy@tsafrir2007"),
+    ("EASY_PCOR", "easy-pcor@tsafrir2007"),
+    ("EASY_SJBF", "easy-sjbf@tsafrir2007"),
+    ("EASY+", "easy+@tsafrir2007"),
+    ("EASY++", "easy++@tsafrir2007"),
+    ("EASY+imm", "easy+@tsafrir2007(predict=recent(2,window=immediate))"),
+    ("EASY++imm", "easy++@tsafrir2007(predict=recent(2,window=immediate))"),
+    ("EASY-nocorr", "easy+@tsafrir2007(correct=none)"),
+    ("PERFECT", "perfect@tsafrir2007"),
+    ("PERFECT++", "perfect++@tsafrir2007"),
+    ("X2", "x2@tsafrir2007"),
+    ("X2+", "x2+@tsafrir2007"),
+    ("X2++", "x2++@tsafrir2007"),
+    ("X2perf", "x2-perfect@tsafrir2007"),
+    ("X2++perf", "x2++-perfect@tsafrir2007"),
+    ("SJF", "sjf@tsafrir2007"),
+    ("SJF+", "sjf+@tsafrir2007"),
+    ("SJFperf", "sjf-perfect@tsafrir2007"),
+];
+
+/// A policy: the name of its file, its text, and its schedule by definition.
+struct Golden {
+    name: &'static str,
+    policy: String,
+    /// What becomes of jobs that outlive their estimates.
+    overrun: Overrun,
+    by_definition: Box<dyn Fn(&[JobIn]) -> Vec<JobOut>>,
+}
+
+fn golden(
+    name: &'static str,
+    policy: &str,
+    overrun: Overrun,
+    by_definition: impl Fn(&[JobIn]) -> Vec<JobOut> + 'static,
+) -> Golden {
+    Golden { name, policy: policy.to_string(), overrun, by_definition: Box::new(by_definition) }
+}
+
+/// WFP3: −(w/e)³·n.
+fn wfp3() -> Expr {
+    let two = |sign, a, b| Expr::Two(sign, Box::new(a), Box::new(b));
+    let ratio = two('/', Expr::Name("w"), Expr::Name("e"));
+    let cube = two('^', ratio, Expr::Number(3.0));
+    two('*', Expr::Minus(Box::new(cube)), Expr::Name("n"))
+}
+
+fn all() -> Vec<Golden> {
+    let mut all = vec![
+        golden("fcfs", "fcfs", Overrun::RunOn, |jobs| easy::fcfs(jobs, PROCS)),
+        golden("greedy", "greedy", Overrun::RunOn, |jobs| easy::first_fit(jobs, PROCS)),
+        golden("easy", "easy(overdue=now)", Overrun::RunOn, |jobs| easy::run(&Easy::default(), jobs, PROCS).schedule()),
+        golden("easy-wfp3", "easy(order=\"-(w/e)^3*n\",backfill=\"-(w/e)^3*n\",overdue=now)", Overrun::RunOn, |jobs| {
+            let order = Order::Formula(Box::leak(Box::new(wfp3())));
+            easy::run(&Easy { queue: order, backfill: order, ..Easy::default() }, jobs, PROCS).schedule()
+        }),
+        golden("conservative", "conservative@talby1999(notice=immediate)", Overrun::Kill, |jobs| {
+            talby::run(Scheduler::Conservative, Notice::Immediate, jobs, PROCS).schedule
+        }),
+        golden("slack", "slack(sf=3,order=ast,awt=2401,notice=immediate)", Overrun::Kill, |jobs| {
+            talby::run(Scheduler::Priority(&Priority::default()), Notice::Immediate, jobs, PROCS).schedule
+        }),
+        golden("multiqueue", "multiqueue", Overrun::Exact, |jobs| {
+            multiqueue::run(MultiQueue::default(), jobs, PROCS).schedule
+        }),
+        golden("ss", "ss", Overrun::Exact, |jobs| suspended(&Policy::Selective(Selective::settled()), jobs)),
+        golden("tss", "tss", Overrun::Exact, |jobs| {
+            suspended(&Policy::Selective(Selective { limit: Limit::Online, ..Selective::settled() }), jobs)
+        }),
+        golden("is", "is", Overrun::Exact, |jobs| suspended(&Policy::Immediate { preempting_resumption: true }, jobs)),
+    ];
+    for (name, policy) in TSAFRIR {
+        let definition = tsafrir::policy(name).expect("a policy of the paper");
+        all.push(golden(name, policy, Overrun::RunOn, move |jobs| easy::run(&definition, jobs, PROCS).schedule()));
+    }
+    all
+}
+
+/// First starts and last ends.
+fn suspended(policy: &Policy, jobs: &[JobIn]) -> Vec<JobOut> {
+    let segments = suspension::run(policy, jobs, PROCS, &[]).segments;
+    let of = |job: usize| segments.iter().filter(move |segment| segment.job == job);
+    let out = |job| JobOut {
+        start: of(job).map(|s| s.start).min().expect("it starts"),
+        end: of(job).map(|s| s.end).max().expect("it ends"),
+    };
+    (0..jobs.len()).map(out).collect()
+}
+
+fn folder() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/golden"))
+}
+
+fn workload(overrun: Overrun) -> Workload {
+    let options = Options { overrun, ..Options::default() };
+    drystone::log::load(folder().join("generated.swf"), &options).expect("a log").workload
+}
+
+fn table(workload: &Workload, schedule: &[JobOut]) -> String {
+    let row =
+        |(truth, out): (&drystone::model::Truth, &JobOut)| format!("{},{},{}\n", truth.number, out.start, out.end);
+    let rows: String = workload.truth().iter().zip(schedule).map(row).collect();
+    format!("job_id,start,end\n{rows}")
+}
+
+fn file(name: &str) -> String {
+    let path = folder().join(format!("{name}.csv"));
+    std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// The first line that differs, with both.
+fn assert_same(what: &str, found: &str, expected: &str) {
+    assert_eq!(found.lines().count(), expected.lines().count(), "{what}");
+    if let Some((ours, theirs)) = found.lines().zip(expected.lines()).find(|(ours, theirs)| ours != theirs) {
+        panic!("{what}: job,start,end is {ours}, expected {theirs}");
+    }
+}
+
+#[test]
+fn the_definitions_make_the_golden_schedules() {
+    let write = std::env::var_os("DRYSTONE_WRITE_GOLDEN").is_some();
+    for golden in all() {
+        let workload = workload(golden.overrun);
+        let made = table(&workload, &(golden.by_definition)(&jobs_of(&workload)));
+        if write {
+            std::fs::write(folder().join(format!("{}.csv", golden.name)), &made).expect("written");
+        }
+        assert_same(&format!("{} by definition", golden.name), &made, &file(golden.name));
+    }
+}
+
+#[test]
+fn the_product_makes_the_golden_schedules() {
+    for golden in all() {
+        let workload = workload(golden.overrun);
+        let spec: PolicySpec = golden.policy.parse().unwrap_or_else(|e| panic!("{e}"));
+        let mut schedule = Schedule::default();
+        let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), Replay::new(&workload));
+        simulation.run(&mut schedule).unwrap_or_else(|e| panic!("{}: {e}", golden.policy));
+        let out = |span: &Option<(Time, Time)>| span.map(|(start, end)| JobOut { start: start.0, end: end.0 });
+        let found: Vec<JobOut> = schedule.spans.iter().map(|span| out(span).expect("every job ends")).collect();
+        assert_same(&golden.policy, &table(&workload, &found), &file(golden.name));
+    }
+}
+
+/// No file is left of a policy that is not tried any more, and the schedules tell policies apart.
+#[test]
+fn every_golden_schedule_belongs_to_a_policy_and_is_its_own() {
+    let names: Vec<&str> = all().iter().map(|golden| golden.name).collect();
+    let entries = std::fs::read_dir(folder()).expect("a folder").flatten();
+    let files: Vec<PathBuf> = entries.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "csv")).collect();
+    assert_eq!(files.len(), names.len(), "{files:?}");
+    let mut schedules: Vec<String> = names.iter().map(|name| file(name)).collect();
+    schedules.sort();
+    schedules.dedup();
+    assert!(schedules.len() + 2 >= names.len(), "{} schedules of {} policies", schedules.len(), names.len());
+}
