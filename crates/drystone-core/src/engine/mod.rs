@@ -14,12 +14,13 @@ mod source;
 mod stopwatch;
 mod watched;
 
+pub use crate::model::{Adopted, How};
 pub use fitness::Unfit;
 pub use notes::{Note, Notes};
 pub use observer::{Levels, Observer, Schedule};
 pub use platform::{Memory, Pays, Platform, PlatformError, Transfer};
 pub use segments::{Segment, Segments};
-pub use session::{Adopted, How, ImpossibleJob, NewsError, ProposalError, Scheduler, Session, Violation};
+pub use session::{ImpossibleJob, NewsError, ProposalError, Scheduler, Session, Violation};
 pub use simulation::{Simulation, SimulationError};
 pub use source::{Incoming, Replay, Source};
 pub use stopwatch::WallClock;

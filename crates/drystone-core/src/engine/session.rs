@@ -16,7 +16,7 @@ use crate::parts::{Running, RunningSet};
 use crate::policy::{Actions, Entry, Event, Known, Pass, Phase, Policy, Stopwatch, View, World};
 use crate::snapshot::{self, Contents, SnapshotError};
 use capacity::Capacity;
-pub use news::{Adopted, How, NewsError, ProposalError};
+pub use news::{NewsError, ProposalError};
 use origin::Origin;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

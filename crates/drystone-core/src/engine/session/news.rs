@@ -5,58 +5,10 @@
 //! a job leaves its queue or joins it, a running job leaves it or joins it.
 
 use super::{ImpossibleJob, Session};
-use crate::model::{Job, JobId, ProcSet, Span, Time};
+use crate::model::{Adopted, How, Job, JobId, ProcSet, Span, Time};
 use crate::parts::Running;
 use crate::parts::predict::Propagation;
 use crate::policy::{Event, Known, Pass, Phase};
-use serde::{Deserialize, Serialize};
-
-/// Where a job is that a session is told of for the first time.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Adopted {
-    /// It waits, as any job that arrives; it may have been submitted long ago.
-    Waiting,
-    /// It waits, but is held back.
-    Held,
-    /// It runs.
-    Running {
-        /// Since when.
-        since: Time,
-        /// On which processors, if that is known.
-        on: Option<ProcSet>,
-    },
-    /// It is suspended, and the policy is to let it go on. Only for policies that [suspend](crate::policy::Abilities)
-    /// themselves; where another does, adopt the job as a running one and tell [`Session::interrupted`].
-    Suspended {
-        /// How long it has run.
-        ran: Span,
-        /// On which processors it was, and has to go on, if that is known.
-        on: Option<ProcSet>,
-    },
-}
-
-/// How a job has ended.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub enum How {
-    /// It completed, or failed by itself.
-    Completed,
-    /// It was ended because it had run as long as it was allowed to.
-    AtLimit,
-    /// Its user or an operator ended it.
-    Cancelled,
-    /// The machine failed under it.
-    MachineFailed,
-    /// It never ran in earnest.
-    NotStarted,
-}
-
-impl How {
-    /// Whether the time that it ran is a run time, from which predictors may learn.
-    #[must_use]
-    pub fn is_run_time(self) -> bool {
-        matches!(self, How::Completed | How::AtLimit)
-    }
-}
 
 /// News that a session cannot take. It is then unchanged.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
