@@ -133,7 +133,7 @@ pub struct Circumstances {
 
 /// Circumstances that cannot be.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("job {number}: {problem}")]
+#[error("job {number} {problem}")]
 pub struct CircumstanceError {
     /// Which job.
     pub job: JobId,

@@ -9,6 +9,20 @@ use crate::model::{Adopted, How, Job, JobId, ProcSet, Span, Time};
 use crate::parts::Running;
 use crate::parts::predict::Propagation;
 use crate::policy::{Event, Known, Pass, Phase};
+use serde::{Deserialize, Serialize};
+
+/// What happened to a job beyond waiting and running.
+#[derive(Clone, Copy, Default, Debug, Serialize, Deserialize)]
+pub(super) struct Beyond {
+    /// For how long it was held back.
+    pub(super) held: Span,
+    /// Since when it is.
+    since: Option<Time>,
+    /// What it ran in vain.
+    pub(super) lost: Span,
+    /// What it had run when it was first heard of, if it had started.
+    pub(super) found: Option<Span>,
+}
 
 /// News that a session cannot take. It is then unchanged.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -67,11 +81,13 @@ impl Session {
             }
             Adopted::Running { since, on } => {
                 self.put_back(id);
+                self.s.beyond.entry(id).or_default().found = Some(now - (*since).min(now));
                 self.runs(id, *since, Span::ZERO, on.as_ref());
                 self.correct_what_is_over(now);
             }
             Adopted::Suspended { ran, on } => {
                 self.put_back(id);
+                self.s.beyond.entry(id).or_default().found = Some(*ran);
                 self.park(id, *ran, on.as_ref());
             }
         }
@@ -128,7 +144,11 @@ impl Session {
         if !matches!(phase, Some(Phase::Running | Phase::Suspended)) {
             return Ok(false);
         }
+        let ran = self.s.view().ran(id);
         self.leave_machine(id);
+        let beyond = self.s.beyond.entry(id).or_default();
+        beyond.lost += ran;
+        beyond.found = None;
         let entry = self.s.world.entry_mut(id);
         entry.ran = Span::ZERO;
         entry.first_reservation = Time::MAX;
@@ -301,11 +321,23 @@ impl Session {
         self.s.waiting -= 1;
         self.s.waiting_procs -= u64::from(entry.procs);
         self.s.held += 1;
+        self.s.beyond.entry(id).or_default().since = Some(self.s.world.now);
         self.observe(Event::Held(id));
+    }
+
+    /// A held job is held no more.
+    fn note_held(&mut self, id: JobId) {
+        let now = self.s.world.now;
+        if let Some(beyond) = self.s.beyond.get_mut(&id)
+            && let Some(since) = beyond.since.take()
+        {
+            beyond.held += now - since;
+        }
     }
 
     /// A held job waits.
     fn join_queue(&mut self, id: JobId) {
+        self.note_held(id);
         let entry = self.s.world.entry_mut(id);
         entry.phase = Phase::Waiting;
         self.s.waiting += 1;
@@ -342,7 +374,7 @@ impl Session {
 
     /// A job that does not run any more leaves its processors idle.
     fn leave_places(&mut self, id: JobId) {
-        if self.s.names {
+        if self.s.names || self.s.draining {
             self.s.refresh();
         } else if let Some(set) = self.s.world.named.get(&id) {
             self.s.named_busy = self.s.named_busy.difference(set);
@@ -355,6 +387,7 @@ impl Session {
         if on.is_some() || self.scheduler.policy.needs().name {
             self.name_all();
         }
+        self.note_held(id);
         let now = self.s.world.now;
         let entry = self.s.world.entry_mut(id);
         entry.phase = Phase::Running;
@@ -369,6 +402,10 @@ impl Session {
         self.s.world.free -= i64::from(procs);
         self.s.world.running.insert(Running { end, id, procs });
         self.note_expiry();
+        if self.s.world.free < 0 && self.counts_losses() {
+            // Some of its processors may be draining.
+            self.s.refresh();
+        }
         if self.s.world.free < 0 {
             // More runs than there is room for: which processors are shared tells what comes back when.
             self.name_all();
