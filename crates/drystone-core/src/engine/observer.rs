@@ -124,9 +124,9 @@ pub trait Observer {
     #[inline]
     fn released(&mut self, _now: Time, _id: JobId) {}
 
-    /// A running or suspended job has lost its processors and waits again; nothing is left of what it ran.
+    /// A running or suspended job has lost its processors, so many, and waits again; nothing is left of what it ran.
     #[inline]
-    fn requeued(&mut self, _now: Time, _id: JobId, _ran: Span) {}
+    fn requeued(&mut self, _now: Time, _id: JobId, _procs: Procs, _ran: Span) {}
 
     /// A job has ended for good because the machine failed under it: it got less than its due.
     #[inline]
@@ -208,9 +208,9 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.released(now, id);
         self.1.released(now, id);
     }
-    fn requeued(&mut self, now: Time, id: JobId, ran: Span) {
-        self.0.requeued(now, id, ran);
-        self.1.requeued(now, id, ran);
+    fn requeued(&mut self, now: Time, id: JobId, procs: Procs, ran: Span) {
+        self.0.requeued(now, id, procs, ran);
+        self.1.requeued(now, id, procs, ran);
     }
     fn lost(&mut self, ended: &Ended<'_>) {
         self.0.lost(ended);
@@ -273,8 +273,8 @@ impl<O: Observer> Observer for &mut O {
     fn released(&mut self, now: Time, id: JobId) {
         (**self).released(now, id);
     }
-    fn requeued(&mut self, now: Time, id: JobId, ran: Span) {
-        (**self).requeued(now, id, ran);
+    fn requeued(&mut self, now: Time, id: JobId, procs: Procs, ran: Span) {
+        (**self).requeued(now, id, procs, ran);
     }
     fn lost(&mut self, ended: &Ended<'_>) {
         (**self).lost(ended);
@@ -334,8 +334,8 @@ impl<O: Observer> Observer for Option<O> {
     fn released(&mut self, now: Time, id: JobId) {
         self.iter_mut().for_each(|o| o.released(now, id));
     }
-    fn requeued(&mut self, now: Time, id: JobId, ran: Span) {
-        self.iter_mut().for_each(|o| o.requeued(now, id, ran));
+    fn requeued(&mut self, now: Time, id: JobId, procs: Procs, ran: Span) {
+        self.iter_mut().for_each(|o| o.requeued(now, id, procs, ran));
     }
     fn lost(&mut self, ended: &Ended<'_>) {
         self.iter_mut().for_each(|o| o.lost(ended));

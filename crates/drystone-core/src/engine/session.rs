@@ -39,6 +39,19 @@ impl Scheduler {
     pub fn new(policy: Box<dyn Policy>) -> Scheduler {
         Scheduler { policy, forecast: Forecast::default(), pass: Pass::Instant }
     }
+
+    /// Whether it can be told of news: the policy [hears](crate::policy::Policy::hears) of it, and makes its passes as a live
+    /// machine does.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn check_hears(&self) -> Result<(), NewsError> {
+        match (self.policy.hears(), self.pass) {
+            (false, _) => Err(NewsError::Unheard),
+            (true, Pass::Pyss) => Err(NewsError::Pyss),
+            (true, Pass::Instant | Pass::Event) => Ok(()),
+        }
+    }
 }
 
 /// A scheduler at work. It is as pure as its policy: time and events come in as arguments, actions come out, and the whole

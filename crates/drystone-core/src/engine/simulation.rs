@@ -233,6 +233,12 @@ impl<S: Source> Simulation<S> {
         self
     }
 
+    /// Its source, as it is now.
+    #[must_use]
+    pub fn into_source(self) -> S {
+        self.source
+    }
+
     /// The present: the instant that was handled last.
     #[must_use]
     pub fn now(&self) -> Time {

@@ -309,34 +309,38 @@ impl Circumstances {
         None
     }
 
-    /// The same of a workload that has only the jobs from one place up to another: it no longer depends on others.
+    /// The same of a workload that has only some of the jobs: `place` says where each is there. Jobs no longer depend on others that
+    /// are not.
     #[must_use]
-    pub fn piece(&self, from: usize, until: usize) -> Circumstances {
-        let inside = |job: JobId| (from..until).contains(&job.index());
-        let moved = |job: JobId| JobId((job.index() - from) as u32);
-        let jobs =
-            |list: &[JobId]| -> Vec<JobId> { list.iter().copied().filter(|&job| inside(job)).map(moved).collect() };
-        let after = |(&job, after): (&JobId, &After)| (moved(job), After { jobs: jobs(&after.jobs), ..after.clone() });
+    pub fn only(&self, place: impl Fn(JobId) -> Option<JobId>) -> Circumstances {
+        let jobs = |list: &[JobId]| -> Vec<JobId> { list.iter().filter_map(|&job| place(job)).collect() };
         Circumstances {
             begin: self.begin,
-            here: kept(&self.here, from, until),
-            eligible: kept(&self.eligible, from, until),
-            after: self
-                .after
-                .iter()
-                .filter(|(job, _)| inside(**job))
-                .map(after)
-                .filter(|(_, a)| !a.jobs.is_empty())
+            here: kept(&self.here, &place),
+            eligible: kept(&self.eligible, &place),
+            after: kept(&self.after, &place)
+                .into_iter()
+                .map(|(job, after)| (job, After { jobs: jobs(&after.jobs), ..after }))
+                .filter(|(_, after)| !after.jobs.is_empty())
                 .collect(),
             throttles: (self.throttles.iter())
                 .map(|throttle| Throttle { jobs: jobs(&throttle.jobs), most: throttle.most })
                 .filter(|throttle| !throttle.jobs.is_empty())
                 .collect(),
-            withdrawn: (self.withdrawn.iter().filter(|w| inside(w.job)))
-                .map(|&w| Withdrawal { job: moved(w.job), ..w })
+            withdrawn: (self.withdrawn.iter())
+                .filter_map(|&withdrawal| Some(Withdrawal { job: place(withdrawal.job)?, ..withdrawal }))
                 .collect(),
-            ends: kept(&self.ends, from, until),
+            ends: kept(&self.ends, &place),
         }
+    }
+
+    /// The same of a workload that has only the jobs from one place up to another.
+    #[must_use]
+    pub fn piece(&self, from: usize, until: usize) -> Circumstances {
+        let piece = self.only(|job| (from..until).contains(&job.index()).then(|| JobId(job.0 - from as u32)));
+        // Who was here at the first instant is not among the jobs that come later.
+        let begin = piece.begin.filter(|_| from == 0);
+        Circumstances { begin, ..piece }
     }
 
     /// The same at other times. How long jobs run, think and have run by the first instant stays.
@@ -355,10 +359,9 @@ impl Circumstances {
     }
 }
 
-/// What is said of the jobs from one place up to another, by their places among these.
-fn kept<T: Clone>(of: &BTreeMap<JobId, T>, from: usize, until: usize) -> BTreeMap<JobId, T> {
-    let (first, end) = (JobId(from as u32), JobId(until as u32));
-    of.range(first..end.max(first)).map(|(job, what)| (JobId(job.0 - first.0), what.clone())).collect()
+/// What is said of those of the jobs that have a place.
+fn kept<T: Clone>(of: &BTreeMap<JobId, T>, place: impl Fn(JobId) -> Option<JobId>) -> BTreeMap<JobId, T> {
+    of.iter().filter_map(|(&job, what)| Some((place(job)?, what.clone()))).collect()
 }
 
 fn wrong_set(set: &ProcSet, procs: u32, machine: u32) -> Option<String> {

@@ -60,7 +60,7 @@ impl Observer for Told {
     fn reserved(&mut self, now: Time, id: JobId, start: Time, _: Time) {
         self.words.push(format!("{now} reserve {} {start}", id.0));
     }
-    fn requeued(&mut self, now: Time, id: JobId, ran: Span) {
+    fn requeued(&mut self, now: Time, id: JobId, _: u32, ran: Span) {
         self.words.push(format!("{now} requeue {} after {ran}", id.0));
     }
     fn lost(&mut self, ended: &Ended<'_>) {

@@ -15,6 +15,7 @@ mod error;
 mod foreign;
 mod load;
 pub mod outages;
+pub mod recorded;
 pub mod source;
 pub mod swf;
 mod table;

@@ -8,7 +8,7 @@ use super::{ImpossibleJob, Session};
 use crate::model::{Adopted, How, Job, JobId, ProcSet, Span, Time};
 use crate::parts::Running;
 use crate::parts::predict::Propagation;
-use crate::policy::{Event, Known, Pass, Phase};
+use crate::policy::{Event, Known, Phase};
 use serde::{Deserialize, Serialize};
 
 /// What happened to a job beyond waiting and running.
@@ -48,17 +48,12 @@ pub enum NewsError {
 }
 
 impl Session {
-    /// Whether it can be told of news: the policy [hears](crate::policy::Policy::hears) of it, and makes its passes as a live
-    /// machine does.
+    /// As [`Scheduler::check_hears`](super::Scheduler::check_hears).
     ///
     /// # Errors
-    /// Why not.
+    /// Why it cannot be told of news.
     pub fn check_hears(&self) -> Result<(), NewsError> {
-        match (self.scheduler.policy.hears(), self.scheduler.pass) {
-            (false, _) => Err(NewsError::Unheard),
-            (true, Pass::Pyss) => Err(NewsError::Pyss),
-            (true, Pass::Instant | Pass::Event) => Ok(()),
-        }
+        self.scheduler.check_hears()
     }
 
     /// A job is here already when the session first hears of it. It gets the next number, which is its place in every order:

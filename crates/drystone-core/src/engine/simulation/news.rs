@@ -173,8 +173,9 @@ impl<S: Source> Simulation<S> {
         if hit == Hit::Requeue {
             let entry = self.session.entry(id);
             let ran = if entry.phase == Phase::Running { entry.ran + (now - entry.segment) } else { entry.ran };
+            let procs = entry.procs;
             if self.session.requeued(now, id)? {
-                observer.requeued(now, place, ran);
+                observer.requeued(now, place, procs, ran);
             }
             return Ok(());
         }

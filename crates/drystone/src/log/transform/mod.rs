@@ -4,11 +4,13 @@ mod factor;
 mod overrun;
 mod slice;
 mod talby;
+mod window;
 
 pub use factor::Factor;
 pub use overrun::{Overrunning, overrunning};
 pub use slice::{calendar, months, piece, submitted};
 pub use talby::talby1999_months;
+pub use window::window;
 
 use crate::model::{Setting, Span, Time, Workload, WorkloadError};
 
