@@ -21,7 +21,7 @@ pub use happenings::Happenings;
 pub use notes::{Note, Notes};
 pub use observer::{Levels, Observer, Schedule};
 pub use platform::{Memory, Pays, Platform, PlatformError, Transfer};
-pub use segments::{Segment, Segments};
+pub use segments::{Segment, Segments, Then};
 pub use session::{ImpossibleJob, NewsError, ProposalError, Scheduler, Session, Violation};
 pub use simulation::{Simulation, SimulationError};
 pub use source::{Incoming, Replay, Source, Stroke, Turn};
