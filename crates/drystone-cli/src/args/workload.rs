@@ -252,7 +252,7 @@ pub(crate) struct OutagesArgs {
     pub(crate) unavailable: f64,
 
     /// How long a repair takes on average; repairs are exponential.
-    #[arg(long, value_name = "TIME", default_value = "4h", value_parser = span)]
+    #[arg(long, value_name = "TIME", default_value = "1d", value_parser = span)]
     pub(crate) repair: Span,
 
     /// What becomes of jobs on a node that fails.

@@ -41,7 +41,7 @@ pub struct Maintenance {
 }
 
 impl OutageParams {
-    /// A machine whose processors fail one by one, 1 % of the time for four hours on average, with a day of maintenance every 30 days,
+    /// A machine whose processors fail one by one, 1 % of the time for a day on average, with a day of maintenance every 30 days,
     /// announced two weeks ahead.
     #[must_use]
     pub fn new(machine: Machine, from: Time, until: Time, seed: u64) -> OutageParams {
@@ -53,7 +53,7 @@ impl OutageParams {
             until,
             node: 1,
             unavailable: 0.01,
-            repair: Span(4 * Span::HOUR.0),
+            repair: Span::DAY,
             hit: Hit::Requeue,
             maintenance: Some(maintenance),
             seed,
