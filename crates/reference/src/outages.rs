@@ -9,7 +9,8 @@
 //!   one that lies as far on as its first processor does in the machine, and from the first again behind the last. One that was announced
 //!   takes idle ones first, then the places of the jobs that should have ended first.
 //! - A job that is hit waits again with its number, or is lost. One that is drained ends as it would, and gives back so many fewer.
-//! - A job that is wider than what is up for ever, as far as is known, has no place in any plan, and is in nobody's way.
+//! - A job that is wider than what is left without processors that have gone and of which no return is known has no place in any plan,
+//!   and is in the way of no other job; neither is one that a plan cannot hold because of an announced outage without an expected end.
 //!
 //! Events of an instant: ends, outages (ends before announcements before beginnings), arrivals; then a pass.
 
@@ -98,6 +99,7 @@ pub fn run(rule: Rule, jobs: &[JobIn], machine: i64, outages: &[OutageIn]) -> Ve
         plan: Vec::new(),
         fresh: Vec::new(),
         stale: false,
+        changed: None,
         done: vec![None; jobs.len()],
     };
     // What began before the first job came took idle processors.
@@ -138,6 +140,8 @@ struct World<'a> {
     fresh: Vec<usize>,
     /// The plan may be impossible, or too loose.
     stale: bool,
+    /// When the capacity was looked at last.
+    changed: Option<i64>,
     done: Vec<Option<Outcome>>,
 }
 
@@ -187,6 +191,11 @@ impl World<'_> {
 
     fn change_capacity(&mut self) {
         let (now, outages) = (self.now, self.outages);
+        // A job without run time ends in the second in which it starts, which makes another instant of it.
+        if self.changed == Some(now) {
+            return;
+        }
+        self.changed = Some(now);
         let before = self.out.len();
         self.out.retain(|out| outages[out.0].end != Some(now));
         let mut changed = before > self.out.len();
@@ -283,9 +292,9 @@ impl World<'_> {
         self.outages.iter().filter(|o| o.known <= self.now && o.begin > self.now)
     }
 
-    /// What is there in the end, as far as is known.
+    /// What is left without processors that have gone and of which no return is known.
     fn most(&self) -> i64 {
-        let out = self.out.iter().map(|out| &self.outages[out.0]).chain(self.windows());
+        let out = self.out.iter().map(|out| &self.outages[out.0]);
         self.machine - out.filter(|o| self.until(o) == NEVER).map(|o| o.procs).sum::<i64>()
     }
 
@@ -315,6 +324,12 @@ impl World<'_> {
         assert!(self.free() >= 0, "more processors used than there are");
     }
 
+    /// The earliest place of a job, if there is one.
+    fn earliest(&self, plan: &Profile, j: usize) -> Option<i64> {
+        let job = &self.jobs[j];
+        plan.earliest_if_any(self.now, job.estimate, job.procs).filter(|&at| at < NEVER)
+    }
+
     fn fits(&self, plan: &Profile, j: usize) -> bool {
         let job = &self.jobs[j];
         job.procs <= self.free() && plan.fits(self.now, job.estimate, job.procs)
@@ -334,13 +349,16 @@ impl World<'_> {
         let line = |world: &Self| -> Vec<usize> {
             world.waiting.iter().copied().filter(|&j| world.jobs[j].procs <= most).collect()
         };
-        while let Some(&head) = line(self).first() {
-            if !self.fits(&self.ahead(), head) {
-                break;
+        loop {
+            let ahead = self.ahead();
+            let head = line(self).into_iter().find(|&j| self.earliest(&ahead, j).is_some());
+            match head {
+                Some(head) if self.fits(&ahead, head) => self.start(head),
+                _ => break,
             }
-            self.start(head);
         }
-        let line = line(self);
+        let ahead = self.ahead();
+        let line: Vec<usize> = line(self).into_iter().filter(|&j| self.earliest(&ahead, j).is_some()).collect();
         let Some(&head) = line.first() else { return };
         if self.rule == Rule::Fcfs {
             return;
@@ -362,9 +380,8 @@ impl World<'_> {
     /// Plans a job at its earliest place; one that has none never starts.
     fn place(&mut self, plan: &mut Profile, j: usize) {
         let (span, procs) = (self.jobs[j].estimate, self.jobs[j].procs);
-        let mut at = NEVER;
-        if procs <= self.most() {
-            at = plan.earliest(self.now, span, procs);
+        let at = self.earliest(plan, j).unwrap_or(NEVER);
+        if at < NEVER {
             plan.take(at, at + span, procs);
         }
         self.plan.retain(|p| p.1 != j);

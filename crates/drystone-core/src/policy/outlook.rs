@@ -64,14 +64,22 @@ impl Outlook {
         self.windows.is_empty() && self.drains.is_empty() && self.shared.is_empty()
     }
 
-    /// How many processors of a machine of so many are there in the end, as far as is known. A wider job cannot be planned.
+    /// How many processors of a machine of so many are left without those that have gone and of which no return is known. A wider job
+    /// cannot be planned.
     #[must_use]
-    pub fn in_the_end(&self, machine: Procs) -> Procs {
+    pub fn left_of(&self, machine: Procs) -> Procs {
         let never = |until: Time| until == Time::MAX;
         let returns = self.returns.iter().filter(|r| never(r.0)).map(|r| r.1);
         let drains = self.drains.iter().filter(|d| never(d.until)).map(|d| d.procs);
-        let windows = self.windows.iter().filter(|w| never(w.until)).map(|w| w.on.len());
-        machine.saturating_sub(returns.chain(drains).chain(windows).sum())
+        machine.saturating_sub(returns.chain(drains).sum())
+    }
+
+    /// The same without those that are announced to go and of which no return is known. A wider job can be planned before they
+    /// go only.
+    #[must_use]
+    pub fn in_the_end(&self, machine: Procs) -> Procs {
+        let windows = self.windows.iter().filter(|w| w.until == Time::MAX).map(|w| w.on.len());
+        self.left_of(machine).saturating_sub(windows.sum())
     }
 
     /// The processors that a job must not be on that starts now and runs for so long: those that are out, and those of

@@ -116,7 +116,8 @@ fn compare(policy: &str, rule: Rule, workload: &Workload, lost: &[Lost]) {
     if let Some(j) = first {
         let shown: String = jobs.iter().map(|job| format!("\n{job:?}")).collect();
         let shown_outages: String = naive.iter().map(|outage| format!("\n{outage:?}")).collect();
-        panic!("{policy}: job {j}: ours {:?}, by definition {:?}{shown}{shown_outages}", ours[j], theirs[j]);
+        let both: String = ours.iter().zip(&theirs).map(|(ours, theirs)| format!("\n{ours:?} {theirs:?}")).collect();
+        panic!("{policy}: job {j}: ours {:?}, by definition {:?}{shown}{shown_outages}{both}", ours[j], theirs[j]);
     }
 }
 

@@ -134,11 +134,19 @@ impl<S: Source> Simulation<S> {
         observer: &mut impl Observer,
     ) -> Result<bool, NewsError> {
         let changed = if self.session.counts_losses() {
+            if !strokes.is_empty() {
+                // What comes back is there before anything goes.
+                let begins = |loss: &&Loss| loss.from == now && strokes.iter().any(|stroke| stroke.on == loss.on);
+                let before: Vec<Loss> = losses.iter().filter(|loss| !begins(loss)).cloned().collect();
+                self.session.set_counted_losses(now, &before, &[])?;
+            }
             let mut layout = Layout::of(&self.session);
             let mut drains = Vec::new();
             for stroke in strokes {
                 match (stroke.hit, stroke.foreseen) {
-                    (Hit::Drain, true) => {}
+                    (Hit::Drain, true) => {
+                        drains.push((stroke.on.clone(), layout.drain_last(&self.session, stroke.on.len())));
+                    }
                     (Hit::Drain, false) => drains.push((stroke.on.clone(), layout.drain(&stroke.on))),
                     (hit, foreseen) => {
                         let procs = stroke.on.len();
@@ -250,6 +258,23 @@ impl Layout {
         taken
     }
 
+    /// Idle processors go first; where they are too few, those of jobs that should have ended first are drained.
+    fn drain_last(&mut self, session: &Session, procs: Procs) -> Vec<(JobId, Procs)> {
+        let mut missing = procs - procs.min(self.idle);
+        self.idle -= procs.min(self.idle);
+        let mut taken = Vec::new();
+        for running in session.view().running().iter() {
+            let Some(job) = self.jobs.iter_mut().find(|job| job.0 == running.id) else { continue };
+            let drained = missing.min(job.1);
+            if drained > 0 {
+                job.1 -= drained;
+                missing -= drained;
+                taken.push((running.id, drained));
+            }
+        }
+        taken
+    }
+
     /// An outage hits these jobs, which leave their other processors idle.
     fn strike(&mut self, on: &ProcSet) -> Vec<JobId> {
         let taken = self.block(on);
@@ -267,7 +292,9 @@ impl Layout {
             if self.idle >= procs {
                 break;
             }
-            if self.remove(job.id) {
+            // One whose processors all go anyway when it ends has none to give.
+            let has_any = self.jobs.iter().any(|place| place.0 == job.id && place.1 > 0);
+            if has_any && self.remove(job.id) {
                 hit.push(job.id);
             }
         }

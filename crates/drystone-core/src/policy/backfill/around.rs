@@ -14,7 +14,7 @@ impl Backfill {
     /// Makes the pass where it is not the usual one. Answers whether it has.
     #[cold]
     pub(super) fn decide_around(&mut self, outlook: &Outlook, view: &View<'_>, actions: &mut Actions) -> bool {
-        self.set_aside_fresh(outlook.in_the_end(view.machine().procs));
+        self.set_aside_fresh(outlook.left_of(view.machine().procs));
         if outlook.only_returns() || self.choices.reservations > 1 {
             return false;
         }
@@ -31,7 +31,7 @@ impl Backfill {
             self.arrived(id, view);
         }
         let Some(outlook) = view.outlook() else { return };
-        let most = outlook.in_the_end(view.machine().procs);
+        let most = outlook.left_of(view.machine().procs);
         let queue = self.candidates.as_ref().unwrap_or(&self.queue);
         let waiting = queue.sorted(self.backfill_order(), view);
         for id in waiting.iter().filter(|job| job.procs > most).map(|job| job.id) {
@@ -64,24 +64,26 @@ impl Backfill {
         let mut free = view.free();
         let mut profile = self.profile.take().unwrap_or_else(|| Profile::new(now, 0));
         view.fill(&mut profile, free, view.running().iter().map(|job| (job.end, job.procs)));
+        let mut skipped: Vec<Waiting> = Vec::new();
         while let Some(head) = self.head(view) {
             let span = head.prediction.max(Span(1));
             let start = profile.earliest(head.procs, span, now);
             if start == Some(now) && head.procs <= free {
                 profile.reserve(now, now.saturating_add(span), head.procs);
                 free -= head.procs;
-                match &mut self.line {
-                    Some(line) => line.leave(),
-                    None => self.leave_queue(&head, view),
-                }
-                self.leave_candidates(&head, view);
+                self.take_head(&head, view);
                 self.started.push(Running { end: now.saturating_add(span), id: head.id, procs: head.procs });
                 actions.start(head.id, Why::Head);
                 continue;
             }
-            if self.choices.reservations > 0
-                && let Some(start) = start
-            {
+            let Some(start) = start else {
+                // It fits only before processors go for good, and running jobs hold it up: no other job waits for it.
+                self.take_head(&head, view);
+                self.aside.push(head.id);
+                skipped.push(head);
+                continue;
+            };
+            if self.choices.reservations > 0 {
                 profile.reserve(start, start.saturating_add(span), head.procs);
                 // An overdue job may hold its processors still.
                 if start > now {
@@ -92,6 +94,19 @@ impl Backfill {
             break;
         }
         self.profile = Some(profile);
+        for job in skipped {
+            self.aside.retain(|&id| id != job.id);
+            self.enqueue(job, view);
+        }
+    }
+
+    /// Takes the job out of the queues that is their head.
+    fn take_head(&mut self, head: &Waiting, view: &View<'_>) {
+        match &mut self.line {
+            Some(line) => line.leave(),
+            None => self.leave_queue(head, view),
+        }
+        self.leave_candidates(head, view);
     }
 
     fn backfill_around(
