@@ -42,8 +42,8 @@ struct State {
     next_job: usize,
     /// What is due at other times than submits.
     agenda: BTreeSet<(Time, Due, JobId)>,
-    /// What is due at once, in the order given.
-    at_once: VecDeque<Held>,
+    /// Jobs that may start at once, in the order given.
+    at_once: VecDeque<JobId>,
     /// Jobs that wait for others: how many of these have not ended, and when the last of the others did.
     waits: BTreeMap<JobId, (u32, Time)>,
     /// Why jobs that have arrived are held back.
@@ -74,22 +74,6 @@ enum Due {
     Withdrawal,
     /// A job leaves, also if it runs.
     Cancellation,
-}
-
-/// A job is held back, or waits again.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-enum Held {
-    Hold(JobId),
-    Release(JobId),
-}
-
-impl From<Held> for Incoming<'_> {
-    fn from(held: Held) -> Self {
-        match held {
-            Held::Hold(id) => Incoming::Hold(id),
-            Held::Release(id) => Incoming::Release(id),
-        }
-    }
 }
 
 /// Reasons to hold a job back.
@@ -232,7 +216,7 @@ impl<'a> Happenings<'a> {
         let why = self.take_slot(job);
         if why == 0 {
             self.s.held.remove(&job);
-            self.s.at_once.push_back(Held::Release(self.number(job)));
+            self.s.at_once.push_back(self.number(job));
         } else {
             self.s.held.insert(job, why);
         }
@@ -266,7 +250,7 @@ impl<'a> Happenings<'a> {
             {
                 *used += 1;
                 self.s.held.remove(&next);
-                self.s.at_once.push_back(Held::Release(self.number(next)));
+                self.s.at_once.push_back(self.number(next));
             }
         }
         for dependent in self.dependents.get(&job).cloned().unwrap_or_default() {
@@ -305,8 +289,7 @@ impl<'a> Happenings<'a> {
         self.skip_dependents();
         let id = JobId(at as u32);
         let why = self.arrive(id, job.submit, false);
-        self.hold(id, why);
-        Incoming::Submit(job, truth)
+        if self.hold(id, why) { Incoming::SubmitHeld(job, truth) } else { Incoming::Submit(job, truth) }
     }
 
     /// Sends a job that arrives upon the end of others.
@@ -318,17 +301,19 @@ impl<'a> Happenings<'a> {
             self.s.agenda.insert(((at + late).max(now), due, job));
         }
         let why = self.arrive(id, now, false);
-        self.hold(id, why);
+        let held = self.hold(id, why);
         let mut moved = job.clone();
         moved.submit = now;
-        Incoming::Submit(self.moved.insert(moved), truth)
+        let moved = self.moved.insert(moved);
+        if held { Incoming::SubmitHeld(moved, truth) } else { Incoming::Submit(moved, truth) }
     }
 
-    fn hold(&mut self, id: JobId, why: u8) {
+    /// Notes why a job is held back, if it is.
+    fn hold(&mut self, id: JobId, why: u8) -> bool {
         if why != 0 {
             self.s.held.insert(id, why);
-            self.s.at_once.push_back(Held::Hold(self.number(id)));
         }
+        why != 0
     }
 }
 
@@ -358,7 +343,7 @@ impl Source for Happenings<'_> {
             return Some(Incoming::Capacity(self.timetable.turn(&mut self.s.timetable, now)));
         }
         if let Some(held) = self.s.at_once.pop_front() {
-            return Some(held.into());
+            return Some(Incoming::Release(held));
         }
         let submits = self.next_submit() == Some(now);
         match self.s.agenda.first().copied().filter(|due| due.0 == now) {
@@ -366,7 +351,7 @@ impl Source for Happenings<'_> {
                 self.s.agenda.pop_first();
                 self.clear(job, self.reasons_over(job, now));
                 // Its throttle may hold it back still.
-                Some(self.s.at_once.pop_front().map_or(Incoming::Nothing, Incoming::from))
+                Some(self.s.at_once.pop_front().map_or(Incoming::Nothing, Incoming::Release))
             }
             Some((_, Due::Arrival, job)) if !submits || job.index() < self.s.next_job => {
                 self.s.agenda.pop_first();

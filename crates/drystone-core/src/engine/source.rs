@@ -16,6 +16,8 @@ pub enum Incoming<'a> {
     Withdraw(JobId),
     /// A job that was here before the first instant.
     Adopt(&'a Job, &'a Truth, &'a Adopted),
+    /// A job that is held back from the beginning.
+    SubmitHeld(&'a Job, &'a Truth),
     /// A waiting job is held back.
     Hold(JobId),
     /// A job that was held back waits again.

@@ -11,6 +11,7 @@ use crate::policy::{Loss, Phase};
 pub(super) enum News {
     Withdraw(JobId),
     Adopt(Job, Truth, Adopted),
+    SubmitHeld(Job, Truth),
     Hold(JobId),
     Release(JobId),
     Capacity { losses: Vec<Loss>, strokes: Vec<Stroke>, foreseen: bool },
@@ -23,6 +24,7 @@ impl From<Incoming<'_>> for News {
         match incoming {
             Incoming::Withdraw(id) => News::Withdraw(id),
             Incoming::Adopt(job, truth, adopted) => News::Adopt(job.clone(), truth.clone(), adopted.clone()),
+            Incoming::SubmitHeld(job, truth) => News::SubmitHeld(job.clone(), truth.clone()),
             Incoming::Hold(id) => News::Hold(id),
             Incoming::Release(id) => News::Release(id),
             Incoming::Capacity(turn) => {
@@ -86,6 +88,7 @@ impl<S: Source> Simulation<S> {
                 Ok(waits)
             }
             News::Adopt(job, truth, adopted) => self.adopt(now, &job, truth, &adopted, observer),
+            News::SubmitHeld(job, truth) => self.submit_held(now, &job, truth, observer),
             News::Hold(id) => self.session.hold(now, id).inspect(|&held| {
                 if held {
                     observer.held(now, self.source.place(id));
@@ -122,6 +125,23 @@ impl<S: Source> Simulation<S> {
         observer.arrived(now, place);
         observer.adopted(now, place, adopted);
         Ok(true)
+    }
+
+    /// A job arrives that may not start yet.
+    fn submit_held(
+        &mut self,
+        now: Time,
+        job: &Job,
+        truth: Truth,
+        observer: &mut impl Observer,
+    ) -> Result<bool, NewsError> {
+        let oracle = self.session.clairvoyant().then_some(truth.run);
+        let id = self.session.adopt(now, job, oracle, &Adopted::Held)?;
+        self.s.truth.push(truth);
+        let place = self.source.place(id);
+        observer.arrived(now, place);
+        observer.held(now, place);
+        Ok(false)
     }
 
     /// Processors go, come back or are announced to go: first those jobs end that run on them.
