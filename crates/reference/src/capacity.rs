@@ -107,7 +107,13 @@ impl Asked<'_> {
                 let begins = is_out(o, at) && is_known(o) || is_known(o) && o.begin > at && o.begin <= outage.begin;
                 begins && until > outage.begin
             };
-            let gone: i64 = self.outages.iter().filter(gone).map(|o| o.procs).sum();
+            // What is drained is held by jobs that are counted.
+            let held = |o: &OutageIn| -> i64 {
+                let drained =
+                    self.running(at).filter(|s| is_out(o, at) && self.drained(s, o) && ends(s) > outage.begin);
+                drained.map(|s| self.procs[s.job]).sum()
+            };
+            let gone: i64 = self.outages.iter().filter(gone).map(|o| (o.procs - held(o)).max(0)).sum();
             if over > self.machine - gone && segment.end > segment.start {
                 wrong.push(format!(
                     "job {job} starts at {at} and is predicted to run into the outage of {}",

@@ -395,6 +395,10 @@ impl Source for Happenings<'_> {
         (!self.s.opened && self.first < Time::MAX).then_some(self.first)
     }
 
+    fn comes_first(&self) -> bool {
+        self.timetable.comes_back(&self.s.timetable) && self.timetable.next(&self.s.timetable) == self.peek()
+    }
+
     fn opening(&mut self) -> Option<Incoming<'_>> {
         if self.s.opened {
             return None;

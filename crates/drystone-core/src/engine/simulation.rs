@@ -514,7 +514,7 @@ impl<S: Source> Simulation<S> {
             }
         }
         if deadline <= now {
-            decide |= self.session.expire(now);
+            decide |= self.session.expire_predictions(now);
         }
         // Upon an end others may arrive.
         let arrival = if S::NEWS { self.s.next_arrival } else { arrival };
@@ -535,6 +535,9 @@ impl<S: Source> Simulation<S> {
     }
 
     fn one_event(&mut self, now: Time, end: Time, arrival: Time, observer: &mut impl Observer) -> bool {
+        if S::NEWS && arrival == now && self.source.comes_first() {
+            return self.receive(now, observer);
+        }
         if end == now {
             self.end_one(now, observer);
             return true;

@@ -104,6 +104,12 @@ pub trait Source {
         None
     }
 
+    /// Whether the next one is processors that come back: where a pass follows each event, they come before ends of the same instant,
+    /// for plans count on them.
+    fn comes_first(&self) -> bool {
+        false
+    }
+
     /// What was here before the first instant, one after the other: processors that are out, jobs.
     fn opening(&mut self) -> Option<Incoming<'_>> {
         None

@@ -577,7 +577,7 @@ impl Backfill {
         };
         let missing = procs + already - free;
         let shadow = if let Some(outlook) = view.outlook() {
-            running.shadow_with(&self.started_and_returns(outlook), missing, extra, floor)
+            running.shadow_with(&self.started_and_returns(outlook, now), missing, extra, floor)
         } else if self.started.is_empty() {
             running.shadow(missing, extra, floor)
         } else {

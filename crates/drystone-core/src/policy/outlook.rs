@@ -91,8 +91,9 @@ impl Outlook {
         ahead.fold(self.offline.clone(), |all, window| all.union(&window.on))
     }
 
-    /// Every change of free processors ahead: from when, and how many more or, below 0, fewer.
-    pub(crate) fn changes(&self, view: &View<'_>) -> Vec<(Time, i64)> {
+    /// Every change of free processors ahead: from when, and how many more or, below 0, fewer. `ends` says when a running job is
+    /// believed to end.
+    pub(crate) fn changes(&self, view: &View<'_>, ends: impl Fn(JobId) -> Time) -> Vec<(Time, i64)> {
         let now = view.now();
         let mut all = Vec::new();
         let mut add = |at: Time, procs: i64| {
@@ -101,15 +102,16 @@ impl Outlook {
             }
         };
         for &(until, procs) in &self.returns {
-            add(until, i64::from(procs));
+            // What is expected in this very second is not back yet.
+            add(until.max(now + Span(1)), i64::from(procs));
         }
         for drain in &self.drains {
             // An overdue job ends in the next second, as far as a plan can know.
-            let end = view.predicted_end(drain.job).max(now + Span(1));
+            let end = ends(drain.job).max(now + Span(1));
             add(end, -i64::from(drain.procs));
             add(drain.until.max(end), i64::from(drain.procs));
         }
-        let mut sharing: Vec<_> = self.shared.iter().map(|(id, set)| (view.predicted_end(*id), id, set)).collect();
+        let mut sharing: Vec<_> = self.shared.iter().map(|(id, set)| (ends(*id), id, set)).collect();
         sharing.sort_unstable_by_key(|&(end, id, _)| std::cmp::Reverse((end, id)));
         let mut kept = ProcSet::new();
         for (end, _, set) in sharing {
@@ -130,10 +132,21 @@ impl View<'_> {
     /// ascending order of time, gives its processors back, and what is known of processors that go and come back.
     /// O(number of ends), and O(n log n) while processors are out or announced to be.
     pub fn fill(&self, profile: &mut Profile, free: Procs, ends: impl Iterator<Item = (Time, Procs)>) {
+        self.fill_believing(profile, free, ends, |id| self.predicted_end(id));
+    }
+
+    /// The same for a policy that believes other ends than the predicted ones: `end` is that of one job.
+    pub fn fill_believing(
+        &self,
+        profile: &mut Profile,
+        free: Procs,
+        ends: impl Iterator<Item = (Time, Procs)>,
+        end: impl Fn(JobId) -> Time,
+    ) {
         match self.outlook() {
             None => profile.reset_to_running(self.now(), free, ends),
             Some(outlook) => {
-                let mut changes = outlook.changes(self);
+                let mut changes = outlook.changes(self, end);
                 changes.extend(ends.map(|(end, procs)| (end, i64::from(procs))));
                 changes.sort_by_key(|change| change.0);
                 profile.reset_to_changes(self.now(), free, &changes);

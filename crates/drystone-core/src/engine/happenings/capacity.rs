@@ -32,8 +32,8 @@ pub(super) struct Timetable<'a> {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct State {
     next: usize,
-    /// Outages that the scheduler knows of and that are not over.
-    known: Vec<usize>,
+    /// Outages that the scheduler knows of and that are not over, and whether each has begun.
+    known: Vec<(usize, bool)>,
 }
 
 impl<'a> Timetable<'a> {
@@ -67,17 +67,23 @@ impl<'a> Timetable<'a> {
             self.take(s);
         }
         self.strokes.clear();
-        self.told(s, true)
+        self.told(s, true, first)
     }
 
-    /// Everything that happens now.
+    /// Whether the next thing that happens is processors that come back.
+    pub(super) fn comes_back(&self, s: &State) -> bool {
+        self.events.get(s.next).is_some_and(|event| event.1 == At::End)
+    }
+
+    /// What happens now: first processors come back, then all the rest happens.
     pub(super) fn turn(&mut self, s: &mut State, now: Time) -> Turn<'_> {
         let mut foreseen = true;
         self.strokes.clear();
-        while self.next(s) == Some(now) {
+        let back = self.comes_back(s);
+        while self.next(s) == Some(now) && self.comes_back(s) == back {
             foreseen &= self.take(s);
         }
-        self.told(s, foreseen)
+        self.told(s, foreseen, now)
     }
 
     /// The next thing happens. Answers whether it was known that it would.
@@ -87,18 +93,20 @@ impl<'a> Timetable<'a> {
         let outage = &self.outages.list()[at];
         match what {
             At::End => {
-                s.known.retain(|&known| known != at);
-                true
+                s.known.retain(|known| known.0 != at);
+                // What comes back unexpectedly may bring back jobs that no plan could hold.
+                outage.expected == outage.end
             }
             At::Overdue => false,
             At::Announced => {
-                s.known.push(at);
+                s.known.push((at, false));
                 false
             }
             At::Begin => {
                 let announced = outage.known() < outage.begin;
-                if !announced {
-                    s.known.push(at);
+                match s.known.iter_mut().find(|known| known.0 == at) {
+                    Some(known) => known.1 = true,
+                    None => s.known.push((at, true)),
                 }
                 self.strokes.push(Stroke {
                     on: self.outages.on(at).clone(),
@@ -111,12 +119,14 @@ impl<'a> Timetable<'a> {
         }
     }
 
-    fn told(&mut self, s: &State, foreseen: bool) -> Turn<'_> {
-        let loss = |&at: &usize| {
+    fn told(&mut self, s: &State, foreseen: bool, now: Time) -> Turn<'_> {
+        // One that begins at this instant does so in a turn of its own.
+        let known = s.known.iter().filter(|(at, begun)| *begun || self.outages.list()[*at].begin > now);
+        let loss = |&(at, _): &(usize, bool)| {
             let outage = &self.outages.list()[at];
             Loss { on: self.outages.on(at).clone(), from: outage.begin, until: outage.expected.unwrap_or(Time::MAX) }
         };
-        self.losses = s.known.iter().map(loss).collect();
+        self.losses = known.map(loss).collect();
         Turn { losses: &self.losses, strokes: &self.strokes, foreseen }
     }
 }

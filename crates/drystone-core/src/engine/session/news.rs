@@ -149,7 +149,16 @@ impl Session {
         entry.first_reservation = Time::MAX;
         entry.as_head = false;
         entry.requeues = entry.requeues.saturating_add(1);
+        // It begins anew, and is predicted as it was.
+        let changed = entry.prediction != entry.first_prediction;
+        (entry.prediction, entry.corrections, entry.late_corrections) = (entry.first_prediction, 0, 0);
         self.s.world.named.remove(&id);
+        if self.propagation > Propagation::None {
+            self.predict_anew(id, Span::ZERO);
+        } else if self.keeps_changes && changed {
+            let entry = &mut self.s.world.jobs[id].entry;
+            self.s.changes.push(&mut entry.changes, self.s.world.now, entry.prediction);
+        }
         self.join_queue(id);
         Ok(true)
     }

@@ -154,12 +154,6 @@ impl<S: Source> Simulation<S> {
         observer: &mut impl Observer,
     ) -> Result<bool, NewsError> {
         let changed = if self.session.counts_losses() {
-            if !strokes.is_empty() {
-                // What comes back is there before anything goes.
-                let begins = |loss: &&Loss| loss.from == now && strokes.iter().any(|stroke| stroke.on == loss.on);
-                let before: Vec<Loss> = losses.iter().filter(|loss| !begins(loss)).cloned().collect();
-                self.session.set_counted_losses(now, &before, &[])?;
-            }
             let mut layout = Layout::of(&self.session);
             let mut drains = Vec::new();
             for stroke in strokes {

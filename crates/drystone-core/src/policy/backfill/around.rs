@@ -47,9 +47,9 @@ impl Backfill {
     }
 
     /// The jobs that this pass has started, and processors that come back, in order of time.
-    pub(super) fn started_and_returns(&self, outlook: &Outlook) -> Vec<Running> {
+    pub(super) fn started_and_returns(&self, outlook: &Outlook, now: Time) -> Vec<Running> {
         let returns = outlook.returns().iter().filter(|back| back.0 < Time::MAX);
-        let returns = returns.map(|&(end, procs)| Running { end, id: JobId(u32::MAX), procs });
+        let returns = returns.map(|&(end, procs)| Running { end: end.max(now + Span(1)), id: JobId(u32::MAX), procs });
         let mut all: Vec<Running> = self.started.iter().copied().chain(returns).collect();
         all.sort_unstable_by_key(|job| (job.end, job.id));
         all
@@ -64,7 +64,7 @@ impl Backfill {
         let mut free = view.free();
         let mut profile = self.profile.take().unwrap_or_else(|| Profile::new(now, 0));
         view.fill(&mut profile, free, view.running().iter().map(|job| (job.end, job.procs)));
-        let mut skipped: Vec<Waiting> = Vec::new();
+        let mut skipped: Vec<JobId> = Vec::new();
         while let Some(head) = self.head(view) {
             let span = head.prediction.max(Span(1));
             let start = profile.earliest(head.procs, span, now);
@@ -80,7 +80,7 @@ impl Backfill {
                 // It fits only before processors go for good, and running jobs hold it up: no other job waits for it.
                 self.take_head(&head, view);
                 self.aside.push(head.id);
-                skipped.push(head);
+                skipped.push(head.id);
                 continue;
             };
             if self.choices.reservations > 0 {
@@ -94,9 +94,9 @@ impl Backfill {
             break;
         }
         self.profile = Some(profile);
-        for job in skipped {
-            self.aside.retain(|&id| id != job.id);
-            self.enqueue(job, view);
+        for id in skipped {
+            self.aside.retain(|&other| other != id);
+            self.enqueue(ranking::waiting(&self.choices.order, id, view.prediction(id), view), view);
         }
     }
 
