@@ -37,6 +37,10 @@ pub struct Outlook {
     pub(crate) shared: Vec<(JobId, ProcSet)>,
     /// Announced windows, by beginning.
     pub(crate) windows: Vec<Loss>,
+    /// Idle processors that are out.
+    pub(crate) down: Procs,
+    /// Processors that have gone and of which no return is known.
+    pub(crate) gone: Procs,
 }
 
 impl Outlook {
@@ -68,10 +72,18 @@ impl Outlook {
     /// cannot be planned.
     #[must_use]
     pub fn left_of(&self, machine: Procs) -> Procs {
+        machine.saturating_sub(self.gone)
+    }
+
+    /// Puts all in order, when everything is known.
+    pub(crate) fn sort(&mut self) {
         let never = |until: Time| until == Time::MAX;
         let returns = self.returns.iter().filter(|r| never(r.0)).map(|r| r.1);
         let drains = self.drains.iter().filter(|d| never(d.until)).map(|d| d.procs);
-        machine.saturating_sub(returns.chain(drains).sum())
+        self.gone = returns.chain(drains).sum();
+        self.down = self.returns.iter().map(|back| back.1).sum();
+        self.returns.sort_unstable();
+        self.windows.sort_by_key(|window| window.from);
     }
 
     /// The same without those that are announced to go and of which no return is known. A wider job can be planned before they

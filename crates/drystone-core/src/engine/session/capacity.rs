@@ -77,7 +77,7 @@ impl Session {
     pub fn down(&self) -> Procs {
         match &self.s.world.outlook {
             None => 0,
-            Some(outlook) => outlook.returns.iter().map(|back| back.1).sum(),
+            Some(outlook) => outlook.down,
         }
     }
 
@@ -232,8 +232,7 @@ impl State {
             }
             outlook.offline = outlook.offline.union(&out);
         }
-        outlook.returns.sort_unstable();
-        outlook.windows.sort_by_key(|window| window.from);
+        outlook.sort();
         self.world.free = i64::from(self.world.machine.procs) - i64::from(busy.union(&outlook.offline).len());
         self.named_busy = busy;
         let plain = outlook.offline.is_empty() && outlook.windows.is_empty() && outlook.shared.is_empty();

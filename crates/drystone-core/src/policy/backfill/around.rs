@@ -6,31 +6,81 @@
 
 use super::Backfill;
 use crate::model::{JobId, Procs, Span, Time};
-use crate::parts::{Profile, Running, Stairs, Waiting};
+use crate::parts::{Place, Profile, Running, Stairs, Waiting};
 use crate::policy::ranking;
 use crate::policy::{Actions, Outlook, View, Why};
+use serde::{Deserialize, Serialize};
+
+/// What passes around windows remember.
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct Around {
+    /// No job that is here was ever predicted, or asked, to run longer than this.
+    longest: Span,
+    /// The job that headed the queue when the last pass found nothing more to start.
+    head: Option<Place>,
+}
 
 impl Backfill {
-    /// Makes the pass where it is not the usual one. Answers whether it has.
-    #[cold]
-    pub(super) fn decide_around(&mut self, outlook: &Outlook, view: &View<'_>, actions: &mut Actions) -> bool {
-        self.set_aside_fresh(outlook.left_of(view.machine().procs));
-        if outlook.only_returns() || self.choices.reservations > 1 {
+    /// Makes the pass where it is not the usual one. Answers whether it has. `changed` says whether anything but an arrival has
+    /// happened since the last one.
+    pub(super) fn decide_around(
+        &mut self,
+        outlook: &Outlook,
+        changed: bool,
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) -> bool {
+        let left = outlook.left_of(view.machine().procs);
+        if self.fresh.iter().any(|job| job.procs > left) {
+            self.set_aside_fresh(left);
+        }
+        for job in &self.fresh {
+            self.around.longest = self.around.longest.max(job.prediction).max(view.job(job.id).estimate);
+        }
+        if outlook.only_returns() || self.choices.reservations > 1 || self.is_far(outlook, view) {
+            self.around.head = None;
             return false;
         }
+        if !changed && self.cannot_start_any(view) {
+            self.enqueue_fresh(view);
+            return true;
+        }
+        self.around.head = None;
         self.pass_around(view, actions);
         self.blocked = None;
         true
     }
 
+    /// Whether the first window begins so late that no job that starts now, and no reservation, can reach it.
+    fn is_far(&self, outlook: &Outlook, view: &View<'_>) -> bool {
+        let Some(window) = outlook.windows().first() else { return false };
+        let (now, longest) = (view.now(), self.around.longest);
+        let far = |end: Time| end.saturating_add(longest) <= window.from;
+        far(now.saturating_add(longest))
+            && outlook.drains.is_empty()
+            && outlook.shared.is_empty()
+            && view.running().iter().last().is_none_or(|job| far(job.end))
+            && outlook.returns().iter().all(|back| back.0 == Time::MAX || far(back.0))
+    }
+
+    /// Only jobs have arrived, all behind the head, and none of them fits what is free: what could not start before cannot start now.
+    fn cannot_start_any(&self, view: &View<'_>) -> bool {
+        let free = view.free();
+        !self.choices.order.is_dynamic()
+            && !self.backfill_order().is_dynamic()
+            && self.starvation.is_none()
+            && self.around.head.is_some_and(|head| self.fresh.iter().all(|job| job.procs > free && job.place() > head))
+    }
+
     /// Processors have gone or come back.
     #[cold]
     pub(super) fn capacity_changed(&mut self, view: &View<'_>) {
-        (self.blocked, self.ended) = (None, true);
+        (self.blocked, self.ended, self.around.head) = (None, true, None);
         for id in std::mem::take(&mut self.aside) {
             self.arrived(id, view);
         }
         let Some(outlook) = view.outlook() else { return };
+        self.look_for_longest(view);
         let most = outlook.left_of(view.machine().procs);
         let queue = self.candidates.as_ref().unwrap_or(&self.queue);
         let waiting = queue.sorted(self.backfill_order(), view);
@@ -39,6 +89,13 @@ impl Backfill {
             self.aside.push(id);
         }
         self.set_aside_fresh(most);
+    }
+
+    /// The longest that any job that is here is predicted, or asks, to run.
+    fn look_for_longest(&mut self, view: &View<'_>) {
+        let running = view.running().iter().map(|job| job.id);
+        let asked = |id: JobId| view.prediction(id).max(view.job(id).estimate);
+        self.around.longest = running.chain(view.waiting()).map(asked).fold(Span::ZERO, Span::max);
     }
 
     /// Jobs that are wider than what is there in the end wait without a reservation, and are in nobody's way.
@@ -91,6 +148,7 @@ impl Backfill {
                 }
             }
             self.backfill_around(head.id, &mut profile, free, view, actions);
+            self.around.head = Some(head.place());
             break;
         }
         self.profile = Some(profile);

@@ -160,7 +160,6 @@ fn outlook(capacity: &mut Capacity, begun: &[Begun], now: Time) -> Outlook {
         capacity.due = capacity.due.min(loss.from);
         outlook.windows.push(loss.clone());
     }
-    outlook.returns.sort_unstable();
-    outlook.windows.sort_by_key(|window| window.from);
+    outlook.sort();
     outlook
 }
