@@ -32,6 +32,7 @@ mod given;
 mod hash;
 mod plan;
 mod processes;
+mod real;
 mod simulate;
 mod store;
 mod study;

@@ -1,5 +1,6 @@
 //! Cases: a machine, jobs, withdrawals; hostile random ones, and how one is shown to people.
 
+use crate::world::World;
 use drystone::log::swf::{Header, Record, Writer};
 use drystone::model::{Job, JobId, Machine, Procs, Provenance, Span, Status, Time, Truth, Workload};
 
@@ -68,6 +69,8 @@ pub struct Case {
     pub cancel: Vec<(usize, i64)>,
     /// After how many steps the state is saved and restored elsewhere.
     pub stop: usize,
+    /// What happens beside arrivals and ends; only [`check_real`](crate::check_real) looks at it.
+    pub world: World,
 }
 
 /// What happens to jobs that outlive their estimates: the settings of an experiment.
@@ -159,7 +162,7 @@ impl Case {
         let cancel = (0..withdrawn)
             .map(|_| (random.range(0, jobs - 1) as usize, random.pick(&[0, 0, 1, 10, 100, 1_000])))
             .collect();
-        Case { procs, rows, cancel, stop: random.range(0, 2 * jobs + 2) as usize }
+        Case { procs, rows, cancel, stop: random.range(0, 2 * jobs + 2) as usize, world: World::default() }
     }
 
     /// Its jobs on its machine.
@@ -172,6 +175,21 @@ impl Case {
         let truth = |(i, r): (usize, &Row)| Truth { run: Span(r.run), number: i as i64 + 1, status: Status::Completed };
         let (jobs, truth) = (self.rows.iter().map(job).collect(), self.rows.iter().enumerate().map(truth).collect());
         Workload::new(Machine::new(self.procs), jobs, truth, Provenance::default()).expect("a sound case")
+    }
+
+    /// A hostile one with a world: see [`World`].
+    #[must_use]
+    pub fn random_real(random: &mut Random, limits: Limits) -> Case {
+        let limits = Limits { jobs: limits.jobs.min(40), ..limits };
+        let mut case = Case { cancel: Vec::new(), ..Case::random(random, limits) };
+        case.world = World::random(random, &case);
+        case
+    }
+
+    /// Its jobs in its world; `None` where they are impossible together.
+    #[must_use]
+    pub fn real_workload(&self) -> Option<Workload> {
+        self.workload().with(self.world.known.clone()).ok()
     }
 
     /// Its withdrawals, in the order in which they are handled.

@@ -68,6 +68,7 @@ fn invariants(subject: &Subject, case: &Case, seen: &Watch) -> Result<(), String
         let run = match fate {
             Fate::Cancelled if segments().next().is_none() => continue,
             Fate::Cancelled => return Err(format!("job {} was withdrawn as if it had not started", id + 1)),
+            Fate::Lost { .. } => return Err(format!("job {} is lost on a machine that loses nothing", id + 1)),
             // Withdrawn while it ran or was suspended, which ends it in that very second: what it had by then is what it was
             // due.
             Fate::Ended { at, .. } if withdrawn().any(|w| w == *at) => received,
@@ -104,19 +105,12 @@ fn invariants(subject: &Subject, case: &Case, seen: &Watch) -> Result<(), String
 fn punctual(subject: &Subject, case: &Case) -> (bool, bool) {
     let forecast = (subject.make)().forecast;
     let factor = i64::from(forecast.factor);
-    let learned = !forecast.predictor.clairvoyant() && !subject.name_has_given_predictions();
+    let learned = !forecast.predictor.clairvoyant() && !subject.plans_with_estimates();
     if learned {
         return (false, false);
     }
     let predicted = |r: &crate::case::Row| factor * if forecast.predictor.clairvoyant() { r.run } else { r.estimate };
     (case.rows.iter().all(|r| r.run <= predicted(r)), case.rows.iter().all(|r| r.run == predicted(r)))
-}
-
-impl Subject {
-    /// Whether it plans with estimates, times a factor or not.
-    fn name_has_given_predictions(&self) -> bool {
-        !["recent", "quantile", "learn"].iter().any(|word| self.predictor.contains(word))
-    }
 }
 
 fn kept(
@@ -160,7 +154,7 @@ fn kept(
             let found = seen.fates.iter().find(|(_, fates)| fates.iter().any(over));
             fail(found.is_some(), format!("{found:?}"))
         }
-        Guarantee::MayKill => Ok(()),
+        Guarantee::MayKill | Guarantee::Forgets => Ok(()),
         Guarantee::AnyThreads => {
             let mut scheduler = (subject.make)();
             scheduler.policy.employ(2);

@@ -2,6 +2,7 @@
 
 use crate::case::{Case, Random};
 use crate::check::check;
+use crate::real::check_real;
 use crate::subject::Subject;
 
 /// A case that fails, as small as was found.
@@ -24,6 +25,21 @@ pub type Ask<'a> = &'a dyn Fn(&Subject, &Case) -> Result<(), String>;
 /// A small case on which it fails.
 pub fn attempt(subject: &Subject, seed: u64) -> Result<(), Box<Failure>> {
     attempt_with(subject, seed, &check)
+}
+
+/// Tries a policy on the random case of a seed, in a [`World`](crate::World): with outages, holds, dependencies, a busy beginning.
+///
+/// # Errors
+/// A small case on which it fails.
+pub fn attempt_real(subject: &Subject, seed: u64) -> Result<(), Box<Failure>> {
+    let case = Case::random_real(&mut Random::new(seed), subject.limits);
+    if std::env::var_os("DRYSTONE_SHOW").is_some() {
+        println!("{}: {case:?}", subject.name);
+    }
+    match check_real(subject, &case) {
+        Ok(()) => Ok(()),
+        Err(problem) => Err(Box::new(shrunk(subject, case, problem, &check_real))),
+    }
 }
 
 /// Asks something of a policy on the random case of a seed.
@@ -112,7 +128,8 @@ fn smaller(case: &Case) -> impl Iterator<Item = Case> + '_ {
             changed(case, |c| c.rows[at].estimate = (row.estimate - 1).max(1)),
         ]
     });
-    without.chain(withdrawals).chain(whole.into_iter().chain(rows).flatten())
+    let worlds = case.world.smaller().into_iter().map(|world| Case { world, ..case.clone() });
+    worlds.chain(without).chain(withdrawals).chain(whole.into_iter().chain(rows).flatten())
 }
 
 fn changed(case: &Case, change: impl FnOnce(&mut Case)) -> Option<Case> {
@@ -124,6 +141,7 @@ fn changed(case: &Case, change: impl FnOnce(&mut Case)) -> Option<Case> {
 fn without(case: &Case, from: usize, until: usize) -> Case {
     let mut smaller = case.clone();
     smaller.rows.drain(from..until);
+    smaller.world = smaller.world.without(from, until);
     smaller.cancel.retain(|c| !(from..until).contains(&c.0));
     smaller.cancel.iter_mut().filter(|c| c.0 >= until).for_each(|c| c.0 -= until - from);
     smaller
@@ -149,6 +167,9 @@ impl Failure {
             let words: Vec<String> =
                 case.cancel.iter().map(|(job, after)| format!("job {} {after} s after its arrival", job + 1)).collect();
             text.push_str(&format!("Withdrawn, which only the library can do: {}.\n", words.join(", ")));
+        }
+        if !case.world.is_empty() {
+            text.push_str("Outages, and what is known of jobs, are in the data; --outages and --circumstances take tables of them.\n");
         }
         text.push_str(&format!("Saved and restored after step {}. As data for a test:\n{case:?}\n", case.stop));
         text

@@ -27,6 +27,8 @@ pub enum Guarantee {
     MayKill,
     /// The same schedule with any number of threads ([`Policy::employ`](drystone::policy::Policy::employ)).
     AnyThreads,
+    /// It remembers nothing: what it decides follows from what waits and runs, so that a simulation cut anywhere goes on as it did.
+    Forgets,
     /// The same schedule as another text.
     SameAs(String),
 }
@@ -63,6 +65,12 @@ impl Subject {
     #[must_use]
     pub fn guarantees(self, guarantees: impl Into<Vec<Guarantee>>) -> Subject {
         Subject { guarantees: guarantees.into(), ..self }
+    }
+
+    /// Whether it plans with estimates, times a factor or not.
+    #[must_use]
+    pub fn plans_with_estimates(&self) -> bool {
+        !["recent", "quantile", "learn"].iter().any(|word| self.predictor.contains(word))
     }
 
     /// With cases no larger than this.

@@ -2,7 +2,7 @@
 
 use drystone::engine::{Levels, Observer};
 use drystone::metrics::PromiseAudit;
-use drystone::model::{Ended, JobId, ProcSet, Span, Time};
+use drystone::model::{Adopted, Ended, JobId, ProcSet, Procs, Span, Time};
 use drystone::policy::{Gauge, Moved, Why};
 use drystone_reference::checker::Segment;
 use std::collections::BTreeMap;
@@ -26,6 +26,13 @@ pub enum Fate {
     },
     /// It was withdrawn before it started.
     Cancelled,
+    /// An outage ended it for good.
+    Lost {
+        /// When.
+        at: i64,
+        /// What it had run by then.
+        ran: i64,
+    },
 }
 
 /// Everything that can be seen of a simulation.
@@ -35,6 +42,12 @@ pub struct Watch {
     pub trace: Vec<(i64, &'static str, u32, i64, i64)>,
     /// Pieces in which jobs ran.
     pub segments: Vec<Segment>,
+    /// Those of attempts that an outage made vain.
+    pub in_vain: Vec<Segment>,
+    /// When each job started first.
+    pub started: BTreeMap<u32, i64>,
+    /// When each was gone, however.
+    pub gone: BTreeMap<u32, i64>,
     /// What became of each job; one that is sound has one fate.
     pub fates: BTreeMap<u32, Vec<Fate>>,
     /// What was promised, and whether it was kept.
@@ -77,6 +90,7 @@ impl Observer for Watch {
     fn started(&mut self, now: Time, id: JobId, why: Why) {
         self.note(now, "started", id, why as i64, 0);
         self.audit.started(now, id, why);
+        self.started.entry(id.0).or_insert(now.0);
         self.waiting.remove(&id.0);
         self.running.insert(id.0, (now.0, None));
     }
@@ -118,6 +132,7 @@ impl Observer for Watch {
         self.note(now, "cancelled", id, 0, 0);
         self.audit.cancelled(now, id);
         self.waiting.remove(&id.0);
+        self.gone.insert(id.0, now.0);
         self.fates.entry(id.0).or_default().push(Fate::Cancelled);
     }
 
@@ -126,6 +141,7 @@ impl Observer for Watch {
         let accuracy = outcome.accuracy.unwrap_or(-1.0).to_bits() as i64;
         self.note(outcome.end, "ended", ended.id, i64::from(outcome.corrections), accuracy);
         self.close(outcome.end, ended.id);
+        self.gone.insert(ended.id.0, outcome.end.0);
         self.fates.entry(ended.id.0).or_default().push(Fate::Ended {
             at: outcome.end.0,
             start: outcome.start.0,
@@ -133,6 +149,56 @@ impl Observer for Watch {
             suspensions: outcome.suspensions,
             overhead: outcome.overhead.0,
         });
+    }
+
+    fn adopted(&mut self, now: Time, id: JobId, adopted: &Adopted) {
+        self.note(now, "adopted", id, 0, 0);
+        match adopted {
+            Adopted::Running { since, .. } => {
+                self.waiting.remove(&id.0);
+                self.started.insert(id.0, since.0);
+                self.running.insert(id.0, (since.0, None));
+            }
+            Adopted::Held => _ = self.waiting.remove(&id.0),
+            _ => {}
+        }
+    }
+
+    fn held(&mut self, now: Time, id: JobId) {
+        self.note(now, "held", id, 0, 0);
+        self.audit.held(now, id);
+        self.waiting.remove(&id.0);
+    }
+
+    fn released(&mut self, now: Time, id: JobId) {
+        self.note(now, "released", id, 0, 0);
+        self.audit.released(now, id);
+        self.waiting.insert(id.0, self.widths[id.index()]);
+    }
+
+    fn requeued(&mut self, now: Time, id: JobId, procs: Procs, ran: Span) {
+        self.note(now, "requeued", id, i64::from(procs), ran.0);
+        self.audit.requeued(now, id, procs, ran);
+        self.close(now, id);
+        // All that it has run was for nothing.
+        let (vain, kept) = std::mem::take(&mut self.segments).into_iter().partition(|s: &Segment| s.job == id.index());
+        self.segments = kept;
+        self.in_vain.extend::<Vec<Segment>>(vain);
+        self.last.remove(&id.0);
+        self.waiting.insert(id.0, self.widths[id.index()]);
+    }
+
+    fn lost(&mut self, ended: &Ended<'_>) {
+        let (now, ran) = (ended.outcome.end, ended.outcome.ran);
+        self.note(now, "lost", ended.id, ran.0, 0);
+        self.close(now, ended.id);
+        self.gone.insert(ended.id.0, now.0);
+        self.fates.entry(ended.id.0).or_default().push(Fate::Lost { at: now.0, ran: ran.0 });
+    }
+
+    fn capacity(&mut self, now: Time, foreseen: bool) {
+        self.note(now, "capacity", JobId(0), i64::from(foreseen), 0);
+        self.audit.capacity(now, foreseen);
     }
 
     fn noted(&mut self, now: Time, _gauge: Gauge, value: i64) {

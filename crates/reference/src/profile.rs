@@ -44,6 +44,15 @@ impl Profile {
     /// If the job never fits, i.e. is wider than the machine.
     #[must_use]
     pub fn earliest(&self, from: i64, span: i64, procs: i64) -> i64 {
+        match self.earliest_if_any(from, span, procs) {
+            Some(s) => s,
+            None => panic!("{procs} processors are never free"),
+        }
+    }
+
+    /// The same; `None` if there is no such `s`.
+    #[must_use]
+    pub fn earliest_if_any(&self, from: i64, span: i64, procs: i64) -> Option<i64> {
         // One walk to the right: a step without enough processors moves the candidate behind it.
         let mut candidate = Some(from);
         for (i, &(begin, free)) in self.steps.iter().enumerate() {
@@ -60,10 +69,7 @@ impl Profile {
                 candidate = Some(begin);
             }
         }
-        match candidate {
-            Some(s) => s,
-            None => panic!("{procs} processors are never free"),
-        }
+        candidate
     }
 
     fn cut(&mut self, at: i64) {

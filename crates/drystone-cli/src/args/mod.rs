@@ -8,6 +8,7 @@ mod gantt;
 mod log;
 mod policies;
 mod predict;
+mod real;
 mod report;
 mod reproduce;
 mod run;
@@ -28,6 +29,7 @@ pub(crate) use gantt::GanttArgs;
 pub(crate) use log::LogArgs;
 pub(crate) use policies::PoliciesArgs;
 pub(crate) use predict::PredictArgs;
+pub(crate) use real::RealArgs;
 pub(crate) use report::ReportArgs;
 pub(crate) use reproduce::ReproduceArgs;
 pub(crate) use run::RunArgs;
@@ -41,8 +43,8 @@ pub(crate) use sweep::{
 #[cfg(feature = "sweep")]
 pub(crate) use tasks::{CancelArgs, DivideArgs, GatherArgs, RecipeArgs, SlurmArgs, TaskArgs};
 pub(crate) use workload::{
-    CleanArgs, ConvertArgs, GenerateArgs, InfoArgs, InfoFormat, ModelArg, RewriteArgs, ScaleArgs, SliceArgs,
-    WorkloadArgs, WorkloadCommand,
+    CleanArgs, ConvertArgs, GenerateArgs, HitArg, InfoArgs, InfoFormat, ModelArg, OutagesArgs, RewriteArgs, ScaleArgs,
+    SliceArgs, WorkloadArgs, WorkloadCommand,
 };
 
 use crate::exit::CODES;

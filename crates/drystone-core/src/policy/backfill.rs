@@ -133,6 +133,8 @@ pub struct Backfill {
     aside: Vec<JobId>,
     /// Whether a job has ended since the last pass while another waited: then a pass is due, whatever arrives.
     ended: bool,
+    /// What passes around announced windows remember.
+    around: around::Around,
     /// The reservation announced last.
     announced: Option<(JobId, Time)>,
     /// Kept where jobs may not wait for ever.
@@ -227,6 +229,7 @@ impl Backfill {
             aside: Vec::new(),
             blocked: None,
             ended: false,
+            around: around::Around::default(),
             announced: None,
             profile: None,
         }
@@ -577,7 +580,7 @@ impl Backfill {
         };
         let missing = procs + already - free;
         let shadow = if let Some(outlook) = view.outlook() {
-            running.shadow_with(&self.started_and_returns(outlook), missing, extra, floor)
+            running.shadow_with(&self.started_and_returns(outlook, now), missing, extra, floor)
         } else if self.started.is_empty() {
             running.shadow(missing, extra, floor)
         } else {
@@ -757,7 +760,7 @@ impl Policy for Backfill {
             Event::Repredicted { job, old } => self.repredicted(job, old, view),
             Event::Cancelled(id) | Event::Held(id) => self.cancelled(id, view),
             Event::Released(id) => {
-                self.blocked = None;
+                (self.blocked, self.ended) = (None, true);
                 self.arrived(id, view);
             }
             Event::Runs(_) => (self.blocked, self.ended) = (None, true),
@@ -781,9 +784,9 @@ impl Policy for Backfill {
                 return;
             }
         }
-        self.ended = false;
+        let changed = std::mem::take(&mut self.ended);
         if let Some(outlook) = view.outlook()
-            && self.decide_around(outlook, view, actions)
+            && self.decide_around(outlook, changed, view, actions)
         {
             return;
         }
@@ -849,7 +852,7 @@ impl Backfill {
             return;
         }
         self.dequeue(&ranking::waiting(&self.choices.order, id, view.prediction(id), view), view);
-        self.blocked = None;
+        (self.blocked, self.ended) = (None, true);
     }
 
     #[inline(never)]
@@ -857,6 +860,7 @@ impl Backfill {
         let (job, new) = (view.job(id), view.prediction(id));
         match view.phase(id) {
             Phase::Running => {
+                self.ended |= view.outlook().is_some();
                 let end = view.predicted_end(id);
                 let before = Running { end: end - (new - old), id, procs: job.procs };
                 self.blocked = self.blocked.and_then(|b| b.moved(&before, end, self.choices.extra));
@@ -864,6 +868,7 @@ impl Backfill {
             Phase::Waiting if self.aside.contains(&id) => {}
             Phase::Waiting => {
                 self.blocked = None;
+                self.ended |= view.outlook().is_some();
                 let order = &self.choices.order;
                 let (old, new) = (ranking::waiting(order, id, old, view), ranking::waiting(order, id, new, view));
                 if let Some(fresh) = self.fresh.iter_mut().find(|f| f.id == id) {

@@ -37,6 +37,10 @@ pub struct Outlook {
     pub(crate) shared: Vec<(JobId, ProcSet)>,
     /// Announced windows, by beginning.
     pub(crate) windows: Vec<Loss>,
+    /// Idle processors that are out.
+    pub(crate) down: Procs,
+    /// Processors that have gone and of which no return is known.
+    pub(crate) gone: Procs,
 }
 
 impl Outlook {
@@ -64,14 +68,30 @@ impl Outlook {
         self.windows.is_empty() && self.drains.is_empty() && self.shared.is_empty()
     }
 
-    /// How many processors of a machine of so many are there in the end, as far as is known. A wider job cannot be planned.
+    /// How many processors of a machine of so many are left without those that have gone and of which no return is known. A wider job
+    /// cannot be planned.
     #[must_use]
-    pub fn in_the_end(&self, machine: Procs) -> Procs {
+    pub fn left_of(&self, machine: Procs) -> Procs {
+        machine.saturating_sub(self.gone)
+    }
+
+    /// Puts all in order, when everything is known.
+    pub(crate) fn sort(&mut self) {
         let never = |until: Time| until == Time::MAX;
         let returns = self.returns.iter().filter(|r| never(r.0)).map(|r| r.1);
         let drains = self.drains.iter().filter(|d| never(d.until)).map(|d| d.procs);
-        let windows = self.windows.iter().filter(|w| never(w.until)).map(|w| w.on.len());
-        machine.saturating_sub(returns.chain(drains).chain(windows).sum())
+        self.gone = returns.chain(drains).sum();
+        self.down = self.returns.iter().map(|back| back.1).sum();
+        self.returns.sort_unstable();
+        self.windows.sort_by_key(|window| window.from);
+    }
+
+    /// The same without those that are announced to go and of which no return is known. A wider job can be planned before they
+    /// go only.
+    #[must_use]
+    pub fn in_the_end(&self, machine: Procs) -> Procs {
+        let windows = self.windows.iter().filter(|w| w.until == Time::MAX).map(|w| w.on.len());
+        self.left_of(machine).saturating_sub(windows.sum())
     }
 
     /// The processors that a job must not be on that starts now and runs for so long: those that are out, and those of
@@ -83,8 +103,9 @@ impl Outlook {
         ahead.fold(self.offline.clone(), |all, window| all.union(&window.on))
     }
 
-    /// Every change of free processors ahead: from when, and how many more or, below 0, fewer.
-    pub(crate) fn changes(&self, view: &View<'_>) -> Vec<(Time, i64)> {
+    /// Every change of free processors ahead: from when, and how many more or, below 0, fewer. `ends` says when a running job is
+    /// believed to end.
+    pub(crate) fn changes(&self, view: &View<'_>, ends: impl Fn(JobId) -> Time) -> Vec<(Time, i64)> {
         let now = view.now();
         let mut all = Vec::new();
         let mut add = |at: Time, procs: i64| {
@@ -93,15 +114,16 @@ impl Outlook {
             }
         };
         for &(until, procs) in &self.returns {
-            add(until, i64::from(procs));
+            // What is expected in this very second is not back yet.
+            add(until.max(now + Span(1)), i64::from(procs));
         }
         for drain in &self.drains {
             // An overdue job ends in the next second, as far as a plan can know.
-            let end = view.predicted_end(drain.job).max(now + Span(1));
+            let end = ends(drain.job).max(now + Span(1));
             add(end, -i64::from(drain.procs));
             add(drain.until.max(end), i64::from(drain.procs));
         }
-        let mut sharing: Vec<_> = self.shared.iter().map(|(id, set)| (view.predicted_end(*id), id, set)).collect();
+        let mut sharing: Vec<_> = self.shared.iter().map(|(id, set)| (ends(*id), id, set)).collect();
         sharing.sort_unstable_by_key(|&(end, id, _)| std::cmp::Reverse((end, id)));
         let mut kept = ProcSet::new();
         for (end, _, set) in sharing {
@@ -122,10 +144,21 @@ impl View<'_> {
     /// ascending order of time, gives its processors back, and what is known of processors that go and come back.
     /// O(number of ends), and O(n log n) while processors are out or announced to be.
     pub fn fill(&self, profile: &mut Profile, free: Procs, ends: impl Iterator<Item = (Time, Procs)>) {
+        self.fill_believing(profile, free, ends, |id| self.predicted_end(id));
+    }
+
+    /// The same for a policy that believes other ends than the predicted ones: `end` is that of one job.
+    pub fn fill_believing(
+        &self,
+        profile: &mut Profile,
+        free: Procs,
+        ends: impl Iterator<Item = (Time, Procs)>,
+        end: impl Fn(JobId) -> Time,
+    ) {
         match self.outlook() {
             None => profile.reset_to_running(self.now(), free, ends),
             Some(outlook) => {
-                let mut changes = outlook.changes(self);
+                let mut changes = outlook.changes(self, end);
                 changes.extend(ends.map(|(end, procs)| (end, i64::from(procs))));
                 changes.sort_by_key(|change| change.0);
                 profile.reset_to_changes(self.now(), free, &changes);

@@ -268,7 +268,13 @@ impl Believed {
 
     /// Makes the profile that of the running jobs, with `free` processors free now. O(running jobs).
     pub(super) fn fill(&self, profile: &mut Profile, view: &View<'_>, free: Procs) {
-        view.fill(profile, free, self.running.iter().map(|job| (job.end, job.procs)));
+        let ends = self.running.iter().map(|job| (job.end, job.procs));
+        view.fill_believing(profile, free, ends, |id| self.end_of(id, view));
+    }
+
+    /// When a running job is believed to end.
+    pub(super) fn end_of(&self, id: JobId, view: &View<'_>) -> Time {
+        self.extended.get(&id).copied().unwrap_or_else(|| view.predicted_end(id))
     }
 }
 

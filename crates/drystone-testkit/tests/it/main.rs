@@ -13,7 +13,7 @@ mod subject;
 mod trial;
 
 use drystone::policy::{PolicySpec, built_in};
-use drystone_testkit::{Case, Random, attempt, simulate};
+use drystone_testkit::{Case, Failure, Random, Subject, attempt, attempt_real, simulate};
 use std::hash::{BuildHasher, RandomState};
 
 /// So many failures are shown in full, the others in a line.
@@ -33,6 +33,15 @@ fn cases() -> u64 {
 
 /// Tries each policy on so many cases; panics with all that was found.
 fn try_all(what: &str, specs: &[PolicySpec], times: u64) {
+    try_all_by(what, specs, times, &attempt);
+}
+
+fn try_all_by(
+    what: &str,
+    specs: &[PolicySpec],
+    times: u64,
+    attempt: &dyn Fn(&Subject, u64) -> Result<(), Box<Failure>>,
+) {
     let seed = seed();
     let mut failures = Vec::new();
     for (at, spec) in specs.iter().enumerate() {
@@ -65,6 +74,24 @@ fn every_policy_holds_what_it_must() {
         assert!(of_kind >= 10, "only {of_kind} texts for {}", kind.name);
     }
     try_all("fixed", &specs, cases());
+}
+
+/// The same where processors fail, come back and are announced to go, jobs are held, depend on others, are withdrawn, or are here
+/// already; cut anywhere and resumed.
+#[test]
+fn every_policy_holds_it_on_real_machines() {
+    if let Ok(text) = std::env::var("DRYSTONE_POLICY") {
+        let spec = text.parse().unwrap_or_else(|e| panic!("DRYSTONE_POLICY: {e}"));
+        return try_all_by("real, alone", &[spec], cases(), &attempt_real);
+    }
+    try_all_by("real", &subject::fixed(), cases(), &attempt_real);
+    let mut random = Random::new(seed());
+    let mut specs = Vec::new();
+    for kind in built_in() {
+        let parameters = subject::parameters(kind.name);
+        specs.extend((0..10).map(|_| subject::drawn(&mut random, kind.name, &parameters)));
+    }
+    try_all_by("real, combined", &specs, cases(), &attempt_real);
 }
 
 /// Several parameters at once, drawn at random.

@@ -14,6 +14,9 @@ pub(crate) fn guarantees(spec: &PolicySpec) -> Vec<Guarantee> {
     use Guarantee::*;
     let is = |name: &str, wanted: &str| value(spec, name) == wanted;
     let mut all = Vec::new();
+    if forgets(spec) {
+        all.push(Forgets);
+    }
     // With a pass in the middle of a second, what is still to be given back in it looks overdue to a plan.
     let plans_whole_seconds = is("pass", "instant");
     match spec.kind().name {
@@ -80,6 +83,22 @@ pub(crate) fn guarantees(spec: &PolicySpec) -> Vec<Guarantee> {
         other => panic!("what `{other}` guarantees is not said: add it to crates/drystone-testkit/tests/it/subject.rs"),
     }
     all
+}
+
+/// Whether what a policy decides follows from what waits and runs: no plan, no promise, no history, no order that depends on when
+/// it was last looked at.
+fn forgets(spec: &PolicySpec) -> bool {
+    let is = |name: &str, wanted: &[&str]| wanted.contains(&value(spec, name).as_str());
+    let fixed = ["fcfs", "sjf", "ljf", "smallest", "largest", "narrowest", "widest", ""];
+    matches!(spec.kind().name, "fcfs" | "greedy" | "easy")
+        && is("predict", &["estimate"])
+        && is("pass", &["instant"])
+        && is("order", &fixed)
+        && is("backfill", &fixed)
+        && is("arrive", &["always", ""])
+        && is("overdue", &["now", "extended", ""])
+        && is("extra", &["all", ""])
+        && is("starve", &["none", ""])
 }
 
 /// Those that look at the clock every few seconds, plan every job anew, or search, are tried on less.

@@ -11,6 +11,7 @@ mod gaussier_published;
 mod generated;
 mod multiqueue_drystone;
 mod multiqueue_golden;
+mod outages_drystone;
 mod planned_drystone;
 mod suspension_drystone;
 mod suspension_golden;

@@ -48,12 +48,25 @@ impl Session {
             return false;
         }
         let now = self.come_to(now);
+        let corrected = self.correct_expired(now);
+        let looked = self.look_at_capacity(now);
+        self.wake(now) || corrected || looked
+    }
+
+    /// The same without a look at capacity: a simulation tells what becomes of processors at this instant, and whether they come back
+    /// as expected.
+    pub(crate) fn expire_predictions(&mut self, now: Time) -> bool {
+        let now = self.come_to(now);
+        let corrected = self.correct_expired(now);
+        self.wake(now) || corrected
+    }
+
+    fn correct_expired(&mut self, now: Time) -> bool {
         let mut any = false;
         while self.next_expiry() <= now {
             any |= self.correct_first(now);
         }
-        any |= self.look_at_capacity(now);
-        self.wake(now) || any
+        any
     }
 
     /// Corrects the prediction that expires first. Answers whether a decision is due: some corrections lead to nothing

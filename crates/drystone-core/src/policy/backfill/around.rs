@@ -6,32 +6,82 @@
 
 use super::Backfill;
 use crate::model::{JobId, Procs, Span, Time};
-use crate::parts::{Profile, Running, Stairs, Waiting};
+use crate::parts::{Place, Profile, Running, Stairs, Waiting};
 use crate::policy::ranking;
 use crate::policy::{Actions, Outlook, View, Why};
+use serde::{Deserialize, Serialize};
+
+/// What passes around windows remember.
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct Around {
+    /// No job that is here was ever predicted, or asked, to run longer than this.
+    longest: Span,
+    /// The job that headed the queue when the last pass found nothing more to start.
+    head: Option<Place>,
+}
 
 impl Backfill {
-    /// Makes the pass where it is not the usual one. Answers whether it has.
-    #[cold]
-    pub(super) fn decide_around(&mut self, outlook: &Outlook, view: &View<'_>, actions: &mut Actions) -> bool {
-        self.set_aside_fresh(outlook.in_the_end(view.machine().procs));
-        if outlook.only_returns() || self.choices.reservations > 1 {
+    /// Makes the pass where it is not the usual one. Answers whether it has. `changed` says whether anything but an arrival has
+    /// happened since the last one.
+    pub(super) fn decide_around(
+        &mut self,
+        outlook: &Outlook,
+        changed: bool,
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) -> bool {
+        let left = outlook.left_of(view.machine().procs);
+        if self.fresh.iter().any(|job| job.procs > left) {
+            self.set_aside_fresh(left);
+        }
+        for job in &self.fresh {
+            self.around.longest = self.around.longest.max(job.prediction).max(view.job(job.id).estimate);
+        }
+        if outlook.only_returns() || self.choices.reservations > 1 || self.is_far(outlook, view) {
+            self.around.head = None;
             return false;
         }
+        if !changed && self.cannot_start_any(view) {
+            self.enqueue_fresh(view);
+            return true;
+        }
+        self.around.head = None;
         self.pass_around(view, actions);
         self.blocked = None;
         true
     }
 
+    /// Whether the first window begins so late that no job that starts now, and no reservation, can reach it.
+    fn is_far(&self, outlook: &Outlook, view: &View<'_>) -> bool {
+        let Some(window) = outlook.windows().first() else { return false };
+        let (now, longest) = (view.now(), self.around.longest);
+        let far = |end: Time| end.saturating_add(longest) <= window.from;
+        far(now.saturating_add(longest))
+            && outlook.drains.is_empty()
+            && outlook.shared.is_empty()
+            && view.running().iter().last().is_none_or(|job| far(job.end))
+            && outlook.returns().iter().all(|back| back.0 == Time::MAX || far(back.0))
+    }
+
+    /// Only jobs have arrived, all behind the head, and none of them fits what is free: what could not start before cannot start now.
+    fn cannot_start_any(&self, view: &View<'_>) -> bool {
+        let free = view.free();
+        !self.choices.order.is_dynamic()
+            && !self.backfill_order().is_dynamic()
+            && self.starvation.is_none()
+            && self.around.head.is_some_and(|head| self.fresh.iter().all(|job| job.procs > free && job.place() > head))
+    }
+
     /// Processors have gone or come back.
     #[cold]
     pub(super) fn capacity_changed(&mut self, view: &View<'_>) {
-        (self.blocked, self.ended) = (None, true);
+        (self.blocked, self.ended, self.around.head) = (None, true, None);
         for id in std::mem::take(&mut self.aside) {
             self.arrived(id, view);
         }
         let Some(outlook) = view.outlook() else { return };
-        let most = outlook.in_the_end(view.machine().procs);
+        self.look_for_longest(view);
+        let most = outlook.left_of(view.machine().procs);
         let queue = self.candidates.as_ref().unwrap_or(&self.queue);
         let waiting = queue.sorted(self.backfill_order(), view);
         for id in waiting.iter().filter(|job| job.procs > most).map(|job| job.id) {
@@ -41,15 +91,22 @@ impl Backfill {
         self.set_aside_fresh(most);
     }
 
+    /// The longest that any job that is here is predicted, or asks, to run.
+    fn look_for_longest(&mut self, view: &View<'_>) {
+        let running = view.running().iter().map(|job| job.id);
+        let asked = |id: JobId| view.prediction(id).max(view.job(id).estimate);
+        self.around.longest = running.chain(view.waiting()).map(asked).fold(Span::ZERO, Span::max);
+    }
+
     /// Jobs that are wider than what is there in the end wait without a reservation, and are in no job's way.
     fn set_aside_fresh(&mut self, most: Procs) {
         self.aside.extend(self.fresh.extract_if(.., |job| job.procs > most).map(|job| job.id));
     }
 
     /// The jobs that this pass has started, and processors that come back, in order of time.
-    pub(super) fn started_and_returns(&self, outlook: &Outlook) -> Vec<Running> {
+    pub(super) fn started_and_returns(&self, outlook: &Outlook, now: Time) -> Vec<Running> {
         let returns = outlook.returns().iter().filter(|back| back.0 < Time::MAX);
-        let returns = returns.map(|&(end, procs)| Running { end, id: JobId(u32::MAX), procs });
+        let returns = returns.map(|&(end, procs)| Running { end: end.max(now + Span(1)), id: JobId(u32::MAX), procs });
         let mut all: Vec<Running> = self.started.iter().copied().chain(returns).collect();
         all.sort_unstable_by_key(|job| (job.end, job.id));
         all
@@ -64,24 +121,26 @@ impl Backfill {
         let mut free = view.free();
         let mut profile = self.profile.take().unwrap_or_else(|| Profile::new(now, 0));
         view.fill(&mut profile, free, view.running().iter().map(|job| (job.end, job.procs)));
+        let mut skipped: Vec<JobId> = Vec::new();
         while let Some(head) = self.head(view) {
             let span = head.prediction.max(Span(1));
             let start = profile.earliest(head.procs, span, now);
             if start == Some(now) && head.procs <= free {
                 profile.reserve(now, now.saturating_add(span), head.procs);
                 free -= head.procs;
-                match &mut self.line {
-                    Some(line) => line.leave(),
-                    None => self.leave_queue(&head, view),
-                }
-                self.leave_candidates(&head, view);
+                self.take_head(&head, view);
                 self.started.push(Running { end: now.saturating_add(span), id: head.id, procs: head.procs });
                 actions.start(head.id, Why::Head);
                 continue;
             }
-            if self.choices.reservations > 0
-                && let Some(start) = start
-            {
+            let Some(start) = start else {
+                // It fits only before processors go for good, and running jobs hold it up: no other job waits for it.
+                self.take_head(&head, view);
+                self.aside.push(head.id);
+                skipped.push(head.id);
+                continue;
+            };
+            if self.choices.reservations > 0 {
                 profile.reserve(start, start.saturating_add(span), head.procs);
                 // An overdue job may hold its processors still.
                 if start > now {
@@ -89,9 +148,23 @@ impl Backfill {
                 }
             }
             self.backfill_around(head.id, &mut profile, free, view, actions);
+            self.around.head = Some(head.place());
             break;
         }
         self.profile = Some(profile);
+        for id in skipped {
+            self.aside.retain(|&other| other != id);
+            self.enqueue(ranking::waiting(&self.choices.order, id, view.prediction(id), view), view);
+        }
+    }
+
+    /// Takes the job out of the queues that is their head.
+    fn take_head(&mut self, head: &Waiting, view: &View<'_>) {
+        match &mut self.line {
+            Some(line) => line.leave(),
+            None => self.leave_queue(head, view),
+        }
+        self.leave_candidates(head, view);
     }
 
     fn backfill_around(

@@ -82,7 +82,9 @@ impl Goal {
         task.running.clear();
         task.running.extend(self.running.iter().map(|job| (job.end, job.procs)));
         task.changes.clear();
-        task.changes.extend(view.outlook().iter().flat_map(|outlook| outlook.changes(view)));
+        let running = &self.running;
+        let believed = |id| running.end_of(id, view);
+        task.changes.extend(view.outlook().iter().flat_map(|outlook| outlook.changes(view, believed)));
         task.waiting.clear();
         task.waiting.extend(self.queue.iter().map(|&id| {
             let job = view.job(id);

@@ -179,6 +179,11 @@ impl MultiQueue {
 
     /// Whether a job behind its queue's pivot may start now: rules 6a to 6c of figure 4, as far as they are in force.
     fn may_overtake(&self, job: &Job, class: usize, plan: &mut Option<Plan>) -> bool {
+        // What is left alone of a partition may go with the processors that will be out.
+        let some_go = self.scratch.changes.iter().any(|change| change.1 < 0);
+        if some_go && !self.plan_with(|_, _| false).fits(self.scratch.now, job.span, job.procs) {
+            return false;
+        }
         if self.settings.own != Own::Shared && job.procs <= self.spare(job, class) {
             return true;
         }

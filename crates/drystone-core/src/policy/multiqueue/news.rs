@@ -49,7 +49,7 @@ impl MultiQueue {
         (self.dirty, self.stale) = (true, true);
         self.fresh.append(&mut self.aside);
         let Some(outlook) = view.outlook() else { return };
-        let most = outlook.in_the_end(view.machine().procs);
+        let most = outlook.left_of(view.machine().procs);
         let waiting = self.queues.iter().flat_map(Queue::jobs);
         let wide: Vec<JobId> = waiting.filter(|job| job.procs > most).map(|job| job.id).collect();
         for id in wide {
@@ -63,8 +63,8 @@ impl MultiQueue {
 
     /// Before a pass while processors are out or announced to be.
     pub(super) fn look_ahead(&mut self, outlook: &Outlook, view: &View<'_>) {
-        self.scratch.changes = outlook.changes(view);
-        self.set_aside_fresh(outlook.in_the_end(view.machine().procs));
+        self.scratch.changes = outlook.changes(view, |id| view.predicted_end(id));
+        self.set_aside_fresh(outlook.left_of(view.machine().procs));
         // An overdue job on processors that go with it puts off what was promised behind it from second to second.
         self.stale |= !outlook.only_returns();
     }

@@ -1,0 +1,339 @@
+//! Does a policy hold on a real machine what it must: one that loses processors, has jobs already, holds some back?
+
+use crate::case::Case;
+use crate::subject::{Guarantee, Subject};
+use crate::watch::{Fate, Watch};
+use drystone::engine::{Happenings, Scheduler, Simulation, SimulationError};
+use drystone::model::{Adopted, JobId, Outages, Then, Time, Workload};
+use drystone::policy::Pass;
+use drystone_reference::capacity::{self, Asked};
+use drystone_reference::checker::{self, Segment};
+use drystone_reference::outages::{Hit, OutageIn};
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Whether a policy holds in a case with a [`World`](crate::World) what every policy must. One that does not
+/// [hear](drystone::policy::Policy::hears) of news has to be refused.
+///
+/// # Errors
+/// What is wrong, in words; a panic is wrong, too.
+pub fn check_real(subject: &Subject, case: &Case) -> Result<(), String> {
+    match catch_unwind(AssertUnwindSafe(|| check_all(subject, case))) {
+        Ok(found) => found,
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().cloned();
+            let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
+            Err(format!("panics: {}", text.unwrap_or_default()))
+        }
+    }
+}
+
+fn check_all(subject: &Subject, case: &Case) -> Result<(), String> {
+    let (Some(workload), Some(outages)) = (case.real_workload(), case.world.outages(case.procs)) else {
+        // Shrinking may make impossible ones.
+        return Ok(());
+    };
+    if (subject.make)().fits(&workload).is_err() {
+        return Ok(());
+    }
+    if (subject.make)().check_hears().is_err() {
+        let refused = simulate((subject.make)(), case, &workload, &outages);
+        return match refused {
+            Err(SimulationError::News(_)) => Ok(()),
+            other => Err(format!("does not hear of news, and is not refused: {:?}", other.map(|seen| seen.trace))),
+        };
+    }
+    let whole = simulate((subject.make)(), case, &workload, &outages).map_err(|e| e.to_string())?;
+    fates(case, &workload, &whole)?;
+    sound(subject, case, &workload, &outages, &whole)?;
+    let broken = whole.audit.kept().broken;
+    // A job that cannot be planned before processors are announced to go for good steps aside, and comes back when running jobs end
+    // early.
+    let vague = outages.list().iter().any(|o| o.known() < o.begin && o.expected.is_none());
+    if !vague && subject.guarantees.contains(&Guarantee::KeepsPromises) && punctual(subject, case) && broken > 0 {
+        return Err(format!("breaks promises that no outage excuses: {:?}", whole.audit.kept()));
+    }
+    resumed(subject, case, &workload, &outages, &whole)?;
+    if subject.guarantees.contains(&Guarantee::Forgets) {
+        from_windows(subject, case, &workload, &outages, &whole)?;
+    }
+    Ok(())
+}
+
+/// A simulation of a case in its world with everything that can be seen of it.
+///
+/// # Errors
+/// A policy that breaks its contract.
+fn simulate(
+    scheduler: Scheduler,
+    case: &Case,
+    workload: &Workload,
+    outages: &Outages,
+) -> Result<Watch, SimulationError> {
+    let mut watch = Watch::new(workload.jobs().iter().map(|job| job.procs).collect());
+    let source = Happenings::new(workload, outages, case.world.feedback);
+    Simulation::new(workload.machine(), scheduler, source).run(&mut watch)?;
+    Ok(watch)
+}
+
+/// Whether no job outlives what is predicted of it from the beginning.
+fn punctual(subject: &Subject, case: &Case) -> bool {
+    let forecast = (subject.make)().forecast;
+    let given = subject.plans_with_estimates() && !forecast.predictor.clairvoyant();
+    given && case.rows.iter().all(|r| r.run <= i64::from(forecast.factor) * r.estimate)
+}
+
+/// No job is lost but those that an outage ended for good: each has one fate, or none if it was never eligible or never came.
+fn fates(case: &Case, workload: &Workload, seen: &Watch) -> Result<(), String> {
+    let known = &case.world.known;
+    // Jobs that may wait for ever: held at the beginning, and whatever waits for those.
+    let mut for_ever: Vec<JobId> = known.here.iter().filter(|h| *h.1 == Adopted::Held).map(|h| *h.0).collect();
+    let mut at = 0;
+    while at < for_ever.len() {
+        let blocker = for_ever[at];
+        let behind = known.after.iter().filter(|(_, after)| after.jobs.contains(&blocker)).map(|(&job, _)| job);
+        let behind: Vec<JobId> = behind.filter(|job| !for_ever.contains(job)).collect();
+        for_ever.extend(behind);
+        at += 1;
+    }
+    for id in 0..workload.len() as u32 {
+        let fates = seen.fates.get(&id).map_or(&[][..], Vec::as_slice);
+        match fates {
+            [_] => {}
+            [] if for_ever.contains(&JobId(id)) => {}
+            _ => return Err(format!("job {} has {} fates: {fates:?}", id + 1, fates.len())),
+        }
+    }
+    Ok(())
+}
+
+/// Capacity, windows, run times received, holds, dependencies, throttles.
+fn sound(subject: &Subject, case: &Case, workload: &Workload, outages: &Outages, seen: &Watch) -> Result<(), String> {
+    let procs: Vec<i64> = workload.jobs().iter().map(|job| i64::from(job.procs)).collect();
+    let attempts: Vec<Segment> = seen.segments.iter().chain(&seen.in_vain).cloned().collect();
+    let scheduler = (subject.make)();
+    let factor = i64::from(scheduler.forecast.factor);
+    let predicted: Vec<i64> = case.rows.iter().map(|r| r.estimate * factor).collect();
+    // What lets jobs take turns, or kills them, holds to other rules.
+    let plans = punctual(subject, case) && !scheduler.policy.needs().suspend && !scheduler.policy.needs().kill;
+    let lost = lost(outages);
+    let asked = Asked {
+        machine: i64::from(case.procs),
+        procs: &procs,
+        attempts: &attempts,
+        outages: &lost,
+        predicted: plans.then_some(&predicted[..]),
+        begin: case.world.known.begin.map(|begin| begin.0),
+        strict: scheduler.pass == Pass::Instant,
+    };
+    capacity::check(&asked).map_err(|wrong| wrong.join("; "))?;
+    received(subject, case, seen)?;
+    held_back(case, seen)?;
+    if subject.guarantees.contains(&Guarantee::GoesOnInPlace) {
+        let in_place = |segments: &[Segment]| checker::check_local_resumption(segments).map_err(|w| format!("{w:?}"));
+        // A job that was requeued begins anew, anywhere.
+        let kept: Vec<Segment> =
+            seen.segments.iter().filter(|s| !seen.in_vain.iter().any(|v| v.job == s.job)).cloned().collect();
+        in_place(&kept)?;
+    }
+    Ok(())
+}
+
+fn lost(outages: &Outages) -> Vec<OutageIn> {
+    let one = |(at, o): (usize, &drystone::model::Outage)| OutageIn {
+        first: outages.on(at).ranges().first().map_or(0, |r| i64::from(r.start)),
+        procs: i64::from(o.procs()),
+        known: o.known().0,
+        begin: o.begin.0,
+        end: o.end.map(|end| end.0),
+        expected: o.expected.map(|end| end.0),
+        hit: match o.hit {
+            drystone::model::Hit::Drain => Hit::Drain,
+            drystone::model::Hit::Requeue => Hit::Requeue,
+            drystone::model::Hit::Lose => Hit::Lose,
+        },
+    };
+    // The checker takes neighbours; counted ones may wrap, and are looked at by number only.
+    let neighbours = |at: &usize| outages.on(*at).ranges().len() == 1;
+    (0..outages.len())
+        .map(|at| {
+            let outage = one((at, &outages.list()[at]));
+            if neighbours(&at) { outage } else { OutageIn { first: i64::MIN / 2, ..outage } }
+        })
+        .collect()
+}
+
+/// A job that ends has received what it was due in its last attempt; one that was withdrawn or lost no more than that.
+fn received(subject: &Subject, case: &Case, seen: &Watch) -> Result<(), String> {
+    let known = &case.world.known;
+    for (&id, fates) in &seen.fates {
+        let row = &case.rows[id as usize];
+        let segments = || seen.segments.iter().filter(|s| s.job == id as usize);
+        let ran: i64 = segments().map(|s| s.end - s.start).sum();
+        let may_kill = subject.guarantees.contains(&Guarantee::MayKill) && ran >= row.estimate.min(row.run);
+        let withdrawn = known.withdrawn.iter().any(|w| w.job.0 == id && !w.only_waiting);
+        let right = match &fates[..] {
+            [Fate::Ended { ran: told, overhead, .. }] => {
+                told + overhead == ran && (ran == row.run || withdrawn && ran <= row.run || may_kill)
+            }
+            [Fate::Lost { .. }] => ran <= row.run,
+            [Fate::Cancelled] => ran == 0,
+            _ => false,
+        };
+        if !right {
+            return Err(format!("job {} of {} s ran {ran} s: {fates:?}", id + 1, row.run));
+        }
+    }
+    Ok(())
+}
+
+/// No job starts before it may.
+fn held_back(case: &Case, seen: &Watch) -> Result<(), String> {
+    let known = &case.world.known;
+    let first_start = |id: u32| seen.started.get(&id).copied();
+    let gone = |job: JobId| seen.gone.get(&job.0).copied();
+    let found =
+        |id: u32| matches!(known.here.get(&JobId(id)), Some(Adopted::Running { .. } | Adopted::Suspended { .. }));
+    for id in 0..case.rows.len() as u32 {
+        let Some(start) = first_start(id).filter(|_| !found(id)) else { continue };
+        let mut earliest = case.rows[id as usize].submit.max(known.begin.map_or(i64::MIN, |b| b.0));
+        if let Some(after) = known.after.get(&JobId(id))
+            && (after.then == Then::Starts || case.world.feedback)
+        {
+            let over = after.jobs.iter().map(|&job| gone(job)).collect::<Option<Vec<i64>>>();
+            let Some(over) = over else { return Err(format!("job {} starts before others have gone", id + 1)) };
+            let ready = over.into_iter().max().unwrap_or(i64::MIN).saturating_add(after.think.0);
+            earliest = if after.then == Then::Arrives { ready } else { earliest.max(ready) };
+        }
+        if let Some(eligible) = known.eligible.get(&JobId(id)) {
+            earliest = earliest.max(eligible.0);
+        }
+        if start < earliest {
+            return Err(format!("job {} starts at {start}, and may not before {earliest}", id + 1));
+        }
+    }
+    for throttle in &known.throttles {
+        let mut changes: BTreeMap<i64, i64> = BTreeMap::new();
+        for segment in seen.segments.iter().chain(&seen.in_vain).filter(|s| s.start < s.end) {
+            if throttle.jobs.contains(&JobId(segment.job as u32)) && !found(segment.job as u32) {
+                *changes.entry(segment.start).or_default() += 1;
+                *changes.entry(segment.end).or_default() -= 1;
+            }
+        }
+        let mut running = 0;
+        for (at, change) in changes {
+            running += change;
+            if running > i64::from(throttle.most) {
+                return Err(format!("at {at} {running} jobs run of which {} may", throttle.most));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Stopped after any step, saved, and loaded by another: everything that follows is the same.
+fn resumed(
+    subject: &Subject,
+    case: &Case,
+    workload: &Workload,
+    outages: &Outages,
+    whole: &Watch,
+) -> Result<(), String> {
+    let new = || {
+        let source = Happenings::new(workload, outages, case.world.feedback);
+        Simulation::new(workload.machine(), (subject.make)(), source)
+    };
+    let mut watch = Watch::new(workload.jobs().iter().map(|job| job.procs).collect());
+    let mut first = new();
+    for _ in 0..case.stop {
+        if !first.step(&mut watch).map_err(|e| e.to_string())? {
+            break;
+        }
+    }
+    let saved = first.save().map_err(|e| format!("does not save: {e}"))?;
+    let mut second = new();
+    second.load(&saved).map_err(|e| format!("what was saved does not load: {e}"))?;
+    if second.save().map_err(|e| e.to_string())? != saved {
+        return Err(format!("after step {} the state saves otherwise than it was loaded", case.stop));
+    }
+    second.run(&mut watch).map_err(|e| format!("resumed after step {}: {e}", case.stop))?;
+    let different = watch.trace.iter().zip(&whole.trace).find(|(a, b)| a != b);
+    if different.is_some() || watch.trace.len() != whole.trace.len() {
+        return Err(format!("resumed after step {} it goes on otherwise: {different:?}", case.stop));
+    }
+    Ok(())
+}
+
+/// So many instants of a case are cut at.
+const CUTS: usize = 12;
+
+/// Cut at an instant, with the jobs that were here then, a simulation goes on as it did: for a policy that remembers nothing.
+fn from_windows(
+    subject: &Subject,
+    case: &Case,
+    workload: &Workload,
+    outages: &Outages,
+    whole: &Watch,
+) -> Result<(), String> {
+    let known = &case.world.known;
+    // What depends on jobs that have gone is not known in a window, nor how jobs share what is drained; numbers follow arrivals
+    // with feedback.
+    if case.world.feedback || !known.after.is_empty() || known.begin.is_some() || !known.throttles.is_empty() {
+        return Ok(());
+    }
+    let mut instants: Vec<i64> = whole.trace.iter().map(|t| t.0).collect();
+    instants.dedup();
+    let stride = instants.len().div_ceil(CUTS).max(1);
+    for &at in instants.iter().skip(case.stop % stride).step_by(stride) {
+        let drains = |o: &drystone::model::Outage| o.begin < Time(at) && Time(at) <= o.until();
+        if outages.list().iter().any(|o| o.hit == drystone::model::Hit::Drain && drains(o)) {
+            continue;
+        }
+        cut_at(subject, workload, outages, whole, at)?;
+    }
+    Ok(())
+}
+
+fn cut_at(subject: &Subject, workload: &Workload, outages: &Outages, whole: &Watch, at: i64) -> Result<(), String> {
+    let here = |job: JobId| {
+        let id = job.index();
+        let mine = || whole.segments.iter().chain(&whole.in_vain).filter(move |s| s.job == id);
+        if let Some(running) = mine().find(|s| s.start < at && at <= s.end) {
+            return Some(Adopted::Running { since: Time(running.start), on: None });
+        }
+        let gone = whole.gone.get(&job.0).is_some_and(|&gone| gone < at);
+        (!gone).then_some(Adopted::Waiting)
+    };
+    let mut stay: Vec<usize> = Vec::new();
+    let window = drystone::log::transform::window(workload, Time(at), |job| {
+        let here = here(job);
+        if here.is_some() {
+            stay.push(job.index());
+        }
+        here
+    });
+    let window = window.map_err(|e| format!("cut at {at}: {e}"))?;
+    stay.extend(workload.jobs().partition_point(|job| job.submit < Time(at))..workload.len());
+    let mut seen = Watch::new(window.jobs().iter().map(|job| job.procs).collect());
+    let source = Happenings::new(&window, outages, false);
+    Simulation::new(window.machine(), (subject.make)(), source)
+        .run(&mut seen)
+        .map_err(|e| format!("cut at {at}: {e}"))?;
+    let schedule = |watch: &Watch, place: &dyn Fn(usize) -> usize| {
+        let all = watch.segments.iter().chain(&watch.in_vain).filter(|s| s.end >= at);
+        let mut list: Vec<(usize, i64, i64)> = all.map(|s| (place(s.job), s.start, s.end)).collect();
+        list.sort_unstable();
+        list
+    };
+    let (before, after) = (schedule(whole, &|job| job), schedule(&seen, &|job| stay[job]));
+    // A job without run time that started and ended at the very instant may be seen in both.
+    let different = before.iter().zip(&after).find(|(a, b)| a != b);
+    if different.is_some() || before.len() != after.len() {
+        return Err(format!(
+            "cut at {at} it goes on otherwise: {different:?}, {} and {} runs",
+            before.len(),
+            after.len()
+        ));
+    }
+    Ok(())
+}

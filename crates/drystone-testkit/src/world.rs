@@ -1,0 +1,218 @@
+//! What happens beside arrivals and ends in a case: outages, holds, dependencies, a busy beginning.
+
+use crate::case::{Case, Random};
+use drystone::model::{
+    Adopted, After, Circumstances, Hit, How, JobId, Machine, Outage, Outages, ProcSet, Procs, Span, Then, Throttle,
+    Time, Which, Withdrawal,
+};
+use std::collections::BTreeMap;
+
+/// What happens beside arrivals and ends.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct World {
+    /// Processors that are out.
+    pub outages: Vec<Outage>,
+    /// What is known of the jobs beyond each by itself.
+    pub known: Circumstances,
+    /// Whether jobs arrive upon the end of others.
+    pub feedback: bool,
+}
+
+impl World {
+    /// Whether nothing does.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == World::default()
+    }
+
+    /// The outages on a machine; `None` where they are impossible there.
+    #[must_use]
+    pub fn outages(&self, procs: Procs) -> Option<Outages> {
+        Outages::new(Machine::new(procs), self.outages.clone()).ok()
+    }
+
+    /// A hostile one for a case.
+    #[must_use]
+    pub fn random(random: &mut Random, case: &Case) -> World {
+        let mut world = World { feedback: random.chance(25), ..World::default() };
+        let what = random.range(0, 9);
+        if what != 0 {
+            world.outages = outages(random, case);
+        }
+        if what != 1 {
+            world.known = circumstances(random, case);
+        }
+        world
+    }
+
+    /// The same without the jobs from one place up to another.
+    #[must_use]
+    pub fn without(&self, from: usize, until: usize) -> World {
+        let place = |job: JobId| match job.index() {
+            at if at < from => Some(job),
+            at if at >= until => Some(JobId((at - (until - from)) as u32)),
+            _ => None,
+        };
+        World { known: self.known.only(place), ..self.clone() }
+    }
+
+    /// Smaller ones: without an outage, without a kind of circumstance.
+    pub(crate) fn smaller(&self) -> Vec<World> {
+        let mut all = Vec::new();
+        if self.is_empty() {
+            return all;
+        }
+        all.push(World::default());
+        all.push(World { known: Circumstances::default(), feedback: false, ..self.clone() });
+        all.push(World { outages: Vec::new(), ..self.clone() });
+        all.push(World { feedback: false, ..self.clone() });
+        for at in 0..self.outages.len() {
+            let mut smaller = self.clone();
+            smaller.outages.remove(at);
+            all.push(smaller);
+        }
+        for at in 0..self.outages.len() {
+            let outage = &self.outages[at];
+            let plain = Outage::failure(outage.which.clone(), outage.begin, outage.end);
+            for other in
+                [plain.clone(), Outage { hit: outage.hit, ..plain }, Outage { expected: None, ..outage.clone() }]
+            {
+                let mut smaller = self.clone();
+                smaller.outages[at] = other;
+                all.push(smaller);
+            }
+        }
+        let known = &self.known;
+        let mut less = |change: &dyn Fn(&mut Circumstances)| {
+            let mut known = known.clone();
+            change(&mut known);
+            all.push(World { known, ..self.clone() });
+        };
+        less(&|k| (k.begin, k.here) = (None, BTreeMap::new()));
+        less(&|k| k.eligible.clear());
+        less(&|k| k.after.clear());
+        less(&|k| k.throttles.clear());
+        less(&|k| k.withdrawn.clear());
+        less(&|k| k.ends.clear());
+        less(&|k| _ = k.here.pop_last());
+        less(&|k| _ = k.eligible.pop_last());
+        less(&|k| _ = k.after.pop_last());
+        less(&|k| _ = k.withdrawn.pop());
+        all.retain(|smaller| smaller != self);
+        all
+    }
+}
+
+/// From the first submit to when all could be over.
+fn horizon(case: &Case) -> (i64, i64) {
+    let first = case.rows.first().map_or(0, |r| r.submit);
+    let last = case.rows.last().map_or(0, |r| r.submit);
+    let work: i64 = case.rows.iter().map(|r| r.run.min(3_600)).sum();
+    (first, last + work.min(20_000) + 60)
+}
+
+fn outages(random: &mut Random, case: &Case) -> Vec<Outage> {
+    let (first, last) = horizon(case);
+    let widest = case.rows.iter().map(|r| r.procs).max().unwrap_or(1);
+    let mut all: Vec<Outage> = Vec::new();
+    for _ in 0..random.range(1, 6) {
+        let most = if random.chance(20) { case.procs } else { case.procs.div_ceil(2) };
+        let procs = random.range(1, i64::from(most)) as Procs;
+        let begin = random.range(first - 20, last);
+        let length = random.pick(&[1, 5, 30, 200, 1_000, last - first + 1]);
+        // What never comes back may be no part of what a job needs.
+        let for_ever = random.chance(10) && procs <= case.procs - widest && all.iter().all(|o| o.end.is_some());
+        let end = (!for_ever).then_some(Time(begin + length));
+        let announced = random.chance(45).then(|| Time(begin - random.pick(&[0, 1, 10, 100, 1_000, 10_000])));
+        let expected = match random.range(0, 4) {
+            0 => None,
+            1 => Some(Time(begin + 1 + length / 2)),
+            2 => Some(Time(begin + 2 * length)),
+            _ => Some(Time(begin + length)),
+        };
+        let which = if random.chance(50) {
+            Which::Count(procs)
+        } else {
+            let from = random.range(0, i64::from(case.procs - procs)) as Procs;
+            Which::Named(ProcSet::range(from..from + procs))
+        };
+        let hit = random.pick(&Hit::ALL);
+        let may_cut = announced.is_some() && hit != Hit::Drain && random.chance(25);
+        let next = Outage { which, begin: Time(begin), end, announced, expected, hit, may_cut };
+        let together = all.iter().cloned().chain([next.clone()]).collect();
+        if Outages::new(Machine::new(case.procs), together).is_ok() {
+            all.push(next);
+        }
+    }
+    all
+}
+
+fn circumstances(random: &mut Random, case: &Case) -> Circumstances {
+    let mut known = Circumstances::default();
+    let n = case.rows.len();
+    let submit = |at: usize| case.rows[at].submit;
+    if random.chance(40) {
+        for at in 0..n {
+            if random.chance(25) {
+                let later = random.pick(&[0, 1, 10, 60, 500]);
+                known.eligible.insert(JobId(at as u32), Time(submit(at) + later));
+            }
+        }
+    }
+    if random.chance(40) {
+        for at in 1..n {
+            if random.chance(25) {
+                let count = random.range(1, 2);
+                let jobs = (0..count).map(|_| JobId(random.range(0, at as i64 - 1) as u32)).collect();
+                let think = Span(random.pick(&[0, 0, 1, 30]));
+                let then = random.pick(&[Then::Starts, Then::Arrives]);
+                known.after.insert(JobId(at as u32), After { jobs, think, then });
+            }
+        }
+    }
+    if random.chance(30) && n > 2 {
+        let from = random.range(0, n as i64 - 2) as usize;
+        let jobs = (from..n.min(from + 6)).map(|at| JobId(at as u32)).collect();
+        known.throttles.push(Throttle { jobs, most: random.range(1, 3) as u32 });
+    }
+    if random.chance(30) {
+        let mut withdrawn: Vec<Withdrawal> = (0..random.range(1, 3))
+            .map(|_| {
+                let at = random.range(0, n as i64 - 1) as usize;
+                let later = random.pick(&[0, 1, 10, 100]);
+                Withdrawal { at: Time(submit(at) + later), job: JobId(at as u32), only_waiting: random.chance(50) }
+            })
+            .collect();
+        withdrawn.sort_by_key(|w| w.at);
+        known.withdrawn = withdrawn;
+    }
+    if random.chance(30) {
+        for at in 0..n {
+            if random.chance(30) {
+                known.ends.insert(JobId(at as u32), random.pick(&How::ALL));
+            }
+        }
+    }
+    if random.chance(35) {
+        busy(random, case, &mut known);
+    }
+    known
+}
+
+/// A beginning in the middle, with jobs that run as far as there is room.
+fn busy(random: &mut Random, case: &Case, known: &mut Circumstances) {
+    let at = random.range(0, case.rows.len() as i64 - 1) as usize;
+    let begin = case.rows[at].submit + random.pick(&[0, 1, 10]);
+    let mut free = case.procs;
+    known.begin = Some(Time(begin));
+    for (at, row) in case.rows.iter().enumerate().filter(|(_, row)| row.submit < begin) {
+        let longest = row.run.min(begin - row.submit);
+        if row.procs <= free && longest > 0 && random.chance(60) {
+            free -= row.procs;
+            let since = Time(begin - random.range(1, longest));
+            known.here.insert(JobId(at as u32), Adopted::Running { since, on: None });
+        } else if random.chance(15) {
+            known.here.insert(JobId(at as u32), Adopted::Held);
+        }
+    }
+}
