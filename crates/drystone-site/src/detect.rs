@@ -149,6 +149,9 @@ fn text(head: &[u8], first: &[u8], layout: &Layout) -> FileKind {
     if is_grid_engine(head) {
         return FileKind::Jobs(Carrier::GridEngine);
     }
+    if is_gres_conf(head) {
+        return FileKind::Beside;
+    }
     if is_slurm_conf(head) {
         return FileKind::Machine(Description::SlurmConf);
     }
@@ -238,8 +241,16 @@ fn is_grid_engine(head: &[u8]) -> bool {
 fn is_slurm_conf(head: &[u8]) -> bool {
     let keys = ["nodename=", "partitionname=", "clustername=", "slurmctldhost", "slurmctldport", "slurmuser=", "controlmachine=", "include "];
     let own = |line: &str| keys.iter().any(|key| line.starts_with(key));
-    let gres = lines(head).any(|line| line.to_ascii_lowercase().contains("autodetect=") || line.contains(" File=/dev/"));
-    !gres && lines(head).any(|line| own(&line.to_ascii_lowercase().replace(" =", "=")))
+    lines(head).any(|line| own(&line.to_ascii_lowercase().replace(" =", "=")))
+}
+
+/// `gres.conf`: GPUs by their files, or their counts by node.
+fn is_gres_conf(head: &[u8]) -> bool {
+    let rows: Vec<String> = lines(head).map(|line| line.to_ascii_lowercase()).filter(|l| !l.is_empty() && !l.starts_with('#')).collect();
+    let gres = |line: &String| {
+        line.starts_with("autodetect=") || line.starts_with("name=") || (line.starts_with("nodename=") && line.contains(" name="))
+    };
+    !rows.is_empty() && rows.iter().all(gres)
 }
 
 /// A name at the margin, attributes below.
@@ -278,6 +289,7 @@ mod tests {
             ("# comment\nClusterName=c\nNodeName=n1 CPUs=4\n", Machine(Description::SlurmConf)),
             ("NodeName=n1 Arch=x CPUTot=4\n", Machine(Description::Nodes)),
             ("PartitionName=p AllowGroups=ALL TotalCPUs=4\n", Machine(Description::Partitions)),
+            ("AutoDetect=off\nNodeName=g[001-008] Name=gpu Count=2\n", FileKind::Beside),
             ("Configuration data as of 2026\n", Machine(Description::Config)),
             ("n1\n     Mom = n1\n", Machine(Description::PbsNodes)),
             ("{\"timestamp\":1,\"pbs_version\":\"2022\",\"nodes\":{", Machine(Description::PbsNodesJson)),

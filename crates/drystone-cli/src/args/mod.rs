@@ -5,6 +5,7 @@ mod cut;
 mod evolve;
 mod explain;
 mod gantt;
+mod import;
 mod log;
 mod policies;
 mod predict;
@@ -23,6 +24,7 @@ pub(crate) use cut::CutArgs;
 pub(crate) use evolve::{EvolveArgs, Method};
 pub(crate) use explain::{ExplainArgs, StoryFormat};
 pub(crate) use gantt::GanttArgs;
+pub(crate) use import::{ImportArgs, ImportFormat};
 pub(crate) use log::LogArgs;
 pub(crate) use policies::PoliciesArgs;
 pub(crate) use predict::PredictArgs;
@@ -103,6 +105,8 @@ pub(crate) enum Command {
     Reproduce(ReproduceArgs),
     /// List policies, their parameters, variants and sources.
     Policies(PoliciesArgs),
+    /// Make a workload of a site's accounting.
+    Import(Box<ImportArgs>),
     /// Look at, clean, change, convert and generate workloads.
     Workload(WorkloadArgs),
     /// Simulate a whole study, tens of thousands of configurations, into a store; rank them.

@@ -4,6 +4,7 @@ mod compare;
 mod evolve;
 mod explain;
 mod gantt;
+mod import;
 mod orders;
 mod policies;
 mod predict;
@@ -32,6 +33,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Predict(args) => predict::predict(&args),
         Command::Reproduce(args) => reproduce::reproduce_studies(&args),
         Command::Policies(args) => policies::policies(&args),
+        Command::Import(args) => import::import(&args),
         Command::Workload(args) => workload::workload(args),
         Command::Sweep(args) => sweep::sweep(*args),
         Command::Completions(args) => shell::completions(&args),

@@ -11,12 +11,13 @@ const NEAR: u32 = 60;
 /// Of so many later starts at least nine in ten have to be near an end, for a limit to be inferred.
 const FEWEST: usize = 5;
 
-/// Lets the later tasks of a throttled array arrive when a slot was free. The limit is what a row says, else what the starts and ends
-/// show.
+/// Lets the later tasks of a throttled array arrive when a slot was free. The limit is what a row says, else, where it may be inferred,
+/// what the starts and ends show.
 pub(crate) fn throttle(
     jobs: &mut [Job],
     table: &Table,
     said: &BTreeMap<u64, u32>,
+    infer: bool,
     amounts: &[Amount],
     tally: &mut Tally,
 ) {
@@ -33,7 +34,7 @@ pub(crate) fn throttle(
         let most = most_at_once(&spans);
         let limit = match said.get(&array) {
             Some(&limit) => limit as usize,
-            None if shows_limit(&spans, most) => most,
+            None if infer && shows_limit(&spans, most) => most,
             None => continue,
         };
         for (place, &at) in tasks.iter().enumerate().skip(limit) {

@@ -14,7 +14,7 @@ pub(crate) struct NodeSets {
     /// Where the ranges of each list end.
     ends: Vec<u32>,
     /// Lists that are none.
-    unreadable: BTreeSet<u32>,
+    pub(crate) unreadable: u64,
     /// Nodes from this number on are in no description.
     pub(crate) described: u32,
 }
@@ -40,7 +40,7 @@ impl NodeSets {
         for list in lists.all() {
             let (names, readable) = names(lists, list);
             if !readable {
-                sets.unreadable.insert(list.0);
+                sets.unreadable += 1;
             }
             let mut found: Vec<u32> = names.iter().filter_map(|name| numbers.get(name).copied()).collect();
             found.sort_unstable();
@@ -76,11 +76,6 @@ impl NodeSets {
     /// How many a list has.
     pub(crate) fn len(&self, list: Symbol) -> u32 {
         self.ranges(list).iter().map(|r| r.end - r.start).sum()
-    }
-
-    /// Whether it could be read.
-    pub(crate) fn is_readable(&self, list: Symbol) -> bool {
-        !self.unreadable.contains(&list.0)
     }
 }
 
@@ -145,7 +140,7 @@ mod tests {
         assert_eq!(names, ["n09", "n08", "n10", "n12", "x-01", "x-02", "y3", "y4"]);
         assert_eq!(sets.ranges(a), [0..4]);
         assert_eq!((sets.len(b), sets.nodes(b).collect::<Vec<_>>()), (4, vec![4, 5, 6, 7]));
-        assert!(!sets.is_readable(c) && sets.len(c) == 0 && sets.len(Symbol(0)) == 0);
+        assert!(sets.unreadable == 1 && sets.len(c) == 0 && sets.len(Symbol(0)) == 0);
         assert_eq!(sets.described, 1);
     }
 

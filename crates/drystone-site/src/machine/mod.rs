@@ -15,7 +15,8 @@ mod units;
 pub(crate) use combine::Combined;
 pub(crate) use infer::infer;
 pub(crate) use lists::NodeSets;
-pub(crate) use pools::{Pools, divide};
+pub(crate) use pairs::Pairs;
+pub(crate) use pools::{Pool, Pools, divide};
 pub(crate) use units::{Projection, Scene, project};
 
 use crate::detect::Description;

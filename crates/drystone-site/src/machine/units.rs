@@ -90,7 +90,8 @@ pub(crate) fn project(
         }
     }
     let nearly = |(part, all): (u64, u64)| all > 0 && part.saturating_mul(100) >= all.saturating_mul(NEARLY_ALL);
-    let nodes_known = typical.cpus > 0;
+    // What jobs show of a node is less than it has, and would make whole nodes of parts.
+    let nodes_known = described && typical.cpus > 0;
     found.unit = match () {
         () if nodes_known && nearly(found.whole) => Unit::Node,
         () if nearly(found.with_gpus) => Unit::Gpu,

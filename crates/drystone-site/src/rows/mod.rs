@@ -10,5 +10,5 @@ mod table;
 pub(crate) use draft::Draft;
 pub(crate) use intake::{Intake, Settings};
 pub(crate) use symbols::{Interner, Symbol, Symbols};
-pub(crate) use places::{Files, Place};
-pub(crate) use table::{NONE, Note, Row, RowPart, Rows, Shape, Table, Where, Who};
+pub(crate) use places::Place;
+pub(crate) use table::{NONE, Note, Row, RowPart, Shape, Table, Where, Who};

@@ -38,8 +38,27 @@ pub fn open(path: &Path) -> Result<Source, LogError> {
 /// Looks at the first bytes of `input` and decompresses what they show to be gzip or zstd.
 ///
 /// # Errors
+/// It cannot be read, or is compressed with something else, or with what this build leaves out; or it is a table that was written for
+/// other programs.
+pub fn decompress(input: Box<dyn Read>, name: Arc<str>) -> Result<Source, LogError> {
+    let (start, source) = unpacked(input, name)?;
+    match start.as_slice() {
+        [b'P', b'A', b'R', b'1', ..] => Err(LogError::Table { file: source.name, format: "Parquet" }),
+        b"number" | b"job_id" => Err(LogError::Table { file: source.name, format: "CSV" }),
+        _ => Ok(source),
+    }
+}
+
+/// As [`decompress`], whatever the data is: not only logs come compressed.
+///
+/// # Errors
 /// It cannot be read, or is compressed with something else, or with what this build leaves out.
-pub fn decompress(mut input: Box<dyn Read>, name: Arc<str>) -> Result<Source, LogError> {
+pub fn unpack(input: Box<dyn Read>, name: Arc<str>) -> Result<Source, LogError> {
+    unpacked(input, name).map(|(_, source)| source)
+}
+
+/// The source, and its first bytes as they are stored.
+fn unpacked(mut input: Box<dyn Read>, name: Arc<str>) -> Result<(Vec<u8>, Source), LogError> {
     let mut magic = [0; 6];
     let mut known = 0;
     while known < magic.len() {
@@ -52,8 +71,8 @@ pub fn decompress(mut input: Box<dyn Read>, name: Arc<str>) -> Result<Source, Lo
             }
         }
     }
-    let start = &magic[..known];
-    let whole: Box<dyn Read> = Box::new(io::Cursor::new(start.to_vec()).chain(input));
+    let start = magic[..known].to_vec();
+    let whole: Box<dyn Read> = Box::new(io::Cursor::new(start.clone()).chain(input));
     let unknown = |format| {
         Err(LogError::Compression {
             file: name.clone(),
@@ -61,17 +80,15 @@ pub fn decompress(mut input: Box<dyn Read>, name: Arc<str>) -> Result<Source, Lo
             why: "cannot be read here; decompress it first, or use gzip or zstd",
         })
     };
-    let bytes = match start {
+    let bytes = match start.as_slice() {
         [0x1f, 0x8b, ..] => gzip(whole, &name)?,
         [0x28, 0xb5, 0x2f, 0xfd, ..] => zstd(whole, &name)?,
         [b'B', b'Z', b'h', ..] => return unknown("bzip2"),
         [0xfd, b'7', b'z', b'X', b'Z', 0] => return unknown("xz"),
         [b'P', b'K', 3, 4, ..] => return unknown("zip"),
-        [b'P', b'A', b'R', b'1', ..] => return Err(LogError::Table { file: name, format: "Parquet" }),
-        b"number" | b"job_id" => return Err(LogError::Table { file: name, format: "CSV" }),
         _ => whole,
     };
-    Ok(Source { bytes, name })
+    Ok((start, Source { bytes, name }))
 }
 
 #[cfg(feature = "gzip")]
