@@ -1,12 +1,13 @@
 //! From the command line to a workload: a log read and cleaned, or the synthetic default.
 
-use crate::args::{CutArgs, LogArgs, SimulationArgs};
+use crate::args::{CutArgs, LogArgs, RealArgs, SimulationArgs};
 use crate::doubts;
 use crate::exit::Failure;
 use crate::meta::{ExperimentMeta, FileMeta, StudyMeta, WorkloadMeta};
 use crate::output::message;
 use crate::output::{file::Output, number};
 use crate::progress::{Counted, Progress};
+use crate::real;
 use drystone::engine::{Memory, Platform};
 use drystone::experiment;
 use drystone::generate::{default_params, generate};
@@ -14,7 +15,7 @@ use drystone::log::clean::{Audit, Cleaner, MissingEstimate, Options, Overrun, Ru
 use drystone::log::swf::{Header, Record};
 use drystone::log::{self, LogError, source, transform};
 use drystone::metrics::{Calendar, Scheme, Selection};
-use drystone::model::{JobId, Setting, Time, Workload};
+use drystone::model::{JobId, Outages, Setting, Time, Workload};
 use drystone::policy::{PolicySpec, Priorities, PriorityError};
 use std::fs::File;
 use std::io::{self, Read};
@@ -163,7 +164,7 @@ impl Input {
             let problem = "--by month does not go with --load: arrivals that come faster keep no calendar. --by week counts weeks";
             return Err(Failure::usage(problem));
         }
-        Input::part(args.workload.as_deref(), &args.log, &args.cut, args.seed, records)
+        Input::part(args.workload.as_deref(), &args.log, &args.cut, &args.real, args.seed, records)
     }
 
     /// A part of a log, or the whole. Times are scaled and shifted last: months and seconds are those of the log.
@@ -171,13 +172,20 @@ impl Input {
         path: Option<&Path>,
         log: &LogArgs,
         cut: &CutArgs,
+        real: &RealArgs,
         seed: u64,
         records: bool,
     ) -> Result<Input, Failure> {
-        let cuts = cut.month.is_some() || cut.slice.is_some();
+        let cuts = cut.month.is_some() || cut.slice.is_some() || real.needs_times_of_the_log();
+        if real.warm_start.is_some() && log.load.is_some_and(|load| load.as_f64() != 1.0) {
+            let problem =
+                "--warm-start does not go with --load: what ran and waited is recorded at the load of the log";
+            return Err(Failure::usage(problem));
+        }
         let later = log.load.filter(|_| cuts);
         let first = LogArgs { load: log.load.filter(|_| !cuts), shift: log.shift && !cuts, ..log.clone() };
-        let mut input = Input::read(path, &first, seed, records)?.slice(cut)?;
+        let input = Input::read(path, &first, seed, records || real.needs_records())?;
+        let mut input = real::attach(input, path, real)?.slice(cut, real)?;
         if let Some(load) = later {
             input.workload = transform::scale_load(input.workload, load).map_err(Failure::usage)?;
         }
@@ -188,20 +196,15 @@ impl Input {
     }
 
     /// Keeps only the jobs that `--month` and `--slice` ask for.
-    fn slice(self, args: &CutArgs) -> Result<Input, Failure> {
+    fn slice(self, args: &CutArgs, real: &RealArgs) -> Result<Input, Failure> {
         let mut input = self;
+        if let Some(after) = real.warm_start {
+            let places = input.places(args)?;
+            return real::warm(input, after, places, args);
+        }
         if let Some(month) = &args.month {
-            let months = transform::months(&input.workload)?;
-            let Some((_, places)) = months.iter().find(|(name, _)| name == month) else {
-                let (first, last) = (months.first(), months.last());
-                let name = |m: Option<&(String, Range<usize>)>| m.map_or("?".to_string(), |m| m.0.clone());
-                return Err(Failure::usage(format_args!(
-                    "no job was submitted in {month}; the log's months are {} to {}",
-                    name(first),
-                    name(last)
-                )));
-            };
-            input = input.piece(places.clone(), "month", month)?;
+            let places = input.month(month)?;
+            input = input.piece(places, "month", month)?;
         }
         if let Some(text) = &args.slice {
             let (from, until) = limits("--slice", text)?;
@@ -209,6 +212,37 @@ impl Input {
             input = input.piece(places, "slice", text)?;
         }
         Ok(input)
+    }
+
+    /// The places of the jobs of a month.
+    fn month(&self, month: &str) -> Result<Range<usize>, Failure> {
+        let months = transform::months(&self.workload)?;
+        if let Some((_, places)) = months.iter().find(|(name, _)| name == month) {
+            return Ok(places.clone());
+        }
+        let name = |m: Option<&(String, Range<usize>)>| m.map_or("?".to_string(), |m| m.0.clone());
+        Err(Failure::usage(format_args!(
+            "no job was submitted in {month}; the log's months are {} to {}",
+            name(months.first()),
+            name(months.last())
+        )))
+    }
+
+    /// The places of the jobs that `--month` and `--slice` ask for.
+    fn places(&self, args: &CutArgs) -> Result<Range<usize>, Failure> {
+        let mut places = 0..self.workload.len();
+        if let Some(month) = &args.month {
+            places = self.month(month)?;
+        }
+        if let Some(text) = &args.slice {
+            let (from, until) = limits("--slice", text)?;
+            let slice = transform::submitted(&self.workload, from, until);
+            places = places.start.max(slice.start)..places.end.min(slice.end);
+        }
+        if places.is_empty() {
+            return Err(Failure::usage("no job was submitted in that month and slice"));
+        }
+        Ok(places)
     }
 
     /// A part of the jobs, as a workload of its own.
@@ -224,8 +258,9 @@ impl Input {
 }
 
 /// The files that `run` and `compare` read.
-pub(crate) fn read_by(args: &SimulationArgs) -> [Option<&Path>; 3] {
-    [args.workload.as_deref(), args.priorities.as_deref(), args.platform.as_deref()]
+pub(crate) fn read_by(args: &SimulationArgs) -> [Option<&Path>; 5] {
+    let [outages, circumstances] = args.real.files();
+    [args.workload.as_deref(), args.priorities.as_deref(), args.platform.as_deref(), outages, circumstances]
 }
 
 /// Reads `FROM..UNTIL`, given with this option.
@@ -308,18 +343,20 @@ pub(crate) fn platform(file: &Path) -> Result<(Platform, FileMeta), Failure> {
 pub(crate) struct Files {
     pub(crate) priorities: Option<Priorities>,
     pub(crate) platform: Platform,
+    pub(crate) outages: Outages,
 }
 
 impl Files {
     /// Reads what there is, for one policy, and records it among the settings.
     pub(crate) fn read(
-        priorities_file: Option<&Path>,
-        platform_file: Option<&Path>,
+        (priorities_file, platform_file): (Option<&Path>, Option<&Path>),
+        real: &RealArgs,
         spec: &PolicySpec,
         workload: &Workload,
         experiment: &mut ExperimentMeta,
     ) -> Result<Files, Failure> {
-        let mut files = Files::default();
+        let mut files = Files { outages: real.outages(workload, experiment)?, ..Files::default() };
+        real.heard_by([spec], &files.outages, workload)?;
         if let Some(file) = priorities_file {
             let (read, meta) = priorities(file, workload)?;
             takes(spec, &read, workload)?;
@@ -424,7 +461,7 @@ pub(crate) fn experiment(args: &SimulationArgs, header: &Header) -> ExperimentMe
         meta
     });
     let trim = selection(args).to_string();
-    ExperimentMeta { study, trim, seed: args.seed, each_month: args.each_month, priorities: None, platform: None }
+    ExperimentMeta { study, trim, seed: args.seed, each_month: args.each_month, ..ExperimentMeta::default() }
 }
 
 /// The settings of a schedule of which nothing is trimmed.
@@ -433,9 +470,7 @@ pub(crate) fn untrimmed(study: Option<Study>, seed: u64, header: &Header) -> Exp
         study: study.map(|study| study_meta(study, header)),
         trim: Selection::All.to_string(),
         seed,
-        each_month: false,
-        priorities: None,
-        platform: None,
+        ..ExperimentMeta::default()
     }
 }
 

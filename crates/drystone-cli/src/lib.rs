@@ -27,6 +27,7 @@ mod meta;
 mod output;
 mod parallel;
 mod progress;
+mod real;
 mod waiting;
 
 use std::process::ExitCode;

@@ -5,8 +5,8 @@ use crate::html::escape;
 use crate::number::{duration, plural};
 use crate::page::shell;
 use crate::{assets, charts};
-use drystone::engine::Segment;
 use drystone::engine::explain::{Biography, Chapter};
+use drystone::engine::{Segment, Then};
 use drystone::model::{JobId, ProcSet, Procs, Time, Workload};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ pub struct Gantt {
     /// Jobs in the window.
     jobs: Jobs,
     /// Rectangles, five numbers each: index of the job, start, end, lowest row, row above the highest; negative index − 1 where
-    /// the job was suspended at the end.
+    /// the job did not end then: it was suspended, or an outage hit it.
     bars: Vec<i64>,
     /// Times in which jobs were suspended, five numbers each, as above; at the rows that they ran on before.
     gaps: Vec<i64>,
@@ -142,7 +142,7 @@ impl Gantt {
         for (at, segment) in order.iter().enumerate() {
             let Some(on) = segment.on.as_ref().or_else(|| places.get(at)) else { continue };
             let gap = left.remove(&segment.job);
-            if segment.suspended {
+            if segment.then == Then::Suspended {
                 left.insert(segment.job, (segment.end, on));
             }
             let inside = |start: Time, end: Time| start < until && end > from;
@@ -160,7 +160,13 @@ impl Gantt {
                 push(&mut gantt.gaps, job, since, segment.start, rows);
             }
             if is_here {
-                push(&mut gantt.bars, if segment.suspended { -job - 1 } else { job }, segment.start, segment.end, on);
+                push(
+                    &mut gantt.bars,
+                    if segment.then == Then::Ended { job } else { -job - 1 },
+                    segment.start,
+                    segment.end,
+                    on,
+                );
             }
         }
         gantt

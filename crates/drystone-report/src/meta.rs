@@ -239,6 +239,15 @@ pub struct ExperimentMeta {
     /// The platform file, where one was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub platform: Option<FileMeta>,
+    /// The table of outages, where one was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outages: Option<FileMeta>,
+    /// The table of circumstances, where one was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub circumstances: Option<FileMeta>,
+    /// Whether jobs arrive upon the end of others.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub feedback: bool,
 }
 
 /// A file that was given.

@@ -20,6 +20,9 @@ pub struct Timeline {
     pub waiting_jobs: Vec<f64>,
     /// Mean number of processors that waiting jobs ask for: the backlog.
     pub waiting_procs: Vec<f64>,
+    /// Mean share of processors that were out; empty where none ever was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub down: Vec<f64>,
 }
 
 /// Sums of one bin, in units × seconds.
@@ -29,6 +32,7 @@ struct Bin {
     used: i128,
     jobs: i128,
     procs: i128,
+    down: i128,
 }
 
 impl Bin {
@@ -38,6 +42,7 @@ impl Bin {
             used: self.used + other.used,
             jobs: self.jobs + other.jobs,
             procs: self.procs + other.procs,
+            down: self.down + other.down,
         }
     }
 }
@@ -81,6 +86,7 @@ impl TimelineMeter {
             utilisation: mean(|b| b.used, f64::from(self.procs)),
             waiting_jobs: mean(|b| b.jobs, 1.0),
             waiting_procs: mean(|b| b.procs, 1.0),
+            down: if bins.iter().any(|b| b.down > 0) { mean(|b| b.down, f64::from(self.procs)) } else { Vec::new() },
         })
     }
 
@@ -92,7 +98,7 @@ impl TimelineMeter {
             self.bins = self.bins.chunks(2).map(|two| two.iter().fold(Bin::default(), |sum, b| sum.and(*b))).collect();
             self.width = self.width.saturating_mul(2);
         }
-        let used = i128::from(self.procs.saturating_sub(levels.free));
+        let used = i128::from(self.procs.saturating_sub(levels.free).saturating_sub(levels.down));
         while from < until {
             let at = (from / self.width) as usize;
             let edge = until.min((at as i64 + 1) * self.width);
@@ -105,6 +111,7 @@ impl TimelineMeter {
                 used: used * seconds,
                 jobs: i128::from(levels.queued()) * seconds,
                 procs: i128::from(levels.queued_procs()) * seconds,
+                down: i128::from(levels.down) * seconds,
             });
             from = edge;
         }

@@ -1,6 +1,7 @@
 //! Fingerprints: what tells two workloads apart.
 
 use drystone::metrics::Calendar;
+use drystone::log::circumstances;
 use drystone::model::Workload;
 
 /// BLAKE3 of the machine and of every job in order of arrival, each number as eight bytes, little-endian, and of the time zone
@@ -34,6 +35,12 @@ pub fn fingerprint(workload: &Workload) -> String {
         ]);
     }
     hasher.update(&buffer);
+    if workload.circumstances().is_some() {
+        let mut table = Vec::new();
+        // Memory takes all.
+        let _ = circumstances::write(workload, &mut table);
+        hasher.update(&table);
+    }
     // Whose days and months these are; most workloads that are no logs have none.
     let first = workload.submits().unwrap_or_default().0;
     let zone = Calendar::new(first, &workload.provenance).zone();

@@ -29,13 +29,10 @@ impl Jobs {
                 start,
                 end: start + run,
                 ran: run,
-                suspensions: 0,
-                overhead: Span::ZERO,
                 first_reservation: (i % 8 == 0).then_some(start + Span(60)),
                 first_prediction: job.estimate,
-                learned: false,
-                corrections: 0,
                 accuracy: Some(0.5),
+                ..Outcome::default()
             };
             let truth = Truth { run, number: i as i64, status: Status::Completed };
             (job, truth, outcome)

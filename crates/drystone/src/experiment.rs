@@ -1,9 +1,11 @@
 //! One experiment: a workload under a policy on a machine, measured. Commands, sweeps and reproduced studies all simulate here.
 
-use crate::engine::{Observer, Platform, Replay, Scheduler, Simulation, SimulationError, Unfit};
+use crate::engine::{
+    Happenings, NewsError, Observer, Platform, Replay, Scheduler, Simulation, SimulationError, Source, Unfit,
+};
 use crate::log::clean::{Study, Trim};
 use crate::metrics::{Collector, Config, Found, Metric, PromiseAudit, PromisesKept, Report, Scope, Selection};
-use crate::model::{Ended, Workload};
+use crate::model::{Ended, Outages, Workload};
 use crate::policy::{PolicySpec, Priorities, PriorityError};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -32,6 +34,8 @@ pub struct Experiment<'a> {
     whole: &'a Workload,
     parts: &'a [Workload],
     platform: Platform,
+    outages: Option<&'a Outages>,
+    feedback: bool,
     priorities: Option<&'a Priorities>,
     config: Config,
     promises: bool,
@@ -68,6 +72,9 @@ pub enum ExperimentError {
     /// The policy takes no priorities, or not these.
     #[error(transparent)]
     Priorities(#[from] PriorityError),
+    /// The policy does not know what to do when processors go, or jobs are held or here already.
+    #[error(transparent)]
+    News(#[from] NewsError),
     /// The policy broke its contract.
     #[error(transparent)]
     Simulation(#[from] SimulationError),
@@ -81,6 +88,8 @@ impl<'a> Experiment<'a> {
             whole: workload,
             parts: std::slice::from_ref(workload),
             platform: Platform::default(),
+            outages: None,
+            feedback: false,
             priorities: None,
             config: Config::default(),
             promises: true,
@@ -99,6 +108,17 @@ impl<'a> Experiment<'a> {
     /// On a machine where suspension costs what `platform` says.
     pub fn on(self, platform: Platform) -> Experiment<'a> {
         Experiment { platform, ..self }
+    }
+
+    /// On a machine that loses and regains processors. The workload's [circumstances](Workload::circumstances) are heeded in any case.
+    pub fn losing(self, outages: Option<&'a Outages>) -> Experiment<'a> {
+        Experiment { outages: outages.filter(|outages| !outages.is_empty()), ..self }
+    }
+
+    /// Lets jobs that depend on others arrive when these have ended, instead of at their submit times
+    /// ([`Then::Arrives`](crate::model::Then::Arrives)).
+    pub fn feeding_back(self, feedback: bool) -> Experiment<'a> {
+        Experiment { feedback, ..self }
     }
 
     /// With priorities and quotas, where there are any.
@@ -139,41 +159,71 @@ impl<'a> Experiment<'a> {
     #[expect(clippy::disallowed_methods, reason = "how long it took, which decides nothing")]
     pub fn run(&self, also: &mut impl Observer) -> Result<Option<Measured>, ExperimentError> {
         let since = Instant::now();
-        let mut collector = Collector::new(Scope::of(self.whole), self.config.clone());
+        let real = self.parts.iter().any(|part| self.is_real(part));
+        let config = Config { disruptions: real, ..self.config.clone() };
+        let mut collector = Collector::new(Scope::of(self.whole), config);
+        let mut left = 0;
         let mut promises = PromisesKept::default();
         let mut offset = 0;
         for part in self.parts {
             if self.parts.len() > 1 {
-                collector.begin_part(part.len() as u32, part.submits().unwrap_or_default());
+                collector.begin_part(part.len() as u32, Scope::submits(part));
             }
             let mut audit = self.promises.then(PromiseAudit::default);
             let mut counted = Counted { progress: self.progress, ended: 0 };
             let watching = &mut ((&mut collector, &mut audit), (&mut counted, &mut *also));
-            if !self.simulate(part, watching)? {
-                return Ok(None);
+            match self.simulate(part, watching)? {
+                None => return Ok(None),
+                Some(more) => left += more,
             }
             promises = promises.and(audit.map(|audit| audit.kept().of(part)).unwrap_or_default(), offset);
             offset += part.len() as u32;
         }
         let took = since.elapsed();
-        Ok(Some(Measured { report: collector.finish(), promises, took }))
+        let mut report = collector.finish();
+        if let Some(disruptions) = &mut report.disruptions {
+            disruptions.left = left;
+        }
+        Ok(Some(Measured { report, promises, took }))
     }
 
-    /// Simulates one part to its end; `false` where it was told to stop.
-    fn simulate(&self, part: &Workload, observer: &mut impl Observer) -> Result<bool, ExperimentError> {
+    /// Whether more happens to a part than arrivals and ends.
+    fn is_real(&self, part: &Workload) -> bool {
+        self.outages.is_some() || part.circumstances().is_some()
+    }
+
+    /// Simulates one part to its end. Answers how many jobs are left that were never eligible; `None` where it was told to stop.
+    fn simulate(&self, part: &Workload, observer: &mut impl Observer) -> Result<Option<u64>, ExperimentError> {
         let scheduler = scheduler(self.policy, self.priorities, part)?;
         scheduler.fits(part)?;
-        let mut simulation =
-            Simulation::new(part.machine(), scheduler, Replay::new(part)).on(&self.platform).with_threads(self.threads);
+        if !self.is_real(part) {
+            return Ok(self.run_to_end(part, scheduler, Replay::new(part), observer)?.map(|_| 0));
+        }
+        scheduler.check_hears()?;
+        let none = Outages::default();
+        let source = Happenings::new(part, self.outages.unwrap_or(&none), self.feedback);
+        Ok(self.run_to_end(part, scheduler, source, observer)?.map(|source| source.left()))
+    }
+
+    /// Answers the source as it is at the end.
+    fn run_to_end<S: Source>(
+        &self,
+        part: &Workload,
+        scheduler: Scheduler,
+        source: S,
+        observer: &mut impl Observer,
+    ) -> Result<Option<S>, ExperimentError> {
+        let simulation = Simulation::new(part.machine(), scheduler, source);
+        let mut simulation = simulation.on(&self.platform).with_threads(self.threads);
         if !(self.config.predictability || self.config.keep_jobs) {
             simulation = simulation.without_accuracy();
         }
         while simulation.step(observer)? {
             if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-                return Ok(false);
+                return Ok(None);
             }
         }
-        Ok(true)
+        Ok(Some(simulation.into_source()))
     }
 }
 

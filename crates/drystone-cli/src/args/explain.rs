@@ -1,6 +1,6 @@
 //! `drystone explain`.
 
-use super::{CutArgs, LogArgs};
+use super::{CutArgs, LogArgs, RealArgs};
 use crate::exit::CODES;
 use clap::{Args, ValueEnum};
 use drystone::policy::PolicySpec;
@@ -51,6 +51,9 @@ pub(crate) struct ExplainArgs {
 
     #[command(flatten)]
     pub(crate) cut: CutArgs,
+
+    #[command(flatten)]
+    pub(crate) real: RealArgs,
 
     /// Priorities and quotas of users, groups, queues and jobs, for policies that know them (slack).
     #[arg(long, value_name = "FILE.toml", help_heading = "Policy")]

@@ -1,7 +1,7 @@
 //! `drystone gantt`.
 
 use super::values::words;
-use super::{CutArgs, LogArgs};
+use super::{CutArgs, LogArgs, RealArgs};
 use crate::exit::CODES;
 use clap::Args;
 use drystone::policy::PolicySpec;
@@ -36,6 +36,9 @@ pub(crate) struct GanttArgs {
 
     #[command(flatten)]
     pub(crate) cut: CutArgs,
+
+    #[command(flatten)]
+    pub(crate) real: RealArgs,
 
     /// Draw only what ran from FROM up to UNTIL, in seconds of the log; either may be left out. Jobs outside it are
     /// simulated all the same.

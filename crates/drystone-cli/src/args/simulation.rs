@@ -1,7 +1,7 @@
 //! Options of `run` and `compare`: the workload, what is measured and how it is printed.
 
 use super::values::{format, selection, threshold, words};
-use super::{CutArgs, LogArgs};
+use super::{CutArgs, LogArgs, RealArgs};
 use crate::output::ReportFormat;
 use clap::Args;
 use drystone::metrics::{Scheme, Selection, Threshold};
@@ -83,7 +83,10 @@ pub(crate) struct SimulationArgs {
     #[command(flatten)]
     pub(crate) cut: CutArgs,
 
+    #[command(flatten)]
+    pub(crate) real: RealArgs,
+
     /// Simulate each calendar month of submits apart, from an empty machine, and trim each by itself.
-    #[arg(long, help_heading = "Cleaning", conflicts_with_all = ["load", "month"])]
+    #[arg(long, help_heading = "Cleaning", conflicts_with_all = ["load", "month", "warm_start"])]
     pub(crate) each_month: bool,
 }

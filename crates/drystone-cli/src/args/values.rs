@@ -4,6 +4,7 @@ use crate::output::ReportFormat;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use drystone::log::clean::OptionError;
 use drystone::metrics::{Selection, Threshold};
+use drystone::model::{Span, TIME_LIMIT};
 use drystone::policy::{PolicySpec, SpecError};
 use std::str::FromStr;
 use std::time::Duration;
@@ -71,6 +72,16 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
     let seconds = number.parse::<f64>().unwrap_or(0.0) * unit;
     let time = Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero());
     time.ok_or_else(|| "expected a time such as 60s, 5min or 2h".to_string())
+}
+
+/// A length of time in whole seconds; 0 is one.
+pub(crate) fn span(text: &str) -> Result<Span, String> {
+    if text.trim().trim_end_matches(['s', 'm', 'h', 'd']) == "0" {
+        return Ok(Span::ZERO);
+    }
+    let seconds = time(text)?.as_secs_f64().round();
+    let span = (seconds <= TIME_LIMIT as f64).then_some(Span(seconds as i64));
+    span.ok_or_else(|| "expected a time below 2⁴⁰ s such as 7d, 12h or 3600".to_string())
 }
 
 /// A policy.

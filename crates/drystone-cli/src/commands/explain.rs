@@ -7,8 +7,7 @@ use crate::input::{self, Files, Input};
 use crate::meta::{Determined, PolicyMeta, VERSION};
 use crate::output::{self, file, message, stdout};
 use crate::progress::{Ends, Progress};
-use drystone::engine::explain::{ExplainError, Explanation, WhatIf, explain as tell};
-use drystone::engine::{Replay, Simulation};
+use drystone::engine::explain::{ExplainError, Explanation, Stage, WhatIf, explain as tell};
 use drystone::experiment::scheduler;
 use serde::Serialize;
 
@@ -25,32 +24,34 @@ struct Answer<'a> {
 
 pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
     message::be_quiet(args.quiet);
-    let read = [args.workload.as_deref(), args.priorities.as_deref(), args.platform.as_deref()];
+    let [outages, circumstances] = args.real.files();
+    let given = [args.workload.as_deref(), args.priorities.as_deref(), args.platform.as_deref()];
+    let read = [given[0], given[1], given[2], outages, circumstances];
     file::distinct(&read, &[("--audit", args.log.audit.as_deref())])?;
-    let input = Input::part(args.workload.as_deref(), &args.log, &args.cut, args.seed, false)?;
+    let input = Input::part(args.workload.as_deref(), &args.log, &args.cut, &args.real, args.seed, false)?;
     let workload = &input.workload;
     let spec = input::in_study(&args.policy, args.log.study)?;
     input::fits([&spec], workload)?;
     let id = input::job(workload, args.job)?;
     let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
-    let (priorities, platform) = (args.priorities.as_deref(), args.platform.as_deref());
-    let Files { priorities, platform } = Files::read(priorities, platform, &spec, workload, &mut experiment)?;
+    let Files { priorities, platform, outages } =
+        Files::read((given[1], given[2]), &args.real, &spec, workload, &mut experiment)?;
+    let stage = Stage { platform, outages: Some(&outages), feedback: args.real.feedback };
     let what_if =
         if args.no_what_if { Vec::new() } else { WhatIf::about(workload.job(id), workload.truth()[id.index()].run) };
     // That the policy takes these priorities was found when they were read.
     let new = || scheduler(&spec, priorities.as_ref(), workload).unwrap_or_else(|_| spec.scheduler());
     let progress = Progress::new("simulating", "jobs", None);
     let mut counted = Ends::on(&progress);
-    let story = tell(workload, id, new, &platform, &what_if, &mut counted).map_err(|error| match error {
+    let story = tell(workload, id, new, &stage, &what_if, &mut counted).map_err(|error| match error {
         ExplainError::Simulation(error) => Failure::simulation(spec.text(), &error),
         other => Failure::usage(other),
     })?;
     let mut why_not = None;
     if args.why_not {
         let mut watch = (Watch::new(workload, id), &mut counted);
-        let mut simulation = Simulation::new(workload.machine(), new(), Replay::new(workload)).on(&platform);
         let failed = |error| Failure::simulation(spec.text(), &error);
-        while watch.0.start.is_none() && simulation.step(&mut watch).map_err(failed)? {}
+        stage.simulate(workload, new(), &mut watch, |watch| watch.0.is_over()).map_err(failed)?;
         why_not = watch.0.told(story.what_if());
         if why_not.is_none() {
             message::note("the job did not wait, or never started: nothing stood in its way that could be told");

@@ -23,25 +23,28 @@ const MANY: usize = 100_000;
 pub(crate) fn gantt(args: &GanttArgs) -> Outcome {
     message::be_quiet(args.quiet);
     by_ending::<Charts>(&args.output)?;
-    let read = [args.workload.as_deref(), args.priorities.as_deref(), args.platform.as_deref()];
+    let [outages, circumstances] = args.real.files();
+    let read = [args.workload.as_deref(), args.priorities.as_deref(), args.platform.as_deref(), outages, circumstances];
     file::distinct(&read, &[("--audit", args.log.audit.as_deref()), ("--output", Some(&args.output))])?;
     let window = match &args.window {
         Some(text) => input::limits("--window", text)?,
         None => (None, None),
     };
     let out = Target::<Charts>::open(&args.output)?;
-    let input = Input::part(args.workload.as_deref(), &args.log, &args.cut, args.seed, false)?;
+    let input = Input::part(args.workload.as_deref(), &args.log, &args.cut, &args.real, args.seed, false)?;
     let workload = &input.workload;
     let spec = input::in_study(&args.policy, args.log.study)?;
     let id = args.job.map(|job| input::job(workload, job)).transpose()?;
     let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
-    let (priorities, platform) = (args.priorities.as_deref(), args.platform.as_deref());
-    let Files { priorities, platform } = Files::read(priorities, platform, &spec, workload, &mut experiment)?;
+    let given = (args.priorities.as_deref(), args.platform.as_deref());
+    let Files { priorities, platform, outages } = Files::read(given, &args.real, &spec, workload, &mut experiment)?;
     let mut segments = Segments::default();
     let mut story = Biography::new(id.unwrap_or(JobId(u32::MAX)), workload.machine().procs);
     let progress = Progress::new("simulating", "jobs", Some(workload.len() as u64));
     Experiment::new(&spec, workload)
         .on(platform)
+        .losing(Some(&outages))
+        .feeding_back(args.real.feedback)
         .with(priorities.as_ref())
         .finding(&[], Selection::All)
         .telling(&|jobs| progress.add(jobs))

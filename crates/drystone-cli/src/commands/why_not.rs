@@ -3,7 +3,7 @@
 use crate::output::number::{count, duration, plural};
 use drystone::engine::explain::WhatIf;
 use drystone::engine::{Levels, Observer};
-use drystone::model::{Ended, JobId, Procs, Span, Time, Workload};
+use drystone::model::{Adopted, Ended, JobId, Procs, Span, Time, Workload};
 use drystone::policy::Why;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,6 +40,8 @@ pub(super) struct Watch<'a> {
 struct State {
     from: Time,
     free: Procs,
+    /// Processors that are out.
+    down: Procs,
     /// Jobs that wait and came before.
     ahead: u32,
     /// Jobs that wait and came later.
@@ -60,6 +62,11 @@ impl<'a> Watch<'a> {
             held: Vec::new(),
             ended: BTreeMap::new(),
         }
+    }
+
+    /// Whether it has started, or was here before it could be watched.
+    pub(super) fn is_over(&self) -> bool {
+        self.start.is_some()
     }
 
     /// What was seen; `None` where the job did not start or did not wait.
@@ -111,6 +118,7 @@ impl<'a> Watch<'a> {
             }
             let span = (end - begin).as_f64();
             free += span * f64::from(state.free);
+            part.most_down = part.most_down.max(state.down);
             enough += if state.free >= needed { span } else { 0.0 };
             (least, most) = (least.min(state.free), most.max(state.free));
             part.ahead = part.ahead.max(state.ahead);
@@ -158,6 +166,41 @@ impl Observer for Watch<'_> {
         }
     }
 
+    fn adopted(&mut self, _: Time, id: JobId, adopted: &Adopted) {
+        match adopted {
+            Adopted::Running { since, .. } => {
+                self.waiting.remove(&id);
+                self.running.insert(id);
+                if id == self.id {
+                    self.start = Some(*since);
+                }
+            }
+            Adopted::Held | Adopted::Suspended { .. } => _ = self.waiting.remove(&id),
+            Adopted::Waiting => {}
+        }
+    }
+
+    fn held(&mut self, _: Time, id: JobId) {
+        self.waiting.remove(&id);
+    }
+
+    fn released(&mut self, _: Time, id: JobId) {
+        self.waiting.insert(id);
+    }
+
+    fn requeued(&mut self, _: Time, id: JobId, _: Procs, _: Span) {
+        self.running.remove(&id);
+        self.waiting.insert(id);
+    }
+
+    fn lost(&mut self, ended: &Ended<'_>) {
+        self.running.remove(&ended.id);
+    }
+
+    fn cancelled(&mut self, _: Time, id: JobId) {
+        self.waiting.remove(&id);
+    }
+
     fn suspended(&mut self, _: Time, id: JobId) {
         self.running.remove(&id);
     }
@@ -177,8 +220,9 @@ impl Observer for Watch<'_> {
     fn settled(&mut self, now: Time, levels: Levels) {
         if self.here && self.start.is_none() {
             let ahead = self.waiting.range(..self.id).count() as u32;
-            let behind = self.waiting.len() as u32 - ahead - 1;
-            self.states.push(State { from: now, free: levels.free, ahead, behind });
+            let itself = u32::from(self.waiting.contains(&self.id));
+            let behind = self.waiting.len() as u32 - ahead - itself;
+            self.states.push(State { from: now, free: levels.free, down: levels.down, ahead, behind });
         }
     }
 }
@@ -215,6 +259,13 @@ struct Part {
     ahead: u32,
     /// Most jobs that waited and came later.
     behind: u32,
+    /// Most processors that were out.
+    #[serde(skip_serializing_if = "is_zero")]
+    most_down: Procs,
+}
+
+fn is_zero(procs: &Procs) -> bool {
+    *procs == 0
 }
 
 #[derive(Serialize, Debug)]
@@ -317,7 +368,11 @@ impl Part {
                 format!("up to {} waited before it and {behind} behind it", plural(u64::from(ahead), "job"))
             }
         };
-        format!("{free} free, {reason}; {queue}")
+        let down = match self.most_down {
+            0 => String::new(),
+            down => format!(", up to {} out", plural(u64::from(down), "processor")),
+        };
+        format!("{free} free{down}, {reason}; {queue}")
     }
 }
 

@@ -7,8 +7,8 @@ use super::message;
 use super::number::{NONE, count, duration, fixed, fixed_or, in_unit, minutes, percent, plural, speed};
 use crate::meta::{ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
 use drystone::metrics::{
-    Categorised, EXACT_LIMIT, Fairness, Measure, Metric, Precision, PromisesKept, Report, SearchEffort, Stalls,
-    Summary, Unit,
+    Categorised, Disruptions, EXACT_LIMIT, Fairness, Measure, Metric, Needs, Precision, PromisesKept, Report,
+    SearchEffort, Stalls, Summary, Unit,
 };
 use drystone_report::Timing;
 use std::fmt::Write;
@@ -30,6 +30,15 @@ pub(crate) fn determined(workload: &WorkloadMeta, policy: &PolicyMeta, experimen
     }
     if let Some(platform) = &experiment.platform {
         row.text("platform", &platform.hash);
+    }
+    if let Some(outages) = &experiment.outages {
+        row.text("outages", &outages.hash);
+    }
+    if let Some(circumstances) = &experiment.circumstances {
+        row.text("circumstances", &circumstances.hash);
+    }
+    if experiment.feedback {
+        row.text("feedback", true);
     }
     row.text("drystone", VERSION);
     row
@@ -58,7 +67,8 @@ pub(crate) fn figures(row: &mut Row, report: &Report, promises: PromisesKept) {
         row.number(name("total"), Some(excess.total));
         row.number(name("mean"), excess.mean);
     }
-    Metric::FIGURES.into_iter().for_each(|metric| add(row, metric));
+    let measured = |metric: &Metric| report.disruptions.is_some() || !metric.needs().contains(&Needs::Disruptions);
+    Metric::FIGURES.into_iter().filter(measured).for_each(|metric| add(row, metric));
 }
 
 /// How far percentiles and medians of these summaries may be from the truth, relatively; `None` where all are exact.
@@ -154,6 +164,9 @@ pub(crate) fn facts(
             format!("{} on average, {} at most{whose}", fixed_or(q.mean_waiting_jobs, 1), count(q.max_waiting_jobs)),
         ));
         facts.push(("loss of capacity", percent(q.loss_of_capacity, 1) + whose));
+    }
+    if let Some(disruptions) = &report.disruptions {
+        facts.extend(disrupted(disruptions));
     }
     if report.suspensions.total > 0 {
         facts.push((
@@ -256,13 +269,55 @@ fn fairness_text(fairness: &Fairness) -> String {
     text
 }
 
+/// What outages and circumstances did, for people.
+fn disrupted(disruptions: &Disruptions) -> Vec<(&'static str, String)> {
+    let d = disruptions;
+    let mut facts = Vec::new();
+    if d.down > 0.0 || d.hits > 0 {
+        facts.push(("capacity that was up", format!("{}, of which utilisations are", percent(d.capacity_up, 2))));
+        let hours = d.work_lost / 3_600.0;
+        facts.push((
+            "jobs hit by outages",
+            format!(
+                "{}: {} requeued, {} lost; {} processor-hours of work lost",
+                count(d.hits),
+                count(d.requeued),
+                count(d.lost),
+                fixed(hours, 1)
+            ),
+        ));
+    }
+    if d.held > 0 {
+        facts.push((
+            "wait since eligible",
+            format!(
+                "{} on average; {} held back for some time",
+                duration(d.eligible_wait.mean.unwrap_or(0.0)),
+                plural(d.held, "job")
+            ),
+        ));
+    }
+    if d.found > 0 {
+        facts.push(("running when it began", plural(d.found, "job")));
+    }
+    if d.left > 0 {
+        facts.push(("never eligible", plural(d.left, "job")));
+    }
+    facts
+}
+
 fn promises_text(promises: PromisesKept) -> String {
-    let PromisesKept { promised, broken, worst } = promises;
+    let PromisesKept { promised, broken, excused, worst } = promises;
+    let excuse = match excused {
+        0 => String::new(),
+        _ => format!("; {} more not kept because of outages or of jobs that came back", count(excused)),
+    };
     match worst {
         _ if promised == 0 => "none were made".to_string(),
+        None if excused > 0 => format!("{} made, none broken by the policy{excuse}", count(promised)),
         None => format!("{} made, all kept", count(promised)),
         Some(worst) => format!(
-            "{} made, {} broken, the worst by {}",
+            "{} made, {} broken, the worst by {}{excuse}",
             count(promised),
             count(broken),
             duration(worst.delay().as_f64())
@@ -276,8 +331,12 @@ pub(crate) fn counted(report: &Report) -> String {
     if t.kept == t.seen {
         return format!("all {}", count(t.seen));
     }
+    let found = match t.dropped_found {
+        0 => String::new(),
+        found => format!(", {} running when it began", count(found)),
+    };
     format!(
-        "{} of {}; left out: {} early, {} late, {} by status",
+        "{} of {}; left out: {} early, {} late, {} by status{found}",
         count(t.kept),
         count(t.seen),
         count(t.dropped_early),
@@ -318,6 +377,18 @@ pub(crate) fn determined_facts(workload: &WorkloadMeta, experiment: &ExperimentM
     }
     if let Some(platform) = &experiment.platform {
         facts.push(("platform", format!("{} ({})", platform.file, platform.hash)));
+    }
+    if let Some(outages) = &experiment.outages {
+        facts.push(("outages", format!("{} ({})", outages.file, outages.hash)));
+    }
+    if let Some(circumstances) = &experiment.circumstances {
+        facts.push(("circumstances", format!("{} ({})", circumstances.file, circumstances.hash)));
+    }
+    if experiment.feedback {
+        facts.push((
+            "feedback",
+            "jobs arrive when those that they depend on have ended, and their users have thought".to_string(),
+        ));
     }
     if experiment.each_month {
         facts.push(("months", "each simulated apart, from an empty machine, and trimmed by itself".to_string()));

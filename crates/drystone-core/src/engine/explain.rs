@@ -2,8 +2,8 @@
 
 mod told;
 
-use super::{Observer, Platform, Replay, Scheduler, Simulation, SimulationError};
-use crate::model::{Ended, Job, JobId, Procs, Span, Time, Workload, WorkloadError};
+use super::{Happenings, Observer, Platform, Replay, Scheduler, Simulation, SimulationError, Source};
+use crate::model::{Adopted, Ended, Job, JobId, Outages, Procs, Span, Time, Workload, WorkloadError};
 use crate::policy::{Moved, Why};
 use std::fmt;
 
@@ -20,6 +20,16 @@ pub enum Chapter {
         /// Processors free.
         free: Procs,
     },
+    /// It was here already when the simulation began.
+    Adopted(Adopted),
+    /// It was held back: not eligible yet, or kept from starting.
+    Held,
+    /// It may start again, or for the first time.
+    Released,
+    /// An outage hit it: it waits again, with nothing left of what it had run.
+    Requeued(Span),
+    /// An outage ended it for good, after it had run for so long.
+    Lost(Span),
     /// It was told where it is planned to start, and its latest start.
     Promised {
         /// Planned start.
@@ -59,6 +69,8 @@ pub struct Occasion {
     pub arrived: Vec<JobId>,
     /// Jobs that ended.
     pub ended: Vec<JobId>,
+    /// Whether processors went, came back or were announced to go.
+    pub outage: bool,
 }
 
 /// The story of one job: an observer of a simulation that writes down what happens to it.
@@ -104,7 +116,7 @@ impl Biography {
     /// Whether the job has ended or was withdrawn: nothing else will happen to it.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        matches!(self.chapters.last(), Some((_, Chapter::Ended(_) | Chapter::Cancelled)))
+        matches!(self.chapters.last(), Some((_, Chapter::Ended(_) | Chapter::Cancelled | Chapter::Lost(_))))
     }
 
     fn write(&mut self, now: Time, id: JobId, chapter: Chapter) {
@@ -150,6 +162,37 @@ impl Observer for Biography {
         }
     }
 
+    fn adopted(&mut self, now: Time, id: JobId, adopted: &Adopted) {
+        if id == self.id {
+            if let Adopted::Running { since, .. } = adopted {
+                self.start = Some(*since);
+            }
+            self.write(now, id, Chapter::Adopted(adopted.clone()));
+        }
+    }
+
+    fn held(&mut self, now: Time, id: JobId) {
+        self.write(now, id, Chapter::Held);
+    }
+
+    fn released(&mut self, now: Time, id: JobId) {
+        self.write(now, id, Chapter::Released);
+    }
+
+    fn requeued(&mut self, now: Time, id: JobId, _procs: Procs, ran: Span) {
+        self.write(now, id, Chapter::Requeued(ran));
+    }
+
+    fn lost(&mut self, ended: &Ended<'_>) {
+        self.write(ended.outcome.end, ended.id, Chapter::Lost(ended.outcome.ran));
+    }
+
+    fn capacity(&mut self, now: Time, _foreseen: bool) {
+        if self.here {
+            self.occasion(now).outage = true;
+        }
+    }
+
     fn started(&mut self, now: Time, id: JobId, why: Why) {
         if id == self.id {
             self.start = Some(now);
@@ -170,7 +213,7 @@ impl Observer for Biography {
             // A policy that plans anew may say at each pass what it has said before.
             let told = self.chapters.iter().rev().find_map(|(_, chapter)| match chapter {
                 Chapter::Promised { start, latest, .. } => Some(Some((*start, *latest))),
-                Chapter::Moved { .. } => Some(None),
+                Chapter::Moved { .. } | Chapter::Requeued(_) | Chapter::Held => Some(None),
                 _ => None,
             });
             if told.flatten() == Some((start, latest)) {
@@ -251,6 +294,7 @@ impl WhatIf {
     /// # Errors
     /// A change that is impossible on the machine.
     pub fn apply(self, workload: &Workload, id: JobId) -> Result<Workload, WorkloadError> {
+        let circumstances = workload.circumstances().cloned();
         let (machine, mut jobs, truth, provenance) = workload.clone().into_parts();
         if let Some(job) = jobs.get_mut(id.index()) {
             match self {
@@ -258,7 +302,56 @@ impl WhatIf {
                 WhatIf::Procs(procs) => job.procs = procs,
             }
         }
-        Workload::new(machine, jobs, truth, provenance)
+        let changed = Workload::new(machine, jobs, truth, provenance)?;
+        match circumstances {
+            None => Ok(changed),
+            Some(circumstances) => changed.with(circumstances),
+        }
+    }
+}
+
+/// Where a story takes place.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Stage<'a> {
+    /// What suspension costs.
+    pub platform: Platform,
+    /// Processors that are out.
+    pub outages: Option<&'a Outages>,
+    /// Whether jobs arrive upon the end of others.
+    pub feedback: bool,
+}
+
+impl Stage<'_> {
+    /// Simulates a workload until enough was seen.
+    ///
+    /// # Errors
+    /// See [`SimulationError`].
+    pub fn simulate<O: Observer>(
+        &self,
+        workload: &Workload,
+        scheduler: Scheduler,
+        observer: &mut O,
+        enough: impl Fn(&O) -> bool,
+    ) -> Result<(), SimulationError> {
+        let none = Outages::default();
+        let outages = self.outages.unwrap_or(&none);
+        if outages.is_empty() && workload.circumstances().is_none() {
+            return self.run(workload, scheduler, Replay::new(workload), observer, enough);
+        }
+        self.run(workload, scheduler, Happenings::new(workload, outages, self.feedback), observer, enough)
+    }
+
+    fn run<O: Observer>(
+        &self,
+        workload: &Workload,
+        scheduler: Scheduler,
+        source: impl Source,
+        observer: &mut O,
+        enough: impl Fn(&O) -> bool,
+    ) -> Result<(), SimulationError> {
+        let mut simulation = Simulation::new(workload.machine(), scheduler, source).on(&self.platform);
+        while !enough(observer) && simulation.step(observer)? {}
+        Ok(())
     }
 }
 
@@ -283,7 +376,7 @@ pub enum ExplainError {
     WhatIf(#[from] WorkloadError),
 }
 
-/// Simulates the workload on this platform and, once more each, with every change, under a fresh scheduler each time, and tells
+/// Simulates the workload on this stage and, once more each, with every change, under a fresh scheduler each time, and tells
 /// the story of one job. `also` watches every simulation. They go no further than the job: until it has ended, and with a change until
 /// it starts.
 ///
@@ -293,15 +386,13 @@ pub fn explain<'a>(
     workload: &'a Workload,
     id: JobId,
     scheduler: impl Fn() -> Scheduler,
-    platform: &Platform,
+    stage: &Stage<'_>,
     what_if: &[WhatIf],
     also: &mut impl Observer,
 ) -> Result<Explanation<'a>, ExplainError> {
     let mut simulate = |workload: &Workload, told: fn(&Biography) -> bool| -> Result<Biography, SimulationError> {
         let mut observer = (Biography::new(id, workload.machine().procs), &mut *also);
-        let simulation = Simulation::new(workload.machine(), scheduler(), Replay::new(workload));
-        let mut simulation = simulation.on(platform);
-        while !told(&observer.0) && simulation.step(&mut observer)? {}
+        stage.simulate(workload, scheduler(), &mut observer, |observer| told(&observer.0))?;
         Ok(observer.0)
     };
     let story = simulate(workload, Biography::is_over)?;
@@ -340,8 +431,9 @@ impl Explanation<'_> {
 
     fn occasion(&self, when: &Occasion) -> String {
         let said = |what: &str, ids: &[JobId]| (!ids.is_empty()).then(|| format!("{what} {}", self.numbers(ids)));
+        let outage = when.outage.then(|| "an outage".to_string());
         let parts: Vec<String> =
-            [said("arrival of", &when.arrived), said("end of", &when.ended)].into_iter().flatten().collect();
+            [said("arrival of", &when.arrived), said("end of", &when.ended), outage].into_iter().flatten().collect();
         if parts.is_empty() { String::new() } else { format!(" (upon {})", parts.join(", ")) }
     }
 
@@ -351,6 +443,18 @@ impl Explanation<'_> {
             Chapter::Arrived { waiting, running, free } => {
                 format!("arrives; just before, {waiting} jobs waited, {running} ran, {free} processors were free")
             }
+            Chapter::Adopted(adopted) => match adopted {
+                Adopted::Running { since, .. } => format!("is here already: it runs since {since}"),
+                Adopted::Suspended { ran, .. } => format!("is here already, suspended after {ran} s"),
+                Adopted::Held => "is here already, held back".to_string(),
+                Adopted::Waiting => "is here already: it waits".to_string(),
+            },
+            Chapter::Held => "may not start yet".to_string(),
+            Chapter::Released => "may start from now on".to_string(),
+            Chapter::Requeued(ran) => {
+                format!("is hit by an outage and waits again: the {ran} s that it had run are lost")
+            }
+            Chapter::Lost(ran) => format!("is ended by an outage after {ran} s"),
             Chapter::Promised { start, latest, when } => {
                 format!("is planned to start at {start}{}{}", bound(*start, Some(*latest)), self.occasion(when))
             }

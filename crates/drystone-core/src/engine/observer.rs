@@ -1,6 +1,6 @@
 //! Those who watch a simulation: metrics, recorders, tests.
 
-use crate::model::{Ended, JobId, ProcSet, Procs, Span, Time};
+use crate::model::{Adopted, Ended, JobId, ProcSet, Procs, Span, Time};
 use crate::policy::{Gauge, Moved, Why};
 
 /// The state of the machine between two instants.
@@ -19,6 +19,8 @@ pub struct Levels {
     pub suspended: u32,
     /// Processors that they need.
     pub suspended_procs: u64,
+    /// Processors that are out, without those of jobs that still run on them.
+    pub down: Procs,
 }
 
 impl Levels {
@@ -110,6 +112,31 @@ pub trait Observer {
     #[inline]
     fn noted(&mut self, _now: Time, _gauge: Gauge, _value: i64) {}
 
+    /// A job is here already at the first instant, which begins with jobs that run and wait: told after [`Observer::arrived`].
+    #[inline]
+    fn adopted(&mut self, _now: Time, _id: JobId, _adopted: &Adopted) {}
+
+    /// A waiting job is held back: it may not start until it is released.
+    #[inline]
+    fn held(&mut self, _now: Time, _id: JobId) {}
+
+    /// A job that was held back waits again.
+    #[inline]
+    fn released(&mut self, _now: Time, _id: JobId) {}
+
+    /// A running or suspended job has lost its processors, so many, and waits again; nothing is left of what it ran.
+    #[inline]
+    fn requeued(&mut self, _now: Time, _id: JobId, _procs: Procs, _ran: Span) {}
+
+    /// A job has ended for good because the machine failed under it: it got less than its due.
+    #[inline]
+    fn lost(&mut self, _ended: &Ended<'_>) {}
+
+    /// Processors have gone, have come back, or were announced to go. `foreseen` says whether all of it was known before: then no plan
+    /// has to change.
+    #[inline]
+    fn capacity(&mut self, _now: Time, _foreseen: bool) {}
+
     /// All events of an instant were handled and all actions carried out; these levels hold until the next instant.
     #[inline]
     fn settled(&mut self, _now: Time, _levels: Levels) {}
@@ -169,6 +196,30 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.noted(now, gauge, value);
         self.1.noted(now, gauge, value);
     }
+    fn adopted(&mut self, now: Time, id: JobId, adopted: &Adopted) {
+        self.0.adopted(now, id, adopted);
+        self.1.adopted(now, id, adopted);
+    }
+    fn held(&mut self, now: Time, id: JobId) {
+        self.0.held(now, id);
+        self.1.held(now, id);
+    }
+    fn released(&mut self, now: Time, id: JobId) {
+        self.0.released(now, id);
+        self.1.released(now, id);
+    }
+    fn requeued(&mut self, now: Time, id: JobId, procs: Procs, ran: Span) {
+        self.0.requeued(now, id, procs, ran);
+        self.1.requeued(now, id, procs, ran);
+    }
+    fn lost(&mut self, ended: &Ended<'_>) {
+        self.0.lost(ended);
+        self.1.lost(ended);
+    }
+    fn capacity(&mut self, now: Time, foreseen: bool) {
+        self.0.capacity(now, foreseen);
+        self.1.capacity(now, foreseen);
+    }
     fn settled(&mut self, now: Time, levels: Levels) {
         self.0.settled(now, levels);
         self.1.settled(now, levels);
@@ -213,6 +264,24 @@ impl<O: Observer> Observer for &mut O {
     fn noted(&mut self, now: Time, gauge: Gauge, value: i64) {
         (**self).noted(now, gauge, value);
     }
+    fn adopted(&mut self, now: Time, id: JobId, adopted: &Adopted) {
+        (**self).adopted(now, id, adopted);
+    }
+    fn held(&mut self, now: Time, id: JobId) {
+        (**self).held(now, id);
+    }
+    fn released(&mut self, now: Time, id: JobId) {
+        (**self).released(now, id);
+    }
+    fn requeued(&mut self, now: Time, id: JobId, procs: Procs, ran: Span) {
+        (**self).requeued(now, id, procs, ran);
+    }
+    fn lost(&mut self, ended: &Ended<'_>) {
+        (**self).lost(ended);
+    }
+    fn capacity(&mut self, now: Time, foreseen: bool) {
+        (**self).capacity(now, foreseen);
+    }
     fn settled(&mut self, now: Time, levels: Levels) {
         (**self).settled(now, levels);
     }
@@ -255,6 +324,24 @@ impl<O: Observer> Observer for Option<O> {
     }
     fn noted(&mut self, now: Time, gauge: Gauge, value: i64) {
         self.iter_mut().for_each(|o| o.noted(now, gauge, value));
+    }
+    fn adopted(&mut self, now: Time, id: JobId, adopted: &Adopted) {
+        self.iter_mut().for_each(|o| o.adopted(now, id, adopted));
+    }
+    fn held(&mut self, now: Time, id: JobId) {
+        self.iter_mut().for_each(|o| o.held(now, id));
+    }
+    fn released(&mut self, now: Time, id: JobId) {
+        self.iter_mut().for_each(|o| o.released(now, id));
+    }
+    fn requeued(&mut self, now: Time, id: JobId, procs: Procs, ran: Span) {
+        self.iter_mut().for_each(|o| o.requeued(now, id, procs, ran));
+    }
+    fn lost(&mut self, ended: &Ended<'_>) {
+        self.iter_mut().for_each(|o| o.lost(ended));
+    }
+    fn capacity(&mut self, now: Time, foreseen: bool) {
+        self.iter_mut().for_each(|o| o.capacity(now, foreseen));
     }
     fn settled(&mut self, now: Time, levels: Levels) {
         self.iter_mut().for_each(|o| o.settled(now, levels));

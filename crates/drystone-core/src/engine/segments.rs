@@ -1,7 +1,7 @@
 //! When and where each job ran: data for a Gantt chart that shows suspensions.
 
 use super::Observer;
-use crate::model::{Ended, JobId, ProcSet, Procs, Time};
+use crate::model::{Adopted, Ended, JobId, ProcSet, Procs, Span, Time};
 use crate::policy::Why;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -21,14 +21,40 @@ pub struct Segment {
     pub procs: Procs,
     /// Which processors, where the policy names them.
     pub on: Option<ProcSet>,
-    /// Whether the job was suspended then; otherwise it ended.
-    pub suspended: bool,
+    /// What became of the job then.
+    pub then: Then,
+}
+
+/// What became of a job at the end of a segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Then {
+    /// It ended.
+    Ended,
+    /// It was suspended.
+    Suspended,
+    /// An outage hit it, and it waited again.
+    Requeued,
+    /// An outage ended it for good.
+    Lost,
+}
+
+impl Then {
+    /// The word for it in files.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Then::Ended => "ended",
+            Then::Suspended => "suspended",
+            Then::Requeued => "requeued",
+            Then::Lost => "lost",
+        }
+    }
 }
 
 /// Records the segments of all jobs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Segments {
-    /// Of jobs that have ended, in the order of their ends.
+    /// Of jobs that have ended, or were lost, in the order of their ends.
     pub list: Vec<Segment>,
     open: BTreeMap<JobId, Vec<Part>>,
 }
@@ -36,14 +62,14 @@ pub struct Segments {
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Part {
     start: Time,
-    end: Option<Time>,
+    end: Option<(Time, Then)>,
     on: Option<ProcSet>,
 }
 
 impl Segments {
     /// Writes the segments as CSV with the columns `job_id,start,end,procs,processors,then`, in order of arrival and time.
-    /// `processors` is a list of ranges, such as `"0-3,7"`, empty where the policy only counts; `then` is `suspended` or
-    /// `ended`.
+    /// `processors` is a list of ranges, such as `"0-3,7"`, empty where the policy only counts; `then` is `suspended`,
+    /// `requeued`, `lost` or `ended`.
     ///
     /// # Errors
     /// Those of the writer.
@@ -51,18 +77,36 @@ impl Segments {
         writeln!(to, "job_id,start,end,procs,processors,then")?;
         let mut list: Vec<&Segment> = self.list.iter().collect();
         list.sort_by_key(|s| (s.job, s.start, s.end));
-        for Segment { number, start, end, procs, on, suspended, .. } in list {
+        for Segment { number, start, end, procs, on, then, .. } in list {
             write!(to, "{number},{start},{end},{procs},")?;
             if let Some(on) = on {
                 write!(to, "\"{on}\"")?;
             }
-            writeln!(to, ",{}", if *suspended { "suspended" } else { "ended" })?;
+            writeln!(to, ",{}", then.word())?;
         }
         Ok(())
     }
 
     fn begin(&mut self, now: Time, id: JobId, on: Option<ProcSet>) {
         self.open.entry(id).or_default().push(Part { start: now, end: None, on });
+    }
+
+    /// The segment at work ends.
+    fn close(&mut self, now: Time, id: JobId, then: Then) {
+        if let Some(part) = self.open.get_mut(&id).and_then(|parts| parts.last_mut())
+            && part.end.is_none()
+        {
+            part.end = Some((now, then));
+        }
+    }
+
+    /// The job is over.
+    fn record(&mut self, ended: &Ended<'_>, last: Then) {
+        for Part { start, end, on } in self.open.remove(&ended.id).unwrap_or_default() {
+            let (end, then) = end.unwrap_or((ended.outcome.end, last));
+            let (job, number, procs) = (ended.id, ended.truth.number, ended.job.procs);
+            self.list.push(Segment { job, number, start, end, procs, on, then });
+        }
     }
 }
 
@@ -80,9 +124,21 @@ impl Observer for Segments {
     }
 
     fn suspended(&mut self, now: Time, id: JobId) {
-        if let Some(part) = self.open.get_mut(&id).and_then(|parts| parts.last_mut()) {
-            part.end = Some(now);
+        self.close(now, id, Then::Suspended);
+    }
+
+    fn adopted(&mut self, _now: Time, id: JobId, adopted: &Adopted) {
+        if let Adopted::Running { since, on } = adopted {
+            self.begin(*since, id, on.clone());
         }
+    }
+
+    fn requeued(&mut self, now: Time, id: JobId, _procs: Procs, _ran: Span) {
+        self.close(now, id, Then::Requeued);
+    }
+
+    fn lost(&mut self, ended: &Ended<'_>) {
+        self.record(ended, Then::Lost);
     }
 
     fn resumed(&mut self, now: Time, id: JobId) {
@@ -95,16 +151,6 @@ impl Observer for Segments {
     }
 
     fn ended(&mut self, ended: &Ended<'_>) {
-        for Part { start, end, on } in self.open.remove(&ended.id).unwrap_or_default() {
-            self.list.push(Segment {
-                job: ended.id,
-                number: ended.truth.number,
-                start,
-                end: end.unwrap_or(ended.outcome.end),
-                procs: ended.job.procs,
-                on,
-                suspended: end.is_some(),
-            });
-        }
+        self.record(ended, Then::Ended);
     }
 }

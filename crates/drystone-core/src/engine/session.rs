@@ -16,7 +16,8 @@ use crate::parts::{Running, RunningSet};
 use crate::policy::{Actions, Entry, Event, Known, Pass, Phase, Policy, Stopwatch, View, World};
 use crate::snapshot::{self, Contents, SnapshotError};
 use capacity::Capacity;
-pub use news::{Adopted, How, NewsError, ProposalError};
+use news::Beyond;
+pub use news::{NewsError, ProposalError};
 use origin::Origin;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,6 +38,19 @@ impl Scheduler {
     #[must_use]
     pub fn new(policy: Box<dyn Policy>) -> Scheduler {
         Scheduler { policy, forecast: Forecast::default(), pass: Pass::Instant }
+    }
+
+    /// Whether it can be told of news: the policy [hears](crate::policy::Policy::hears) of it, and makes its passes as a live
+    /// machine does.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn check_hears(&self) -> Result<(), NewsError> {
+        match (self.policy.hears(), self.pass) {
+            (false, _) => Err(NewsError::Unheard),
+            (true, Pass::Pyss) => Err(NewsError::Pyss),
+            (true, Pass::Instant | Pass::Event) => Ok(()),
+        }
     }
 }
 
@@ -128,6 +142,8 @@ struct State {
     held: u32,
     /// Whether every running job has named processors.
     names: bool,
+    /// Whether running jobs hold processors that go when they end; only where losses are counted.
+    draining: bool,
     /// Losses of processors, once there was one.
     capacity: Option<Box<Capacity>>,
     /// Suspended jobs that the policy knows nothing of: somebody else suspended them and lets them go on.
@@ -138,6 +154,8 @@ struct State {
     reserves: bool,
     /// Running jobs that were killed; the machine has not said yet that they have ended.
     killed: Vec<JobId>,
+    /// What happened to jobs that are here beyond waiting and running.
+    beyond: BTreeMap<JobId, Beyond>,
     /// The later predictions of jobs whose prediction changed.
     changes: Changes,
     /// Jobs that wait or run, by user; kept only where history changes predictions already made.
@@ -201,11 +219,13 @@ impl Session {
             named_busy: ProcSet::new(),
             held: 0,
             names: false,
+            draining: false,
             capacity: None,
             foreign: BTreeSet::new(),
             lagging: false,
             reserves: false,
             killed: Vec::new(),
+            beyond: BTreeMap::new(),
             changes: Changes::default(),
             of_user: ByUser::default(),
         };
@@ -734,6 +754,9 @@ impl Session {
         }
         self.s.world.oldest = oldest;
         self.s.world.jobs.forget_before(oldest);
+        if !self.s.beyond.is_empty() {
+            self.s.beyond = self.s.beyond.split_off(&oldest);
+        }
         Some(oldest)
     }
 
@@ -771,6 +794,9 @@ impl State {
 
     #[inline]
     fn unname(&mut self, id: JobId) {
+        if self.draining {
+            self.refresh();
+        }
         if !self.world.named.is_empty()
             && let Some(set) = self.world.named.remove(&id)
         {

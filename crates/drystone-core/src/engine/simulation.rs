@@ -1,14 +1,18 @@
 //! The loop: a simulated machine that runs jobs as long as they really take, and asks the scheduler at every event.
 
+mod machine;
+mod news;
+
 use super::ends::{End, Ends};
 use super::observer::Observer;
 use super::platform::{Platform, Transfer};
-use super::session::{Scheduler, Session, Violation};
+use super::session::{NewsError, Scheduler, Session, Violation};
 use super::source::{Incoming, Source};
 use crate::model::{Ended, Job, JobId, Machine, ProcSet, Span, Time, Truth, Window};
 use crate::parts::Running;
-use crate::policy::{Action, Actions, Entry, Pass, Phase, Placement};
+use crate::policy::{Actions, Moved, Pass};
 use crate::snapshot::{self, Contents, SnapshotError};
+use machine::Deed;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -100,6 +104,8 @@ struct Saved {
     state: State,
     session: Vec<u8>,
     position: u64,
+    /// What the source keeps beside its position.
+    memory: Vec<u8>,
 }
 
 /// So many suspensions of one job, where they cost time, are not going to lead anywhere.
@@ -140,6 +146,26 @@ pub enum SimulationError {
         index: u32,
         /// What is wrong.
         problem: String,
+    },
+    /// The policy cannot be told what happens.
+    #[error(transparent)]
+    News(#[from] NewsError),
+    /// Nothing will ever happen again, and too few processors are up for the jobs that wait.
+    #[error(
+        "{waiting} jobs wait for ever: only {up} of {procs} processors are up in the end, and job {first} needs {needs}; give the outages \
+         an end, or leave out such jobs"
+    )]
+    TooFew {
+        /// Jobs that never started.
+        waiting: u32,
+        /// Processors that are up.
+        up: u32,
+        /// Processors of the machine.
+        procs: u32,
+        /// One of the jobs, in the order of arrival from 0.
+        first: JobId,
+        /// How many processors it needs.
+        needs: u32,
     },
     /// Actions from outside were given where no pass is due.
     #[error("actions were given where no pass is due; call `next_pass` first, and once more after the last action")]
@@ -205,6 +231,12 @@ impl<S: Source> Simulation<S> {
     pub fn with_threads(mut self, threads: u32) -> Simulation<S> {
         self.session.employ(threads);
         self
+    }
+
+    /// Its source, as it is now.
+    #[must_use]
+    pub fn into_source(self) -> S {
+        self.source
     }
 
     /// The present: the instant that was handled last.
@@ -315,7 +347,7 @@ impl<S: Source> Simulation<S> {
             return Err(SimulationError::NoPass);
         }
         self.s.at = At::Acted;
-        let mut deed = Deed { s: &mut self.s, transfer: self.transfer.as_ref(), thrashing: None };
+        let mut deed = Deed { source: &self.source, s: &mut self.s, transfer: self.transfer.as_ref(), thrashing: None };
         self.session.act_with(actions, |session, at| deed.carried_out(session, at, observer))?;
         deed.thrashing.map_or(Ok(()), Err)
     }
@@ -338,6 +370,9 @@ impl<S: Source> Simulation<S> {
     fn reach<O: Observer>(&mut self, observer: &mut O) -> Result<Reached, SimulationError> {
         if O::NOTES && !self.session.is_listened_to() {
             self.session.listen();
+        }
+        if S::NEWS {
+            self.open(observer)?;
         }
         let end = self.next_end();
         let mut deadline = self.session.next_deadline();
@@ -377,7 +412,8 @@ impl<S: Source> Simulation<S> {
     /// # Errors
     /// Where serde fails.
     pub fn save(&self) -> Result<Vec<u8>, SnapshotError> {
-        let saved = Saved { state: self.s.clone(), session: self.session.save()?, position: self.source.position() };
+        let (position, memory) = (self.source.position(), self.source.memory()?);
+        let saved = Saved { state: self.s.clone(), session: self.session.save()?, position, memory };
         snapshot::write(Contents::Simulation, &saved)
     }
 
@@ -390,6 +426,7 @@ impl<S: Source> Simulation<S> {
         let saved: Saved = snapshot::read(Contents::Simulation, bytes)?;
         self.session.load(&saved.session)?;
         self.source.seek(saved.position);
+        self.source.recall(&saved.memory)?;
         self.s = saved.state;
         Ok(())
     }
@@ -419,6 +456,11 @@ impl<S: Source> Simulation<S> {
         }
         if self.idle() {
             return Ok(());
+        }
+        if S::NEWS
+            && let Some(few) = self.too_few()
+        {
+            return Err(few);
         }
         Err(SimulationError::Starved {
             waiting: self.session.waiting(),
@@ -474,6 +516,8 @@ impl<S: Source> Simulation<S> {
         if deadline <= now {
             decide |= self.session.expire(now);
         }
+        // Upon an end others may arrive.
+        let arrival = if S::NEWS { self.s.next_arrival } else { arrival };
         if arrival == now {
             while self.s.next_arrival == now {
                 decide |= self.receive(now, observer);
@@ -548,7 +592,8 @@ impl<S: Source> Simulation<S> {
     fn end_one<O: Observer>(&mut self, now: Time, observer: &mut O) {
         let Some(next) = self.s.ends.pop() else { return };
         let id = next.job();
-        let ran = self.session.end(now, id);
+        let ran =
+            if S::NEWS { self.session.ended(now, id, self.source.how(id), None) } else { self.session.end(now, id) };
         debug_assert!(ran, "job {id} ends at {now} but does not run");
         debug_assert_eq!(self.session.entry(id).ran, self.s.due(id), "run time received is the run time due");
         if O::ENDS {
@@ -560,6 +605,9 @@ impl<S: Source> Simulation<S> {
             self.s.overhead.remove(&id);
         }
         self.s.gone |= id == self.session.oldest();
+        if S::NEWS {
+            self.tell_gone(now, id);
+        }
     }
 
     #[inline]
@@ -568,7 +616,8 @@ impl<S: Source> Simulation<S> {
         let outcome = self.session.outcome_with(id, overhead);
         let truth = &self.s.truth[id];
         debug_assert_eq!(outcome.ran, truth.run, "run time received is the run time due");
-        observer.ended(&Ended { id, job: self.session.job(id), truth, outcome: &outcome });
+        let place = self.source.place(id);
+        observer.ended(&Ended { id: place, job: self.session.job(id), truth, outcome: &outcome });
     }
 
     #[inline]
@@ -603,18 +652,21 @@ impl<S: Source> Simulation<S> {
                 let oracle = self.session.clairvoyant().then_some(truth.run);
                 self.s.truth.push(truth.clone());
                 let id = self.session.admit(now, job, oracle);
-                observer.arrived(now, id);
+                observer.arrived(now, self.source.place(id));
                 true
             }
             Some(Incoming::Cancel(id)) => {
                 let was_here = self.session.cancel(now, id);
                 if was_here {
-                    self.s.gone |= id == self.session.oldest();
                     self.withdraw(now, id, observer);
                 } else {
                     self.s.cut(&self.session, now, id);
                 }
                 was_here
+            }
+            Some(other) => {
+                let news = other.into();
+                self.take_news(now, news, observer)
             }
             None => {
                 let problem = format!("was to come at {now}, and there is none");
@@ -626,9 +678,13 @@ impl<S: Source> Simulation<S> {
 
     /// A job that waited to start or to go on was withdrawn. What it has received is all it got.
     fn withdraw<O: Observer>(&mut self, now: Time, id: JobId, observer: &mut O) {
+        self.s.gone |= id == self.session.oldest();
+        if S::NEWS {
+            self.tell_gone(now, id);
+        }
         let entry = self.session.entry(id);
         if entry.suspensions == 0 {
-            observer.cancelled(now, id);
+            observer.cancelled(now, self.source.place(id));
             self.session.drop_changes(id);
             return;
         }
@@ -643,152 +699,14 @@ impl<S: Source> Simulation<S> {
 
     #[inline]
     fn decide(&mut self, now: Time, observer: &mut impl Observer) -> Result<(), SimulationError> {
-        let mut deed = Deed { s: &mut self.s, transfer: self.transfer.as_ref(), thrashing: None };
+        let mut deed = Deed { source: &self.source, s: &mut self.s, transfer: self.transfer.as_ref(), thrashing: None };
         self.session.decide_with(now, |session, at| deed.carried_out(session, at, observer))?;
         let thrashing = deed.thrashing;
         for moved in self.session.actions().moves() {
-            observer.moved(now, moved);
+            let place = |job| self.source.place(job);
+            observer.moved(now, &Moved { job: place(moved.job), favour: moved.favour.map(place), ..*moved });
         }
         thrashing.map_or(Ok(()), Err)
-    }
-}
-
-/// What actions lead to on the machine.
-struct Deed<'a> {
-    s: &'a mut State,
-    transfer: Option<&'a Transfer>,
-    thrashing: Option<SimulationError>,
-}
-
-impl Deed<'_> {
-    /// An action has been carried out in the session's table.
-    #[inline(always)]
-    fn carried_out(&mut self, session: &mut Session, at: usize, observer: &mut impl Observer) {
-        let s = &mut *self.s;
-        let now = s.now;
-        match session.actions().list()[at] {
-            Action::Start { job, why, on } => {
-                if !s.writing.is_empty() {
-                    s.wait_for_writers(session, now, job);
-                }
-                let end = now + s.due(job);
-                s.push_end(end, job);
-                observer.started(now, job, why);
-                if on != Placement::Any
-                    && let Some(set) = session.named(job)
-                {
-                    observer.placed(now, job, set);
-                }
-            }
-            Action::Resume(job) | Action::ResumeOn { job, .. } => {
-                s.wait_for_writers(session, now, job);
-                if let Some(end) = s.end_of(session, job) {
-                    s.push_end(end, job);
-                }
-                observer.resumed(now, job);
-                if let (Action::ResumeOn { .. }, Some(set)) = (session.actions().list()[at], session.named(job)) {
-                    observer.placed(now, job, set);
-                }
-            }
-            Action::Suspend(job) => {
-                self.suspended(session, job);
-                observer.suspended(now, job);
-            }
-            Action::Kill(job) => s.cut(session, now, job),
-            Action::Reserve { job, start, latest } => observer.reserved(now, job, start, latest),
-            Action::Repredict { job, prediction } => observer.repredicted(now, job, prediction),
-            Action::Note { gauge, value } => observer.noted(now, gauge, value),
-        }
-    }
-
-    fn suspended(&mut self, session: &Session, job: JobId) {
-        self.s.stale = true;
-        if let Some(transfer) = self.transfer {
-            self.s.charge(session, transfer, self.s.now, job);
-            if session.known(job).is_some_and(|e| e.suspensions > THRASHING) {
-                let submit = session.view().job(job).submit;
-                self.thrashing = Some(SimulationError::Thrashing { job, submit });
-            }
-        }
-    }
-}
-
-impl State {
-    /// When a running job ends if it goes on running.
-    fn end_of(&self, session: &Session, id: JobId) -> Option<Time> {
-        let entry = session.known(id).filter(|e| e.phase == Phase::Running)?;
-        Some(self.end_if_running(id, entry))
-    }
-
-    #[inline]
-    fn end_if_running(&self, id: JobId, entry: &Entry) -> Time {
-        entry.segment + (self.due(id) - entry.ran)
-    }
-
-    /// How long a job needs its processors in all.
-    #[inline]
-    fn due(&self, id: JobId) -> Span {
-        let run = self.truth[id].run;
-        if self.overhead.is_empty() { run } else { run + self.overhead.get(&id).copied().unwrap_or(Span::ZERO) }
-    }
-
-    fn add_overhead(&mut self, id: JobId, time: Span) {
-        if time > Span::ZERO {
-            let sum = self.overhead.entry(id).or_default();
-            *sum += time;
-        }
-    }
-
-    /// A job was suspended: its memory is written now, and read when it goes on.
-    fn charge(&mut self, session: &Session, transfer: &Transfer, now: Time, id: JobId) {
-        let once = transfer.once(session.job(id), &self.truth[id]);
-        if transfer.pays_read() {
-            self.add_overhead(id, once);
-        }
-        match session.named(id).filter(|_| transfer.busy) {
-            _ if !transfer.pays_write() => {}
-            Some(set) => self.writing.push((now + once, set.clone())),
-            None => self.add_overhead(id, once),
-        }
-    }
-
-    /// A job has its processors, but begins when the memory of those who left them is written.
-    fn wait_for_writers(&mut self, session: &Session, now: Time, id: JobId) {
-        self.writing.retain(|&(until, _)| until > now);
-        let Some(set) = session.named(id) else { return };
-        let on_them = self.writing.iter().filter(|(_, writer)| !writer.is_disjoint(set));
-        if let Some(until) = on_them.map(|&(until, _)| until).max() {
-            self.add_overhead(id, until - now);
-        }
-    }
-
-    /// Lets a running job end now: what it has received is all it will get.
-    fn cut(&mut self, session: &Session, now: Time, id: JobId) {
-        let Some(entry) = session.known(id).filter(|e| e.phase == Phase::Running) else { return };
-        self.keep_received(id, entry.ran + (now - entry.segment));
-        self.stale = true;
-        self.ends.push(End::new(now, 0, id));
-    }
-
-    /// A job gets no more time on its processors than this.
-    fn keep_received(&mut self, id: JobId, received: Span) {
-        let overhead = self.overhead.get(&id).copied().unwrap_or(Span::ZERO).min(received);
-        if overhead > Span::ZERO {
-            self.overhead.insert(id, overhead);
-        }
-        self.truth[id].run = received - overhead;
-    }
-
-    #[inline]
-    fn push_end(&mut self, end: Time, job: JobId) {
-        let rank = match &mut self.starts {
-            None => 0,
-            Some(starts) => {
-                *starts += 1;
-                *starts
-            }
-        };
-        self.ends.push(End::new(end, rank, job));
     }
 }
 

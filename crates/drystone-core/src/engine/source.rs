@@ -1,6 +1,8 @@
 //! Where arrivals come from.
 
-use crate::model::{Job, JobId, Time, Truth, Workload};
+use crate::model::{Adopted, Hit, How, Job, JobId, ProcSet, Time, Truth, Workload};
+use crate::policy::Loss;
+use crate::snapshot::SnapshotError;
 
 /// Something that comes in from outside.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -10,6 +12,44 @@ pub enum Incoming<'a> {
     Submit(&'a Job, &'a Truth),
     /// A job is withdrawn by its user.
     Cancel(JobId),
+    /// A job is withdrawn unless it has started: then it runs as long as it does.
+    Withdraw(JobId),
+    /// A job that was here before the first instant.
+    Adopt(&'a Job, &'a Truth, &'a Adopted),
+    /// A waiting job is held back.
+    Hold(JobId),
+    /// A job that was held back waits again.
+    Release(JobId),
+    /// Processors go, come back, or are announced to go.
+    Capacity(Turn<'a>),
+    /// Nothing, but a pass is due.
+    Look,
+    /// Nothing.
+    Nothing,
+}
+
+/// What is known of processors that are out or will be, from now on.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Turn<'a> {
+    /// All that are out or announced, as a [`Session`](super::Session) is told.
+    pub losses: &'a [Loss],
+    /// Outages that begin now.
+    pub strokes: &'a [Stroke],
+    /// Whether it was known before that all of this would happen now.
+    pub foreseen: bool,
+}
+
+/// An outage begins.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stroke {
+    /// Its processors.
+    pub on: ProcSet,
+    /// What becomes of the jobs on them.
+    pub hit: Hit,
+    /// Whether it was announced.
+    pub foreseen: bool,
+    /// Whether they are drained for good: a suspended job that waits for them would wait for ever.
+    pub for_good: bool,
 }
 
 /// A stream of arrivals and cancellations in order of time: a log, a generator, a live cluster.
@@ -17,7 +57,13 @@ pub enum Incoming<'a> {
 /// Jobs are numbered in the order in which they come. Each must be possible on the machine, as those of a
 /// [`Workload`] are, and come at its submit time; the simulation refuses others
 /// ([`SimulationError::Impossible`](super::SimulationError::Impossible)).
+///
+/// One that sends more than arrivals and cancellations says so ([`Source::NEWS`]) and has the other methods, too; a policy that does
+/// not [hear](crate::policy::Policy::hears) of news cannot be simulated with it.
 pub trait Source {
+    /// Whether it sends more than arrivals and cancellations, or listens to what becomes of jobs.
+    const NEWS: bool = false;
+
     /// When the next one comes, within ±2⁴⁰ s and not before the last; `None` after the last.
     fn peek(&self) -> Option<Time>;
 
@@ -33,6 +79,46 @@ pub trait Source {
     /// Whether all jobs are known to be possible: then nobody looks at each of them.
     fn is_checked(&self) -> bool {
         false
+    }
+
+    /// What it has to keep beside its position to go on from there.
+    ///
+    /// # Errors
+    /// Where serde fails.
+    fn memory(&self) -> Result<Vec<u8>, SnapshotError> {
+        Ok(Vec::new())
+    }
+
+    /// Goes on from what it kept.
+    ///
+    /// # Errors
+    /// Bytes that are no such memory.
+    fn recall(&mut self, _memory: &[u8]) -> Result<(), SnapshotError> {
+        Ok(())
+    }
+
+    /// The first instant, as long as what was here before has not been told.
+    fn first(&self) -> Option<Time> {
+        None
+    }
+
+    /// What was here before the first instant, one after the other: processors that are out, jobs.
+    fn opening(&mut self) -> Option<Incoming<'_>> {
+        None
+    }
+
+    /// A job has gone: it has ended, was withdrawn or lost.
+    fn gone(&mut self, _now: Time, _id: JobId) {}
+
+    /// How a job ends that runs to its end.
+    fn how(&self, _id: JobId) -> How {
+        How::Completed
+    }
+
+    /// Which job that is for those who watch, where jobs arrive in another order than they are known in.
+    #[inline]
+    fn place(&self, id: JobId) -> JobId {
+        id
     }
 }
 

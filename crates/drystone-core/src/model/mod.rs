@@ -3,16 +3,20 @@
 //! Two worlds are kept apart by type. [`Job`] is what a scheduler may know of a job; [`Truth`] is what only the
 //! simulated (or real) machine knows: how long the job will actually run. Nothing that a policy can reach holds a `Truth`.
 
+mod circumstances;
 mod job;
+mod outage;
 mod outcome;
 mod procset;
 mod time;
 mod window;
 mod workload;
 
+pub use circumstances::{Adopted, After, CircumstanceError, Circumstances, How, Then, Throttle, Withdrawal};
 pub use job::{Job, JobId, Procs, Status, Truth, UNKNOWN};
+pub use outage::{Field as OutageField, Hit, Outage, OutageError, Outages, Which};
 pub use outcome::{Ended, Outcome};
-pub use procset::ProcSet;
+pub use procset::{ProcSet, ProcSetError};
 pub use time::{Span, Time};
 pub(crate) use window::Window;
 pub(crate) use workload::FURTHEST;

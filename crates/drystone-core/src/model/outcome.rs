@@ -4,9 +4,9 @@ use super::{Job, JobId, Span, Time, Truth};
 use serde::{Deserialize, Serialize};
 
 /// What became of one job: everything a metric may want to know when the job has ended.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub struct Outcome {
-    /// First start.
+    /// First start; where it was requeued, the first since.
     pub start: Time,
     /// End of its last run segment.
     pub end: Time,
@@ -30,6 +30,14 @@ pub struct Outcome {
     /// Accuracy of its predictions over its life, each weighted by the time it was in force from submit to end (spec of
     /// Tsafrir et al. 2007, section 3.3): 1 is perfect. `None` where predictions were not recorded.
     pub accuracy: Option<f64>,
+    /// How often it was sent back to wait with nothing left of what it had run. Its start is that of the last attempt.
+    pub requeues: u32,
+    /// What it had run in the attempts before the last.
+    pub lost: Span,
+    /// For how long it was held back: not eligible, or held.
+    pub held: Span,
+    /// What it had run when it was first heard of, where it was running or suspended then already.
+    pub found: Option<Span>,
 }
 
 impl Outcome {
@@ -58,6 +66,12 @@ impl Ended<'_> {
     #[must_use]
     pub fn wait(&self) -> Span {
         self.response() - self.outcome.ran
+    }
+
+    /// Time not running while it might have been started or gone on: the wait without the time in which it was held back.
+    #[must_use]
+    pub fn eligible_wait(&self) -> Span {
+        self.wait() - self.outcome.held
     }
 
     /// Turnaround: `end − submit`.

@@ -4,6 +4,7 @@ use super::Procs;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;
+use std::str::FromStr;
 
 /// A set of processors, as disjoint ranges in ascending order: compact however large the machine.
 ///
@@ -183,6 +184,37 @@ impl fmt::Display for ProcSet {
     }
 }
 
+/// A text that names no set of processors.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("`{text}` names no processors: expected numbers and ranges in ascending order such as 0-3,7")]
+pub struct ProcSetError {
+    /// The text.
+    pub text: String,
+}
+
+impl FromStr for ProcSet {
+    type Err = ProcSetError;
+
+    /// Reads the canonical form; a semicolon, a plus or a space may stand for the comma. Ranges must be ascending, so that no
+    /// processor is named twice.
+    fn from_str(text: &str) -> Result<ProcSet, ProcSetError> {
+        let wrong = || ProcSetError { text: text.to_string() };
+        let mut ranges: Vec<Range<Procs>> = Vec::new();
+        for part in text.split([',', ';', '+', ' ']).map(str::trim).filter(|part| !part.is_empty()) {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            let number = |text: &str| text.trim().parse::<Procs>().ok().filter(|&n| n < Procs::MAX).ok_or_else(wrong);
+            let (first, last) = (number(first)?, number(last)?);
+            match ranges.last_mut() {
+                _ if first > last => return Err(wrong()),
+                Some(before) if before.end > first => return Err(wrong()),
+                Some(before) if before.end == first => before.end = last + 1,
+                _ => ranges.push(first..last + 1),
+            }
+        }
+        Ok(ProcSet { ranges })
+    }
+}
+
 impl FromIterator<Procs> for ProcSet {
     fn from_iter<I: IntoIterator<Item = Procs>>(procs: I) -> ProcSet {
         let mut all: Vec<Procs> = procs.into_iter().collect();
@@ -239,5 +271,16 @@ mod tests {
         let s: ProcSet = [7, 0, 1, 2, 3].into_iter().collect();
         assert_eq!(s.to_string(), "0-3,7");
         assert_eq!(ProcSet::new().to_string(), "");
+    }
+
+    #[test]
+    fn text_is_read_back() {
+        for text in ["", "5", "0-3,7", "0-3,7,9-4294967293"] {
+            assert_eq!(text.parse::<ProcSet>().map(|set| set.to_string()), Ok(text.to_string()));
+        }
+        assert_eq!("0-1; 2+4 6".parse::<ProcSet>().map(|set| set.to_string()), Ok("0-2,4,6".to_string()));
+        for text in ["-", "3-", "-3", "a", "3-1", "1,1", "4,2", "0-3,3", "4294967295", "1.5"] {
+            assert!(text.parse::<ProcSet>().is_err(), "{text}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! A workload: jobs in order of arrival, the truth about each, the machine, and where all of it came from.
 
-use super::{Job, JobId, Procs, Time, Truth};
+use super::{CircumstanceError, Circumstances, Job, JobId, Procs, Time, Truth};
 use serde::{Deserialize, Serialize};
 
 /// The machine: `procs` identical processors.
@@ -49,6 +49,8 @@ pub struct Workload {
     machine: Machine,
     jobs: Vec<Job>,
     truth: Vec<Truth>,
+    /// What is known beyond; most workloads have none.
+    circumstances: Option<Box<Circumstances>>,
     /// Where it came from.
     pub provenance: Provenance,
 }
@@ -79,6 +81,9 @@ pub enum WorkloadError {
         /// What is wrong with it.
         problem: String,
     },
+    /// Circumstances that these jobs cannot have.
+    #[error(transparent)]
+    Circumstances(#[from] CircumstanceError),
 }
 
 /// Times and spans beyond this many seconds (about 34,000 years) are refused, so that no sum in the simulator can overflow.
@@ -116,7 +121,26 @@ impl Workload {
             }
         }
         let (jobs, truth) = in_arrival_order(jobs, truth);
-        Ok(Workload { machine, jobs, truth, provenance })
+        Ok(Workload { machine, jobs, truth, circumstances: None, provenance })
+    }
+
+    /// The same jobs in these circumstances, instead of those that they had.
+    ///
+    /// # Errors
+    /// Jobs that are none of these; times before a job's submit; jobs that are here before they were submitted or after they have
+    /// ended, or two on one processor; jobs that wait for each other in a circle.
+    ///
+    /// Cost: O(c log c) for c circumstances.
+    pub fn with(mut self, circumstances: Circumstances) -> Result<Workload, WorkloadError> {
+        circumstances.check(&self)?;
+        self.circumstances = (!circumstances.is_empty()).then(|| Box::new(circumstances));
+        Ok(self)
+    }
+
+    /// What is known of the jobs beyond each by itself; `None` where nothing is.
+    #[must_use]
+    pub fn circumstances(&self) -> Option<&Circumstances> {
+        self.circumstances.as_deref()
     }
 
     /// The machine.
@@ -171,7 +195,8 @@ impl Workload {
         (span > 0.0).then(|| work / (span * f64::from(self.machine.procs)))
     }
 
-    /// Takes the workload apart, to build a changed one with [`Workload::new`].
+    /// Takes the workload apart, to build a changed one with [`Workload::new`]. What it [has beyond](Workload::circumstances) is not
+    /// among the parts.
     #[must_use]
     pub fn into_parts(self) -> (Machine, Vec<Job>, Vec<Truth>, Provenance) {
         (self.machine, self.jobs, self.truth, self.provenance)

@@ -1,3 +1,6 @@
 //! Tests of the core that need neither logs nor the reference definitions.
 
+mod circumstances;
 mod news;
+mod outages;
+mod world;

@@ -2,7 +2,7 @@
 
 use super::foreign::Foreign;
 use super::swf::Malformed;
-use crate::model::WorkloadError;
+use crate::model::{CircumstanceError, WorkloadError};
 use std::io;
 use std::sync::Arc;
 
@@ -181,6 +181,18 @@ pub enum LogError {
         file: Arc<str>,
         /// What is wrong with them.
         source: WorkloadError,
+    },
+    /// What the log says of how jobs depend on each other cannot be.
+    #[error(
+        "{file}:{line}: column 17 (preceding job): {source}; mend the log, or replay its submit times (without --feedback)"
+    )]
+    Circumstance {
+        /// The log's name.
+        file: Arc<str>,
+        /// The line of one of the jobs.
+        line: u64,
+        /// What is wrong.
+        source: CircumstanceError,
     },
     /// A calendar month was asked of a log that does not know its calendar.
     #[error("{name}: months need the header's {missing}; slice by seconds instead, or add it to the header")]

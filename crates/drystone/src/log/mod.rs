@@ -6,17 +6,23 @@
 //! - [`transform`]: other loads, pieces of a log, months.
 //! - [`transient`]: how a workload changes from batch to batch.
 //! - [`load`]: all of it in one step.
+//! - [`outages`], [`circumstances`]: tables of processors that were out, and of what is known of jobs beyond a log.
 
+pub mod circumstances;
 pub mod clean;
 pub mod describe;
 mod error;
 mod foreign;
 mod load;
+pub mod outages;
+pub mod recorded;
 pub mod source;
 pub mod swf;
+mod table;
 pub mod transform;
 pub mod transient;
 
 pub use error::LogError;
 pub use foreign::Foreign;
 pub use load::{Loaded, load, load_from, title};
+pub use table::TableError;

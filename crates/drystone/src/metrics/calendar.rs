@@ -54,6 +54,11 @@ impl Calendar {
         }
     }
 
+    /// The same zone.
+    pub(crate) fn time_zone(&self) -> &tz::TimeZone {
+        &self.zone
+    }
+
     /// The name of a log's time zone, if there is no such zone.
     #[must_use]
     pub fn unknown_zone(provenance: &Provenance) -> Option<&str> {

@@ -47,6 +47,8 @@ pub enum Needs {
     Fairness,
     /// Announced starts.
     Promises,
+    /// What outages and circumstances did.
+    Disruptions,
 }
 
 /// Where metrics are taken from: a report, with an account of promises where there is one.
@@ -141,6 +143,13 @@ macro_rules! catalogue {
                 }
             }
         }
+    };
+}
+
+/// A field of [`Disruptions`](super::Disruptions).
+macro_rules! disrupted {
+    ($field:ident) => {
+        |found| Some(found.report.disruptions.as_ref()?.$field as f64)
     };
 }
 
@@ -248,6 +257,29 @@ catalogue! {
         /// Jain's index of the bounded slowdowns of jobs.
         JobFairness "job_fairness", None, "fairness to jobs", Ratio, More, &[Needs::Fairness],
             |found| found.report.fairness.as_ref()?.jobs;
+        /// Mean wait without the time in which jobs were held back.
+        EligibleWait "eligible_wait_mean", Some("eligible_wait_mean"), "mean wait since eligible", Seconds, Less,
+            &[Needs::Disruptions], |found| found.report.disruptions.as_ref()?.eligible_wait.mean;
+        /// The 90th percentile of these waits.
+        EligibleWaitP90 "eligible_wait_p90", Some("eligible_wait_p90"), "90th percentile of wait since eligible", Seconds, Less,
+            &[Needs::Disruptions, Needs::Percentiles], |found| found.report.disruptions.as_ref()?.eligible_wait.p90;
+        /// Share of the machine that was up.
+        CapacityUp "capacity_up", Some("capacity_up"), "capacity that was up", Share, More, &[Needs::Disruptions],
+            |found| found.report.disruptions.as_ref()?.capacity_up;
+        /// How often a job lost its processors to an outage.
+        Hits "jobs_hit", Some("jobs_hit"), "jobs hit by outages", Count, Less, &[Needs::Disruptions], disrupted!(hits);
+        /// Jobs that waited again upon that.
+        Requeued "jobs_requeued", Some("jobs_requeued"), "jobs requeued", Count, Less, &[Needs::Disruptions],
+            disrupted!(requeued);
+        /// Jobs that ended upon that, for good.
+        Lost "jobs_lost", Some("jobs_lost"), "jobs lost", Count, Less, &[Needs::Disruptions], disrupted!(lost);
+        /// Processor-seconds that jobs had run when they were hit.
+        WorkLost "work_lost", Some("work_lost"), "processor-seconds lost", Count, Less, &[Needs::Disruptions],
+            disrupted!(work_lost);
+        /// Jobs that started after the start promised to them, for reasons that came after the promise and that no policy could know.
+        ExcusedPromises "promises_excused", Some("promises_excused"), "starts not kept because of outages", Count, Less,
+            &[Needs::Promises, Needs::Disruptions],
+            |found| found.report.disruptions.as_ref().and(Some(found.promises?.excused as f64));
     }
 }
 
@@ -365,6 +397,7 @@ impl Config {
             queue: needed(Needs::Queue),
             predictability: needed(Needs::Predictability),
             fairness: needed(Needs::Fairness),
+            disruptions: needed(Needs::Disruptions),
             weeks: false,
             ..Config::light()
         }

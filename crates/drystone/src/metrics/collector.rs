@@ -2,6 +2,7 @@
 
 use super::calendar::Calendar;
 use super::category::Scheme;
+use super::disruptions::DisruptionMeter;
 use super::excess::Excess;
 use super::fairness::Users;
 use super::keyed::Keyed;
@@ -39,6 +40,8 @@ pub struct Config {
     pub fairness: bool,
     /// Whether to keep the sums per week that comparisons draw from.
     pub weeks: bool,
+    /// Whether to report what outages and circumstances did. An experiment sets it where there are any.
+    pub disruptions: bool,
     /// Whether to keep a row per job: about 120 bytes each.
     pub keep_jobs: bool,
 }
@@ -58,6 +61,7 @@ impl Config {
             predictability: false,
             fairness: false,
             weeks: true,
+            disruptions: false,
             keep_jobs: false,
         }
     }
@@ -90,7 +94,7 @@ pub struct Scope {
     pub machine: Machine,
     /// Number of jobs that will be simulated.
     pub jobs: u64,
-    /// First and last submit; both 0 without jobs.
+    /// First and last submit; both 0 without jobs. Where jobs are here already at the first instant, this and the last submit.
     pub submits: (Time, Time),
     /// Tells weeks and months.
     pub calendar: Calendar,
@@ -106,12 +110,19 @@ impl Scope {
     /// The scope of a simulation of a whole workload.
     #[must_use]
     pub fn of(workload: &Workload) -> Scope {
-        Scope::new(
-            workload.machine(),
-            workload.len() as u64,
-            workload.submits().unwrap_or_default(),
-            &workload.provenance,
-        )
+        let submits = workload.submits().unwrap_or_default();
+        let scope = Scope::new(workload.machine(), workload.len() as u64, submits, &workload.provenance);
+        Scope { submits: Scope::submits(workload), ..scope }
+    }
+
+    /// First and last submit of a workload. Where jobs are here before its first instant, that stands for the first submit.
+    #[must_use]
+    pub fn submits(workload: &Workload) -> (Time, Time) {
+        let (first, last) = workload.submits().unwrap_or_default();
+        match workload.circumstances().and_then(|circumstances| circumstances.begin) {
+            Some(begin) => (begin.max(first), begin.max(last)),
+            None => (first, last),
+        }
     }
 }
 
@@ -130,6 +141,7 @@ pub struct Collector {
     overall: Group,
     worst: Worst,
     suspensions: Suspensions,
+    disruptions: Option<DisruptionMeter>,
     promises: Option<Promises>,
     excessive: Vec<Excess>,
     users: Option<Users>,
@@ -165,6 +177,7 @@ impl Collector {
             overall: Group::new(config.percentiles),
             worst: Worst::default(),
             suspensions: Suspensions::default(),
+            disruptions: config.disruptions.then(|| DisruptionMeter::new(config.percentiles)),
             promises: config.predictability.then(|| Promises::new(config.percentiles)),
             excessive: config.excessive.iter().copied().map(Excess::new).collect(),
             users: config.fairness.then(Users::default),
@@ -200,6 +213,14 @@ impl Collector {
         }
         if counted {
             self.count(ended);
+        }
+        if let Some(disruptions) = &mut self.disruptions {
+            if ended.outcome.found.is_some() {
+                disruptions.found();
+            }
+            if counted {
+                disruptions.take(ended);
+            }
         }
     }
 
@@ -267,6 +288,9 @@ impl Collector {
             rows.sort_unstable_by_key(|row| row.id);
             rows
         });
+        let machine = self.machine.finish(self.selector.period());
+        let capacity = f64::from(machine.procs) * machine.busy().as_f64();
+        let up = (capacity > 0.0).then(|| 1.0 - machine.down / capacity);
         let calendar = &self.calendar;
         let categorised = |(scheme, groups): (Scheme, Groups)| Categorised {
             scheme,
@@ -283,7 +307,8 @@ impl Collector {
             selection: self.config.selection,
             trimmed,
             worst: self.worst.finish(),
-            machine: self.machine.finish(self.selector.period()),
+            machine,
+            disruptions: self.disruptions.map(|meter| meter.finish(up, machine.down)),
             queue: self.queue.finish(),
             suspensions: Suspensions {
                 mean: (trimmed.kept > 0).then(|| self.suspensions.total as f64 / trimmed.kept as f64),
@@ -312,6 +337,23 @@ impl Observer for Collector {
     #[inline]
     fn settled(&mut self, now: Time, levels: Levels) {
         Collector::instant(self, now, levels.free, levels.queued(), levels.queued_procs());
+        self.machine.down(now, levels.down);
+        self.queue.down(levels.down);
+    }
+
+    fn requeued(&mut self, _now: Time, id: JobId, procs: Procs, ran: Span) {
+        let id = self.whole(id);
+        self.machine.forget(id);
+        if let Some(disruptions) = &mut self.disruptions {
+            disruptions.requeued(id, procs, ran);
+        }
+    }
+
+    fn lost(&mut self, ended: &Ended<'_>) {
+        self.machine.forget(self.whole(ended.id));
+        if let Some(disruptions) = &mut self.disruptions {
+            disruptions.lost(ended);
+        }
     }
 
     #[inline]

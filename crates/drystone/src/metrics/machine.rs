@@ -1,5 +1,6 @@
 //! How the machine and the queue were used.
 
+use super::disruptions::Down;
 use crate::model::{Ended, JobId, Procs, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 pub struct MachineUse {
     /// Processors of the machine.
     pub procs: Procs,
-    /// First submit.
+    /// First submit; where the simulation began with jobs that were here already, its first instant.
     pub first_submit: Time,
     /// Last end; the first submit without jobs.
     pub last_end: Time,
@@ -20,18 +21,25 @@ pub struct MachineUse {
     pub makespan: Span,
     /// Processor-seconds of work done: Σ processors × run time received.
     pub work: f64,
-    /// Work / (processors × makespan); `None` where the makespan is 0.
+    /// Work / processor-seconds of the makespan that were up: processors × makespan without outages; `None` where that is 0.
     pub utilisation: Option<f64>,
     /// Beginning of the period of the selection. Without trimming the first submit; with Tsafrir's rule the last skipped
     /// termination; with a window its beginning, but not before the first submit.
     pub period_from: Time,
     /// End of that period: the last submit, or the end of the window if that comes first.
     pub period_until: Time,
-    /// Share of processor-seconds used in that period; `None` where it is empty. Where suspension costs time, the run time of
+    /// Share of processor-seconds used of those that were up in that period; `None` where it is empty. Where suspension costs time, the run time of
     /// a job counts as spread evenly over the times in which it had its processors.
     pub period_utilisation: Option<f64>,
     /// Jobs ended per hour of the makespan; `None` where that is 0.
     pub throughput_per_hour: Option<f64>,
+    /// Processor-seconds of the makespan that were out.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub down: f64,
+}
+
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }
 
 impl MachineUse {
@@ -39,7 +47,10 @@ impl MachineUse {
     #[must_use]
     pub fn busy(&self) -> Span {
         match self.utilisation {
-            Some(share) if share > 0.0 => Span((self.work / (f64::from(self.procs) * share)).round() as i64),
+            // Parts that were simulated apart have several makespans; the outages of one part are of one makespan.
+            Some(share) if share > 0.0 && self.down == 0.0 => {
+                Span((self.work / (f64::from(self.procs) * share)).round() as i64)
+            }
             _ => self.makespan,
         }
     }
@@ -66,6 +77,10 @@ pub(super) struct MachineMeter {
     part_end: Time,
     /// When jobs that are here were suspended and went on, in turn.
     interruptions: BTreeMap<JobId, Vec<Time>>,
+    /// Processors that were out.
+    down: Down,
+    /// The same in the parts before the one at work: over their makespans, and over the periods of the selection.
+    down_before: (f64, f64),
 }
 
 impl MachineMeter {
@@ -83,7 +98,20 @@ impl MachineMeter {
             period_from: None,
             part_end: first_submit,
             interruptions: BTreeMap::new(),
+            down: Down::default(),
+            down_before: (0.0, 0.0),
         }
+    }
+
+    /// So many processors are out from now on.
+    #[inline]
+    pub(super) fn down(&mut self, now: Time, down: Procs) {
+        self.down.note(now, down);
+    }
+
+    /// A job was requeued: what it ran does not count.
+    pub(super) fn forget(&mut self, id: JobId) {
+        self.interruptions.remove(&id);
     }
 
     /// A job is suspended, or goes on.
@@ -96,8 +124,12 @@ impl MachineMeter {
     pub(super) fn begin_part(&mut self, submits: (Time, Time), period: (Time, Time)) {
         if let Some(before) = self.part {
             self.makespans += self.part_end - before.0;
-            self.counted += length(overlap(before, period));
+            let counted = overlap(before, period);
+            self.counted += length(counted);
             self.period_from.get_or_insert(period.0);
+            self.down_before.0 += self.down.between(before.0, self.part_end);
+            self.down_before.1 += self.down.between(counted.0, counted.1);
+            self.down = Down::default();
         }
         self.part = Some(submits);
         self.part_end = submits.0;
@@ -111,7 +143,9 @@ impl MachineMeter {
         self.last_end = self.last_end.max(outcome.end);
         self.part_end = self.part_end.max(outcome.end);
         let period = self.part.map_or(period, |part| overlap(part, period));
-        self.work += u128::from(procs) * u128::from(outcome.ran.0.max(0) as u64);
+        // What it had run before the simulation began is no work of it.
+        let ran = outcome.ran - outcome.found.unwrap_or(Span::ZERO);
+        self.work += u128::from(procs) * u128::from(ran.0.max(0) as u64);
         let (mut inside, mut whole) = (Span::ZERO, Span::ZERO);
         let mut had = |from: Time, until: Time| {
             whole += until - from;
@@ -144,24 +178,30 @@ impl MachineMeter {
 
     pub(super) fn finish(self, period: (Time, Time)) -> MachineUse {
         let makespan = self.last_end - self.first_submit;
-        let (busy, counted) = match self.part {
-            None => (makespan, length(period)),
-            Some(last) => (self.makespans + (self.part_end - last.0), self.counted + length(overlap(last, period))),
+        let (whole, inside) = match self.part {
+            None => ((self.first_submit, self.last_end), period),
+            Some(last) => ((last.0, self.part_end), overlap(last, period)),
         };
+        let (busy, counted) = (self.makespans + length(whole), self.counted + length(inside));
+        let down = self.down_before.0 + self.down.between(whole.0, whole.1);
+        let period_down = self.down_before.1 + self.down.between(inside.0, inside.1);
         let work = self.work as f64;
-        let capacity = |span: Span| f64::from(self.procs) * span.as_f64();
-        let share = |work: f64, span: Span| (capacity(span) > 0.0).then(|| work / capacity(span));
+        let share = |work: f64, span: Span, down: f64| {
+            let capacity = f64::from(self.procs) * span.as_f64() - down;
+            (capacity > 0.0).then(|| work / capacity)
+        };
         MachineUse {
             procs: self.procs,
             first_submit: self.first_submit,
             last_end: self.last_end,
             makespan,
             work,
-            utilisation: share(work, busy),
+            utilisation: share(work, busy, down),
             period_from: self.period_from.unwrap_or(period.0),
             period_until: period.1,
-            period_utilisation: share(self.period_work, counted),
+            period_utilisation: share(self.period_work, counted, period_down),
             throughput_per_hour: (busy > Span::ZERO).then(|| self.jobs as f64 * Span::HOUR.as_f64() / busy.as_f64()),
+            down,
         }
     }
 }
@@ -199,10 +239,10 @@ pub struct QueueStats {
     pub mean_waiting_procs: Option<f64>,
     /// Largest backlog.
     pub max_waiting_procs: Option<u64>,
-    /// Mean share of processors in use; time in which suspended jobs are saved or restored included.
+    /// Mean share of the processors that were up which were in use; time in which suspended jobs are saved or restored included.
     pub mean_used: Option<f64>,
     /// Loss of capacity: share of processor-seconds that were free although jobs waited that could have filled them,
-    /// Σ min(free, processors that waiting jobs ask for) · Δt / (processors × span) (Zhang, Franke, Moreira &
+    /// Σ min(free, processors that waiting jobs ask for) · Δt / (processors that were up × span) (Zhang, Franke, Moreira &
     /// Sivasubramaniam 2001). Suspended jobs wait, too, also where they can go on on their own processors only.
     pub loss_of_capacity: Option<f64>,
 }
@@ -213,6 +253,7 @@ struct Integrals {
     jobs: u128,
     waiting: u128,
     free: u128,
+    down: u128,
     lost: u128,
     max_jobs: u64,
     max_waiting: u64,
@@ -222,15 +263,22 @@ impl Integrals {
     fn finish(&self, procs: Procs, backlog_known: bool) -> QueueStats {
         let seconds = self.seconds as f64;
         let mean = |integral: u128| (self.seconds > 0).then(|| integral as f64 / seconds);
-        let share = |integral| Some(mean(integral)? / f64::from(procs));
+        // Of what was up; without outages that is the machine.
+        let up = |integral: u128| match self.down {
+            0 => Some(mean(integral)? / f64::from(procs)),
+            down => {
+                let up = f64::from(procs) * seconds - down as f64;
+                (up > 0.0).then(|| integral as f64 / up)
+            }
+        };
         QueueStats {
             span: Span(self.seconds),
             mean_waiting_jobs: mean(self.jobs),
             max_waiting_jobs: self.max_jobs,
             mean_waiting_procs: mean(self.waiting).filter(|_| backlog_known),
             max_waiting_procs: backlog_known.then_some(self.max_waiting),
-            mean_used: share(self.free).map(|free| 1.0 - free),
-            loss_of_capacity: share(self.lost).filter(|_| backlog_known),
+            mean_used: up(self.free).map(|free| 1.0 - free),
+            loss_of_capacity: up(self.lost).filter(|_| backlog_known),
         }
     }
 }
@@ -243,6 +291,7 @@ pub(super) struct QueueMeter {
     /// When the state below came about; `None` before the first instant.
     since: Option<Time>,
     free: Procs,
+    down: Procs,
     jobs: u64,
     waiting: u64,
     /// Whether every instant told the backlog.
@@ -259,6 +308,7 @@ impl QueueMeter {
             last_submit,
             since: None,
             free: 0,
+            down: 0,
             jobs: 0,
             waiting: 0,
             backlog_known: true,
@@ -290,6 +340,12 @@ impl QueueMeter {
         (self.free, self.jobs, self.waiting) = (free, jobs, waiting);
     }
 
+    /// So many processors are out from the instant taken last on.
+    #[inline]
+    pub(super) fn down(&mut self, down: Procs) {
+        self.down = down;
+    }
+
     /// The present state is that after all decisions of its instant: a job without run time makes several.
     fn note_most(&mut self) {
         self.whole.max_jobs = self.whole.max_jobs.max(self.jobs);
@@ -306,6 +362,9 @@ impl QueueMeter {
         sums.jobs += over(self.jobs);
         sums.waiting += over(self.waiting);
         sums.free += over(u64::from(self.free));
+        if self.down > 0 {
+            sums.down += over(u64::from(self.down));
+        }
         sums.lost += over(u64::from(self.free).min(self.waiting));
     }
 

@@ -1,7 +1,7 @@
 //! Whether promised starts are kept: an audit of what a policy announced against what it did.
 
 use crate::engine::Observer;
-use crate::model::{JobId, Span, Time, Workload};
+use crate::model::{JobId, Procs, Span, Time, Workload};
 use crate::policy::Why;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -14,8 +14,16 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default)]
 pub struct PromiseAudit {
     /// The first promise to each waiting job.
-    waiting: BTreeMap<JobId, Time>,
+    waiting: BTreeMap<JobId, Promise>,
     kept: PromisesKept,
+}
+
+/// A promise to a waiting job.
+#[derive(Clone, Copy, Debug)]
+struct Promise {
+    latest: Time,
+    /// Whether something has happened since that no policy could foresee.
+    excused: bool,
 }
 
 /// What became of the promises.
@@ -23,10 +31,18 @@ pub struct PromiseAudit {
 pub struct PromisesKept {
     /// Jobs that were promised a start: an announced one with a bound.
     pub promised: u64,
-    /// Jobs among them that started later.
+    /// Jobs among them that started later, though nothing excuses it.
     pub broken: u64,
+    /// Jobs among them that started later after processors had gone, or had been announced to go, that were not when the promise
+    /// was made, or after a job came back into the queue that had been held or hit.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub excused: u64,
     /// The largest delay, the first handled among equals; `None` where every promise was kept.
     pub worst: Option<BrokenPromise>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A job that started later than promised.
@@ -74,7 +90,12 @@ impl PromisesKept {
             (Some(a), Some(b)) => Some(if b.delay() > a.delay() { b } else { a }),
             (a, b) => a.or(b),
         };
-        PromisesKept { promised: self.promised + later.promised, broken: self.broken + later.broken, worst }
+        PromisesKept {
+            promised: self.promised + later.promised,
+            broken: self.broken + later.broken,
+            excused: self.excused + later.excused,
+            worst,
+        }
     }
 }
 
@@ -89,7 +110,7 @@ impl Observer for PromiseAudit {
             return;
         }
         if let std::collections::btree_map::Entry::Vacant(entry) = self.waiting.entry(id) {
-            entry.insert(latest);
+            entry.insert(Promise { latest, excused: false });
             self.kept.promised += 1;
         }
     }
@@ -99,9 +120,13 @@ impl Observer for PromiseAudit {
         if self.waiting.is_empty() {
             return;
         }
-        let Some(promised) = self.waiting.remove(&id).filter(|&promised| now > promised) else { return };
+        let Some(promise) = self.waiting.remove(&id).filter(|promise| now > promise.latest) else { return };
+        if promise.excused {
+            self.kept.excused += 1;
+            return;
+        }
         self.kept.broken += 1;
-        let broken = BrokenPromise { id, number: None, promised, start: now };
+        let broken = BrokenPromise { id, number: None, promised: promise.latest, start: now };
         if self.kept.worst.is_none_or(|worst| broken.delay() > worst.delay()) {
             self.kept.worst = Some(broken);
         }
@@ -109,6 +134,33 @@ impl Observer for PromiseAudit {
 
     fn cancelled(&mut self, _now: Time, id: JobId) {
         self.waiting.remove(&id);
+    }
+
+    // What was promised to a job that may not start is void.
+    fn held(&mut self, _now: Time, id: JobId) {
+        self.waiting.remove(&id);
+    }
+
+    fn released(&mut self, _now: Time, _id: JobId) {
+        self.excuse();
+    }
+
+    fn requeued(&mut self, _now: Time, id: JobId, _procs: Procs, _ran: Span) {
+        self.waiting.remove(&id);
+        self.excuse();
+    }
+
+    fn capacity(&mut self, _now: Time, foreseen: bool) {
+        if !foreseen {
+            self.excuse();
+        }
+    }
+}
+
+impl PromiseAudit {
+    /// Something has happened that no promise made so far could know of.
+    fn excuse(&mut self) {
+        self.waiting.values_mut().for_each(|promise| promise.excused = true);
     }
 }
 
@@ -138,8 +190,34 @@ mod tests {
         audit.started(Time(31), id(4), Why::Head);
         audit.started(Time(53), id(2), Why::Head);
         let worst = BrokenPromise { id: id(0), number: None, promised: Time(10), start: Time(20) };
-        assert_eq!(audit.kept(), PromisesKept { promised: 5, broken: 2, worst: Some(worst) });
+        assert_eq!(audit.kept(), PromisesKept { promised: 5, broken: 2, excused: 0, worst: Some(worst) });
         assert_eq!(worst.delay(), Span(10));
+    }
+
+    /// What happens after a promise excuses that it is broken; what is promised after that is not excused by it.
+    #[test]
+    fn what_nobody_could_foresee_is_an_excuse() {
+        for (news, excused) in [(0, 0), (1, 0), (2, 1), (3, 1), (4, 1), (5, 1)] {
+            let mut audit = PromiseAudit::default();
+            audit.reserved(Time(0), JobId(0), Time(10), Time(10));
+            match news {
+                0 => {}
+                1 => audit.capacity(Time(5), true),
+                2 => audit.capacity(Time(5), false),
+                3 => audit.released(Time(5), JobId(9)),
+                _ => audit.requeued(Time(5), JobId(9), 1, Span(5)),
+            }
+            audit.reserved(Time(5), JobId(1), Time(10), Time(10));
+            audit.started(Time(12), JobId(0), Why::Head);
+            audit.started(Time(11), JobId(1), Why::Head);
+            let kept = audit.kept();
+            assert_eq!((kept.promised, kept.broken, kept.excused), (2, 2 - excused, excused), "{news}");
+        }
+        let mut audit = PromiseAudit::default();
+        audit.reserved(Time(0), JobId(0), Time(10), Time(10));
+        audit.held(Time(5), JobId(0));
+        audit.started(Time(50), JobId(0), Why::Head);
+        assert_eq!((audit.kept().promised, audit.kept().broken), (1, 0));
     }
 
     #[test]
@@ -150,11 +228,11 @@ mod tests {
             promised: Time(0),
             start: Time(delay),
         };
-        let first = PromisesKept { promised: 3, broken: 1, worst: Some(broken(1, 5)) };
-        let second = PromisesKept { promised: 2, broken: 2, worst: Some(broken(0, 7)) };
+        let first = PromisesKept { promised: 3, broken: 1, excused: 1, worst: Some(broken(1, 5)) };
+        let second = PromisesKept { promised: 2, broken: 2, excused: 2, worst: Some(broken(0, 7)) };
         // Its number is the log's, and stays.
         let worst = BrokenPromise { number: Some(7), ..broken(10, 7) };
-        let both = PromisesKept { promised: 5, broken: 3, worst: Some(worst) };
+        let both = PromisesKept { promised: 5, broken: 3, excused: 3, worst: Some(worst) };
         assert_eq!(first.and(second, 10), both);
     }
 }

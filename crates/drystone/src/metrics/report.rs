@@ -1,6 +1,7 @@
 //! What a collector found, ready to print or to write to a file.
 
 use super::category::Scheme;
+use super::disruptions::Disruptions;
 use super::excess::ExcessiveWait;
 use super::fairness::Fairness;
 use super::machine::{MachineUse, QueueUse};
@@ -29,6 +30,9 @@ pub struct Report {
     pub queue: Option<QueueUse>,
     /// Suspensions.
     pub suspensions: Suspensions,
+    /// What outages and circumstances did; `None` where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disruptions: Option<Disruptions>,
     /// Predictions and reservations; `None` where not asked for.
     pub predictability: Option<Predictability>,
     /// Waits beyond each threshold asked for.
@@ -170,6 +174,20 @@ pub struct JobRow {
     pub accuracy: Option<f64>,
     /// Whether the selection counts it.
     pub counted: bool,
+    /// How often it was requeued; its start is that of the last attempt.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub requeues: u32,
+    /// For how long it was held back.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub held: Span,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+fn is_nothing(span: &Span) -> bool {
+    *span == Span::ZERO
 }
 
 impl JobRow {
@@ -193,6 +211,8 @@ impl JobRow {
             corrections: outcome.corrections,
             accuracy: outcome.accuracy,
             counted,
+            requeues: outcome.requeues,
+            held: outcome.held,
         }
     }
 

@@ -116,6 +116,13 @@ pub struct Trimmed {
     pub dropped_late: u64,
     /// Dropped for the status of their log.
     pub dropped_status: u64,
+    /// Started before the simulation began.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dropped_found: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Decides job by job, in the order in which terminations are handled.
@@ -182,6 +189,10 @@ impl Selector {
     #[inline]
     pub(super) fn keeps(&mut self, ended: &Ended<'_>) -> bool {
         self.trimmed.seen += 1;
+        if ended.outcome.found.is_some() {
+            self.trimmed.dropped_found += 1;
+            return false;
+        }
         let dropped = match &mut self.rule {
             Rule::All => None,
             Rule::Tsafrir { skip, .. } if *skip > 0 => {

@@ -165,7 +165,7 @@ fn sound(w: &Workload, found: &[Outcome], segments: &Segments, policy: &str) {
         for (k, segment) in mine.iter().enumerate() {
             assert_eq!(set(k).len(), w.jobs()[i].procs);
             assert!(policy.contains("migration=yes") || set(k) == set(0), "{policy}: job {i} moved");
-            assert_eq!(segment.suspended, k + 1 < mine.len());
+            assert_eq!(segment.then == Then::Suspended, k + 1 < mine.len());
             for range in set(k).ranges() {
                 if segment.end > segment.start {
                     events.extend(range.clone().map(|p| (p, segment.start, segment.end)));

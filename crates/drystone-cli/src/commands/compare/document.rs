@@ -56,6 +56,10 @@ pub(super) fn document(result: &CompareResult) -> Document {
     if result.results.iter().any(predicted) {
         document.text(RESERVATION_ERROR);
     }
+    if result.results.iter().any(|r| r.report.disruptions.is_some()) {
+        document.heading("Outages and holds");
+        document.table(disruptions(result));
+    }
     categories(result, &mut document);
     if !result.loads.is_empty() {
         document.heading("At other loads");
@@ -148,7 +152,7 @@ fn promises(result: &CompareResult) -> Table {
     ])
     .beside(&[5]);
     for one in &result.results {
-        let PromisesKept { promised, broken, worst } = one.promises;
+        let PromisesKept { promised, broken, worst, .. } = one.promises;
         let p = one.report.predictability.as_ref();
         let broken_tone = if broken > 0 { Tone::Bad } else { Tone::Plain };
         table.row(vec![
@@ -161,6 +165,34 @@ fn promises(result: &CompareResult) -> Table {
             percent(p.and_then(|p| p.accuracy.mean), 1).into(),
             fixed_or(p.and_then(|p| p.corrections.mean), 2).into(),
             count(one.report.suspensions.total).into(),
+        ]);
+    }
+    table
+}
+
+/// What the machine did to jobs, and what of their waits no policy chose.
+fn disruptions(result: &CompareResult) -> Table {
+    let mut table = Table::new([
+        "policy",
+        "capacity up",
+        "jobs hit",
+        "requeued",
+        "lost",
+        "processor-hours lost",
+        "promises excused",
+        "wait since eligible, min",
+    ]);
+    for one in &result.results {
+        let Some(d) = &one.report.disruptions else { continue };
+        table.row(vec![
+            one.name().into(),
+            percent(d.capacity_up, 2).into(),
+            count(d.hits).into(),
+            count(d.requeued).into(),
+            count(d.lost).into(),
+            fixed_or(Some(d.work_lost / 3_600.0), 1).into(),
+            count(one.promises.excused).into(),
+            minutes(d.eligible_wait.mean).into(),
         ]);
     }
     table

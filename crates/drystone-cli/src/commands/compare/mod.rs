@@ -49,7 +49,11 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
     let _folder = common.plots.as_deref().map(plots::prepare).transpose()?;
     let specs = policies::asked(args)?;
     let mut input = Input::simulated(common, true)?;
-    let recorded = input.records.take().filter(|_| common.log.load.is_none()).and_then(|r| Recorded::of(&r));
+    let recorded = input
+        .records
+        .take()
+        .filter(|_| common.log.load.is_none() && common.real.warm_start.is_none())
+        .and_then(|r| Recorded::of(&r));
     input::fits(&specs, &input.workload)?;
     let mut experiment = input::experiment(common, &input.header);
     let parts = Parts::of(&input.workload, common.each_month)?;
@@ -63,6 +67,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
         args,
         priorities: files.priorities.as_ref(),
         platform: files.platform,
+        outages: &files.outages,
         stop,
         detailed: common.details || args.brief || common.plots.is_some() || page,
     };
@@ -154,6 +159,10 @@ fn check(args: &CompareArgs) -> Result<(), Failure> {
             "--trim submitted(FROM,UNTIL) does not go with --loads: in the same seconds other jobs arrive at each load";
         return Err(Failure::usage(problem));
     }
+    if common.real.warm_start.is_some() && !args.loads.is_empty() {
+        let problem = "--warm-start does not go with --loads: what ran and waited is recorded at the load of the log";
+        return Err(Failure::usage(problem));
+    }
     if f64::from(args.resamples) * (1.0 - args.confidence) / 2.0 < 1.0 {
         let problem = format!(
             "--confidence {}: no end of such an interval is among {} draws; --resamples takes more",
@@ -183,6 +192,8 @@ fn read_files(
         let (platform, meta) = input::platform(file)?;
         (files.platform, experiment.platform) = (platform, Some(meta));
     }
+    files.outages = common.real.outages(workload, experiment)?;
+    common.real.heard_by(specs, &files.outages, workload)?;
     Ok(files)
 }
 

@@ -12,7 +12,7 @@ use crate::progress::Progress;
 use drystone::engine::Platform;
 use drystone::experiment::{Experiment, Measured};
 use drystone::metrics::Report;
-use drystone::model::{Span, Workload};
+use drystone::model::{Outages, Span, Workload};
 use drystone::policy::{PolicySpec, Priorities};
 use drystone_report::{Details, Watcher};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -28,6 +28,7 @@ pub(super) struct Bench<'a> {
     pub(super) args: &'a CompareArgs,
     pub(super) priorities: Option<&'a Priorities>,
     pub(super) platform: Platform,
+    pub(super) outages: &'a Outages,
     /// Set when the work is to stop.
     pub(super) stop: &'a AtomicBool,
     /// Whether to measure what plots need.
@@ -183,6 +184,8 @@ impl Bench<'_> {
             let measured = Experiment::new(spec, whole)
                 .in_parts(parts)
                 .on(self.platform)
+                .losing(Some(self.outages))
+                .feeding_back(self.args.common.real.feedback)
                 .with(self.priorities.filter(|p| input::takes(spec, p, whole).is_ok()))
                 .measuring(config(&self.args.common, excessive, false, self.detailed))
                 .until(self.stop)

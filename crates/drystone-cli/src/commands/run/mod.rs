@@ -29,8 +29,9 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     let mut experiment = input::experiment(common, &input.header);
     let spec = input::in_study(&args.policy, common.log.study)?;
     input::fits([&spec], &input.workload)?;
-    let (priorities, platform) = (common.priorities.as_deref(), common.platform.as_deref());
-    let Files { priorities, platform } = Files::read(priorities, platform, &spec, &input.workload, &mut experiment)?;
+    let files_given = (common.priorities.as_deref(), common.platform.as_deref());
+    let Files { priorities, platform, outages } =
+        Files::read(files_given, &common.real, &spec, &input.workload, &mut experiment)?;
     let parts = Parts::of(&input.workload, common.each_month)?;
     let detailed = common.details || files.need_details();
     let config = config(common, &excessive, files.need_rows(), detailed);
@@ -44,6 +45,8 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     let measured = Experiment::new(&spec, &input.workload)
         .in_parts(parts.as_slice())
         .on(platform)
+        .losing(Some(&outages))
+        .feeding_back(common.real.feedback)
         .with_threads(args.search_threads)
         .with(priorities.as_ref())
         .measuring(config)

@@ -1,7 +1,7 @@
 //! An explanation for machines: the same story, with the log's job numbers, as data.
 
 use super::{Chapter, Explanation, WhatIf};
-use crate::model::{JobId, Procs, Span, Time};
+use crate::model::{Adopted, JobId, Procs, Span, Time};
 use crate::policy::{Moved, Why};
 use serde::{Serialize, Serializer};
 
@@ -35,17 +35,62 @@ struct Event {
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 enum What {
-    Arrived { waiting: u32, running: u32, free: Procs },
-    Planned { start: Time, latest: Option<Time>, arrived: Vec<i64>, ended: Vec<i64> },
-    Rearranged { from: Time, to: Time, price: f64 },
-    Moved { from: Time, to: Time, latest: Option<Time>, favour: Option<i64>, price: f64 },
-    Displaced { job: i64, from: Time, to: Time, price: f64 },
-    Started { why: &'static str },
+    Arrived {
+        waiting: u32,
+        running: u32,
+        free: Procs,
+    },
+    Adopted {
+        state: &'static str,
+        since: Option<Time>,
+        ran: Option<Span>,
+    },
+    Held,
+    Released,
+    Requeued {
+        ran: Span,
+    },
+    Lost {
+        ran: Span,
+    },
+    Planned {
+        start: Time,
+        latest: Option<Time>,
+        arrived: Vec<i64>,
+        ended: Vec<i64>,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        outage: bool,
+    },
+    Rearranged {
+        from: Time,
+        to: Time,
+        price: f64,
+    },
+    Moved {
+        from: Time,
+        to: Time,
+        latest: Option<Time>,
+        favour: Option<i64>,
+        price: f64,
+    },
+    Displaced {
+        job: i64,
+        from: Time,
+        to: Time,
+        price: f64,
+    },
+    Started {
+        why: &'static str,
+    },
     Suspended,
     Resumed,
-    Repredicted { prediction: Span },
+    Repredicted {
+        prediction: Span,
+    },
     Withdrawn,
-    Ended { ran: Span },
+    Ended {
+        ran: Span,
+    },
 }
 
 #[derive(Serialize)]
@@ -76,7 +121,21 @@ impl Explanation<'_> {
                 latest: bound(*latest),
                 arrived: numbers(&when.arrived),
                 ended: numbers(&when.ended),
+                outage: when.outage,
             },
+            Chapter::Adopted(adopted) => {
+                let (state, since, ran) = match adopted {
+                    Adopted::Waiting => ("waiting", None, None),
+                    Adopted::Held => ("held", None, None),
+                    Adopted::Running { since, .. } => ("running", Some(*since), None),
+                    Adopted::Suspended { ran, .. } => ("suspended", None, Some(*ran)),
+                };
+                What::Adopted { state, since, ran }
+            }
+            Chapter::Held => What::Held,
+            Chapter::Released => What::Released,
+            Chapter::Requeued(ran) => What::Requeued { ran: *ran },
+            Chapter::Lost(ran) => What::Lost { ran: *ran },
             Chapter::Moved { moved: Moved { favour: Some(by), from, to, price, .. }, .. } if *by == self.id => {
                 What::Rearranged { from: *from, to: *to, price: *price }
             }

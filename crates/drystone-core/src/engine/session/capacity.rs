@@ -1,8 +1,11 @@
 //! Processors that fail, come back or are announced to be out.
 
+mod alike;
+
 use super::{NewsError, Session, State};
 use crate::model::{JobId, ProcSet, Procs, Time};
 use crate::policy::{Action, Drain, Event, Loss, Outlook, Phase, Placement};
+use alike::Begun;
 use serde::{Deserialize, Serialize};
 
 /// Losses as they were told, and when they have to be looked at again.
@@ -15,11 +18,13 @@ pub(super) struct Capacity {
     due: Time,
     /// Whether jobs run that share processors: somebody else started them so.
     shared: bool,
+    /// Where losses are counted, those that have begun.
+    alike: Option<Vec<Begun>>,
 }
 
 impl Default for Capacity {
     fn default() -> Capacity {
-        Capacity { losses: Vec::new(), seen: Time::MIN, due: Time::MAX, shared: false }
+        Capacity { losses: Vec::new(), seen: Time::MIN, due: Time::MAX, shared: false, alike: None }
     }
 }
 
@@ -54,6 +59,9 @@ impl Session {
         if self.s.capacity.as_ref().map_or(losses.is_empty(), |known| known.losses == losses) {
             return Ok(false);
         }
+        if self.counts_losses() {
+            return self.set_counted_losses(now, losses, &[]);
+        }
         self.name_all();
         let capacity = self.s.capacity.get_or_insert_default();
         (capacity.losses, capacity.seen) = (losses.to_vec(), now);
@@ -63,10 +71,38 @@ impl Session {
         Ok(true)
     }
 
+    /// Idle processors that are out; those of jobs that still run are in use.
+    #[must_use]
+    #[inline]
+    pub fn down(&self) -> Procs {
+        match &self.s.world.outlook {
+            None => 0,
+            Some(outlook) => outlook.returns.iter().map(|back| back.1).sum(),
+        }
+    }
+
     /// Processors that are out, idle ones and those of jobs that still run on them.
     #[must_use]
     pub fn offline(&self) -> Procs {
         self.s.world.outlook.as_ref().map_or(0, |outlook| outlook.offline.len())
+    }
+
+    /// Whether the policy says on which processors jobs start.
+    pub(crate) fn names_processors(&self) -> bool {
+        self.scheduler.policy.needs().name
+    }
+
+    /// Running jobs on some of these processors, by number; suspended ones that were there only where `all`, or where
+    /// `suspended` alone asks for them.
+    pub(crate) fn on_processors(&self, on: &ProcSet, all: bool, suspended: bool) -> Vec<JobId> {
+        let world = &self.s.world;
+        let there = world.named.iter().filter(|(_, set)| !set.is_disjoint(on)).map(|(&id, _)| id);
+        let counts = |id: &JobId| match world.entry(*id).phase {
+            Phase::Running => all,
+            Phase::Suspended => all || suspended,
+            _ => false,
+        };
+        there.filter(counts).collect()
     }
 
     /// When capacity has to be looked at again; [`Time::MAX`] for never.
@@ -75,7 +111,7 @@ impl Session {
     }
 
     /// A window begins by now, or a loss lasts longer than was expected. Answers whether there was one.
-    pub(super) fn look_at_capacity(&mut self, now: Time) -> bool {
+    pub(crate) fn look_at_capacity(&mut self, now: Time) -> bool {
         if self.capacity_due() > now {
             return false;
         }
@@ -93,7 +129,8 @@ impl Session {
             return;
         }
         self.s.names = true;
-        self.s.capacity.get_or_insert_default();
+        self.s.draining = false;
+        self.s.capacity.get_or_insert_default().alike = None;
         let nameless = |id: &JobId| !self.s.world.named.contains_key(id);
         let running: Vec<JobId> = self.s.world.running.iter().map(|job| job.id).filter(nameless).collect();
         for id in running {
@@ -149,6 +186,9 @@ impl State {
 
     /// Works out anew, from the losses and the running jobs, what is free and what is known of the future.
     pub(super) fn refresh(&mut self) {
+        if self.capacity.as_ref().is_some_and(|capacity| capacity.alike.is_some()) {
+            return self.count(&[]);
+        }
         let runs = |id: &JobId| self.world.entry(*id).phase == Phase::Running;
         let running: Vec<(&JobId, &ProcSet)> = self.world.named.iter().filter(|(id, _)| runs(id)).collect();
         let busy = ProcSet::union_of(running.iter().map(|(_, set)| *set));

@@ -112,6 +112,9 @@ impl Session {
                         self.s.refresh();
                     }
                 }
+                if self.s.draining {
+                    self.s.refresh();
+                }
                 if self.s.names && !self.scheduler.policy.needs().name {
                     // The policy only counts: the job goes on anywhere.
                     self.s.world.named.remove(&job);

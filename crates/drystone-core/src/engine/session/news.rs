@@ -5,57 +5,23 @@
 //! a job leaves its queue or joins it, a running job leaves it or joins it.
 
 use super::{ImpossibleJob, Session};
-use crate::model::{Job, JobId, ProcSet, Span, Time};
+use crate::model::{Adopted, How, Job, JobId, ProcSet, Span, Time};
 use crate::parts::Running;
 use crate::parts::predict::Propagation;
-use crate::policy::{Event, Known, Pass, Phase};
+use crate::policy::{Event, Known, Phase};
 use serde::{Deserialize, Serialize};
 
-/// Where a job is that a session is told of for the first time.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Adopted {
-    /// It waits, as any job that arrives; it may have been submitted long ago.
-    Waiting,
-    /// It waits, but is held back.
-    Held,
-    /// It runs.
-    Running {
-        /// Since when.
-        since: Time,
-        /// On which processors, if that is known.
-        on: Option<ProcSet>,
-    },
-    /// It is suspended, and the policy is to let it go on. Only for policies that [suspend](crate::policy::Abilities)
-    /// themselves; where another does, adopt the job as a running one and tell [`Session::interrupted`].
-    Suspended {
-        /// How long it has run.
-        ran: Span,
-        /// On which processors it was, and has to go on, if that is known.
-        on: Option<ProcSet>,
-    },
-}
-
-/// How a job has ended.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub enum How {
-    /// It completed, or failed by itself.
-    Completed,
-    /// It was ended because it had run as long as it was allowed to.
-    AtLimit,
-    /// Its user or an operator ended it.
-    Cancelled,
-    /// The machine failed under it.
-    MachineFailed,
-    /// It never ran in earnest.
-    NotStarted,
-}
-
-impl How {
-    /// Whether the time that it ran is a run time, from which predictors may learn.
-    #[must_use]
-    pub fn is_run_time(self) -> bool {
-        matches!(self, How::Completed | How::AtLimit)
-    }
+/// What happened to a job beyond waiting and running.
+#[derive(Clone, Copy, Default, Debug, Serialize, Deserialize)]
+pub(super) struct Beyond {
+    /// For how long it was held back.
+    pub(super) held: Span,
+    /// Since when it is.
+    since: Option<Time>,
+    /// What it ran in vain.
+    pub(super) lost: Span,
+    /// What it had run when it was first heard of, if it had started.
+    pub(super) found: Option<Span>,
 }
 
 /// News that a session cannot take. It is then unchanged.
@@ -82,17 +48,12 @@ pub enum NewsError {
 }
 
 impl Session {
-    /// Whether it can be told of news: the policy [hears](crate::policy::Policy::hears) of it, and makes its passes as a live
-    /// machine does.
+    /// As [`Scheduler::check_hears`](super::Scheduler::check_hears).
     ///
     /// # Errors
-    /// Why not.
+    /// Why it cannot be told of news.
     pub fn check_hears(&self) -> Result<(), NewsError> {
-        match (self.scheduler.policy.hears(), self.scheduler.pass) {
-            (false, _) => Err(NewsError::Unheard),
-            (true, Pass::Pyss) => Err(NewsError::Pyss),
-            (true, Pass::Instant | Pass::Event) => Ok(()),
-        }
+        self.scheduler.check_hears()
     }
 
     /// A job is here already when the session first hears of it. It gets the next number, which is its place in every order:
@@ -115,11 +76,13 @@ impl Session {
             }
             Adopted::Running { since, on } => {
                 self.put_back(id);
+                self.s.beyond.entry(id).or_default().found = Some(now - (*since).min(now));
                 self.runs(id, *since, Span::ZERO, on.as_ref());
                 self.correct_what_is_over(now);
             }
             Adopted::Suspended { ran, on } => {
                 self.put_back(id);
+                self.s.beyond.entry(id).or_default().found = Some(*ran);
                 self.park(id, *ran, on.as_ref());
             }
         }
@@ -176,7 +139,11 @@ impl Session {
         if !matches!(phase, Some(Phase::Running | Phase::Suspended)) {
             return Ok(false);
         }
+        let ran = self.s.view().ran(id);
         self.leave_machine(id);
+        let beyond = self.s.beyond.entry(id).or_default();
+        beyond.lost += ran;
+        beyond.found = None;
         let entry = self.s.world.entry_mut(id);
         entry.ran = Span::ZERO;
         entry.first_reservation = Time::MAX;
@@ -349,11 +316,23 @@ impl Session {
         self.s.waiting -= 1;
         self.s.waiting_procs -= u64::from(entry.procs);
         self.s.held += 1;
+        self.s.beyond.entry(id).or_default().since = Some(self.s.world.now);
         self.observe(Event::Held(id));
+    }
+
+    /// A held job is held no more.
+    fn note_held(&mut self, id: JobId) {
+        let now = self.s.world.now;
+        if let Some(beyond) = self.s.beyond.get_mut(&id)
+            && let Some(since) = beyond.since.take()
+        {
+            beyond.held += now - since;
+        }
     }
 
     /// A held job waits.
     fn join_queue(&mut self, id: JobId) {
+        self.note_held(id);
         let entry = self.s.world.entry_mut(id);
         entry.phase = Phase::Waiting;
         self.s.waiting += 1;
@@ -390,7 +369,7 @@ impl Session {
 
     /// A job that does not run any more leaves its processors idle.
     fn leave_places(&mut self, id: JobId) {
-        if self.s.names {
+        if self.s.names || self.s.draining {
             self.s.refresh();
         } else if let Some(set) = self.s.world.named.get(&id) {
             self.s.named_busy = self.s.named_busy.difference(set);
@@ -403,6 +382,7 @@ impl Session {
         if on.is_some() || self.scheduler.policy.needs().name {
             self.name_all();
         }
+        self.note_held(id);
         let now = self.s.world.now;
         let entry = self.s.world.entry_mut(id);
         entry.phase = Phase::Running;
@@ -417,6 +397,10 @@ impl Session {
         self.s.world.free -= i64::from(procs);
         self.s.world.running.insert(Running { end, id, procs });
         self.note_expiry();
+        if self.s.world.free < 0 && self.counts_losses() {
+            // Some of its processors may be draining.
+            self.s.refresh();
+        }
         if self.s.world.free < 0 {
             // More runs than there is room for: which processors are shared tells what comes back when.
             self.name_all();

@@ -25,6 +25,7 @@ impl Session {
         self.take_changes(id, &mut changes);
         let now = self.s.world.now;
         let (entry, job) = (self.entry(id), self.job(id));
+        let beyond = if self.s.beyond.is_empty() { None } else { self.s.beyond.get(&id) }.copied().unwrap_or_default();
         let ran = entry.ran - overhead;
         let outcome = Outcome {
             start: entry.first_start,
@@ -45,6 +46,10 @@ impl Session {
             corrections: u32::from(entry.corrections),
             accuracy: (self.keeps_changes())
                 .then(|| life_accuracy(job.submit, now, entry.first_prediction, &changes, ran)),
+            requeues: u32::from(entry.requeues),
+            lost: beyond.lost,
+            held: beyond.held,
+            found: beyond.found,
         };
         self.changed = changes;
         outcome
@@ -83,6 +88,7 @@ impl Session {
             running: self.running(),
             suspended: self.suspended(),
             suspended_procs: self.suspended_procs(),
+            down: self.down(),
         }
     }
 }

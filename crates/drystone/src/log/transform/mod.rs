@@ -4,11 +4,13 @@ mod factor;
 mod overrun;
 mod slice;
 mod talby;
+mod window;
 
 pub use factor::Factor;
 pub use overrun::{Overrunning, overrunning};
 pub use slice::{calendar, months, piece, submitted};
 pub use talby::talby1999_months;
+pub use window::window;
 
 use crate::model::{Setting, Span, Time, Workload, WorkloadError};
 
@@ -17,12 +19,23 @@ use crate::model::{Setting, Span, Time, Workload, WorkloadError};
 /// # Errors
 /// A factor so small that times grow beyond ±2⁴⁰ s.
 pub fn scale_load(workload: Workload, factor: Factor) -> Result<Workload, WorkloadError> {
-    let (machine, mut jobs, truth, mut provenance) = workload.into_parts();
+    let mut scaled = at_times(workload, |time| factor.divide(time))?;
+    scaled.provenance.settings.push(Setting { name: "load".to_string(), value: factor.to_string() });
+    Ok(scaled)
+}
+
+/// The same jobs at other times: submits, and whatever else is known of them.
+fn at_times(workload: Workload, times: impl Fn(Time) -> Time) -> Result<Workload, WorkloadError> {
+    let circumstances = workload.circumstances().cloned();
+    let (machine, mut jobs, truth, provenance) = workload.into_parts();
     for job in &mut jobs {
-        job.submit = factor.divide(job.submit);
+        job.submit = times(job.submit);
     }
-    provenance.settings.push(Setting { name: "load".to_string(), value: factor.to_string() });
-    Workload::new(machine, jobs, truth, provenance)
+    let workload = Workload::new(machine, jobs, truth, provenance)?;
+    match circumstances {
+        None => Ok(workload),
+        Some(circumstances) => workload.with(circumstances.at(times)),
+    }
 }
 
 /// Shifts all times so that the first submit is 0, and says so in the provenance.
@@ -40,11 +53,9 @@ pub fn shift(workload: Workload) -> Result<Workload, WorkloadError> {
 /// # Errors
 /// Times beyond ±2⁴⁰ s after the shift.
 pub(crate) fn shifted_to_zero(workload: Workload) -> Result<Workload, WorkloadError> {
-    let (machine, mut jobs, truth, mut provenance) = workload.into_parts();
-    let by: Span = jobs.first().map_or(Span::ZERO, |job| job.submit - Time::ZERO);
-    for job in &mut jobs {
-        job.submit = job.submit - by;
-    }
+    let by: Span = workload.jobs().first().map_or(Span::ZERO, |job| job.submit - Time::ZERO);
+    let mut shifted = at_times(workload, |time| time - by)?;
+    let provenance = &mut shifted.provenance;
     provenance.unix_start = provenance.unix_start.map(|start| start.saturating_add(by.0));
-    Workload::new(machine, jobs, truth, provenance)
+    Ok(shifted)
 }

@@ -1,6 +1,6 @@
 //! Other treatments of jobs that outlive their estimates than to let them run on.
 
-use crate::model::{Setting, Workload, WorkloadError};
+use crate::model::{Adopted, Circumstances, JobId, Setting, Span, Workload, WorkloadError};
 
 /// What becomes of jobs that outlive their estimates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,16 +19,32 @@ pub enum Overrunning {
 ///
 /// Cost: O(n).
 pub fn overrunning(workload: Workload, how: Overrunning) -> Result<Workload, WorkloadError> {
+    let circumstances = workload.circumstances().cloned();
     let (machine, mut jobs, mut truth, mut provenance) = workload.into_parts();
-    for (job, truth) in jobs.iter_mut().zip(&mut truth) {
+    for (at, (job, truth)) in jobs.iter_mut().zip(&mut truth).enumerate() {
         match how {
-            Overrunning::Kill => truth.run = truth.run.min(job.estimate),
+            // A job that is here already has run for as long as it has.
+            Overrunning::Kill => truth.run = truth.run.min(job.estimate.max(had(circumstances.as_ref(), at))),
             Overrunning::Raise => job.estimate = job.estimate.max(truth.run),
         }
     }
     let value = if how == Overrunning::Kill { "kill" } else { "raise" };
     provenance.settings.push(Setting { name: "overrunning".to_string(), value: value.to_string() });
-    Workload::new(machine, jobs, truth, provenance)
+    let workload = Workload::new(machine, jobs, truth, provenance)?;
+    match circumstances {
+        None => Ok(workload),
+        Some(circumstances) => workload.with(circumstances),
+    }
+}
+
+/// What a job has run by the first instant.
+fn had(circumstances: Option<&Circumstances>, at: usize) -> Span {
+    let adopted = circumstances.and_then(|c| Some((c.here.get(&JobId(at as u32))?, c.begin?)));
+    match adopted {
+        Some((Adopted::Running { since, .. }, begin)) => begin - *since,
+        Some((Adopted::Suspended { ran, .. }, _)) => *ran,
+        _ => Span::ZERO,
+    }
 }
 
 #[cfg(test)]

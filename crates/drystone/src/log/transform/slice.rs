@@ -57,8 +57,12 @@ pub fn piece(workload: &Workload, places: Range<usize>, setting: Setting) -> Res
     let places = places.start.min(end)..end;
     let mut provenance = workload.provenance.clone();
     provenance.settings.push(setting);
-    let (jobs, truth) = (workload.jobs()[places.clone()].to_vec(), workload.truth()[places].to_vec());
-    Workload::new(workload.machine(), jobs, truth, provenance)
+    let (jobs, truth) = (workload.jobs()[places.clone()].to_vec(), workload.truth()[places.clone()].to_vec());
+    let piece = Workload::new(workload.machine(), jobs, truth, provenance)?;
+    match workload.circumstances() {
+        None => Ok(piece),
+        Some(circumstances) => piece.with(circumstances.piece(places.start, places.end)),
+    }
 }
 
 #[cfg(test)]

@@ -24,13 +24,8 @@ impl Done {
                 start: Time(start),
                 end: Time(start + run),
                 ran: Span(run),
-                suspensions: 0,
-                overhead: Span::ZERO,
-                first_reservation: None,
                 first_prediction: Span(run),
-                learned: false,
-                corrections: 0,
-                accuracy: None,
+                ..Outcome::default()
             },
         }
     }

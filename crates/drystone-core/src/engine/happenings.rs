@@ -1,0 +1,486 @@
+//! Arrivals in their circumstances: jobs that are here already, that may not start yet, that depend on others, on a machine
+//! that loses processors.
+
+mod capacity;
+
+use super::source::{Incoming, Source};
+use crate::model::{Adopted, After, Circumstances, How, Job, JobId, Outages, Then, Time, Truth, Withdrawal, Workload};
+use crate::snapshot::SnapshotError;
+use capacity::Timetable;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// The jobs of a workload in its [`Circumstances`], on a machine with outages.
+///
+/// Events of one instant come in this order: processors that come back, announcements, processors that go; jobs that may start
+/// from now on; arrivals; withdrawals.
+///
+/// With feedback, a job that depends on others ([`Then::Arrives`]) arrives when the last of them has ended and its user has
+/// thought; its numbers in the simulation, and with them ties, follow the order in which jobs arrive there
+/// ([`Source::place`] tells which is which). Without, it arrives at its submit time.
+#[derive(Clone, Debug)]
+pub struct Happenings<'a> {
+    workload: &'a Workload,
+    known: Circumstances,
+    feedback: bool,
+    timetable: Timetable<'a>,
+    /// For each job those that depend on it.
+    dependents: BTreeMap<JobId, Vec<JobId>>,
+    /// The throttle of each job that has one.
+    throttle: BTreeMap<JobId, usize>,
+    /// When the first thing happens.
+    first: Time,
+    /// The job that was sent last, where it arrives at another time than its own.
+    moved: Option<Job>,
+    s: State,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct State {
+    /// Whether the jobs that are here at the first instant have been told.
+    opened: bool,
+    next_job: usize,
+    /// What is due at other times than submits.
+    agenda: BTreeSet<(Time, Due, JobId)>,
+    /// What is due at once, in the order given.
+    at_once: VecDeque<Held>,
+    /// Jobs that wait for others: how many of these have not ended, and when the last of the others did.
+    waits: BTreeMap<JobId, (u32, Time)>,
+    /// Why jobs that have arrived are held back.
+    held: BTreeMap<JobId, u8>,
+    /// For each throttle how many of its jobs wait or run, and those that it holds back.
+    slots: Vec<(u32, VecDeque<JobId>)>,
+    /// How many jobs have arrived and not gone.
+    here: u64,
+    /// Where jobs arrive in another order, which job each is, and the number of each.
+    order: Vec<JobId>,
+    numbers: Vec<u32>,
+    /// The time of what was sent or told last.
+    now: Time,
+    sent: u64,
+    timetable: capacity::State,
+}
+
+/// What is due at a time.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+enum Due {
+    /// A job may start.
+    Release,
+    /// A job arrives upon the end of others.
+    Arrival,
+    /// A pass is due.
+    Look,
+    /// A job leaves, if it waits.
+    Withdrawal,
+    /// A job leaves, also if it runs.
+    Cancellation,
+}
+
+/// A job is held back, or waits again.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+enum Held {
+    Hold(JobId),
+    Release(JobId),
+}
+
+impl From<Held> for Incoming<'_> {
+    fn from(held: Held) -> Self {
+        match held {
+            Held::Hold(id) => Incoming::Hold(id),
+            Held::Release(id) => Incoming::Release(id),
+        }
+    }
+}
+
+/// Reasons to hold a job back.
+const USER: u8 = 1;
+const TIME: u8 = 2;
+const OTHERS: u8 = 4;
+const THROTTLE: u8 = 8;
+
+impl<'a> Happenings<'a> {
+    /// The jobs of a workload in its circumstances, if it has any, on a machine with these outages.
+    #[must_use]
+    pub fn new(workload: &'a Workload, outages: &'a Outages, feedback: bool) -> Happenings<'a> {
+        let known = workload.circumstances().cloned().unwrap_or_default();
+        let first = workload.submits().map(|submits| submits.0);
+        let first = known.begin.into_iter().chain(first.filter(|_| known.begin.is_none())).next().unwrap_or(Time::MAX);
+        let mut dependents: BTreeMap<JobId, Vec<JobId>> = BTreeMap::new();
+        let mut waits = BTreeMap::new();
+        let counts = |after: &After| after.then == Then::Starts || feedback;
+        for (&job, after) in known.after.iter().filter(|(_, after)| counts(after)) {
+            let others: BTreeSet<JobId> = after.jobs.iter().copied().collect();
+            waits.insert(job, (others.len() as u32, Time::MIN));
+            others.into_iter().for_each(|other| dependents.entry(other).or_default().push(job));
+        }
+        let mut throttle = BTreeMap::new();
+        for (at, limit) in known.throttles.iter().enumerate() {
+            throttle.extend(limit.jobs.iter().map(|&job| (job, at)));
+        }
+        let slots = known.throttles.iter().map(|_| (0, VecDeque::new())).collect();
+        let timetable = Timetable::new(outages);
+        let s = State {
+            opened: false,
+            next_job: 0,
+            agenda: BTreeSet::new(),
+            at_once: VecDeque::new(),
+            waits,
+            held: BTreeMap::new(),
+            slots,
+            here: 0,
+            order: Vec::new(),
+            numbers: if feedback { vec![u32::MAX; workload.len()] } else { Vec::new() },
+            now: Time::MIN,
+            sent: 0,
+            timetable: capacity::State::default(),
+        };
+        let mut all = Happenings { workload, known, feedback, timetable, dependents, throttle, first, moved: None, s };
+        all.plan_withdrawals();
+        all.skip_dependents();
+        all
+    }
+
+    /// Jobs that have not arrived yet, or are held back: where a simulation has ended, for ever.
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        let arrived = if self.feedback { self.s.order.len() } else { self.s.next_job };
+        (self.workload.len() - arrived) as u64 + self.s.here
+    }
+
+    fn plan_withdrawals(&mut self) {
+        for &Withdrawal { at, job, only_waiting } in &self.known.withdrawn {
+            if !self.arrives_late(job) {
+                let due = if only_waiting { Due::Withdrawal } else { Due::Cancellation };
+                self.s.agenda.insert((at.max(self.first), due, job));
+            }
+        }
+    }
+
+    /// Whether a job arrives upon the end of others.
+    fn arrives_late(&self, job: JobId) -> bool {
+        self.feedback && self.known.after.get(&job).is_some_and(|after| after.then == Then::Arrives)
+    }
+
+    /// The next job that arrives at its own time is the next one.
+    fn skip_dependents(&mut self) {
+        if self.feedback {
+            while self.s.next_job < self.workload.len() && self.arrives_late(JobId(self.s.next_job as u32)) {
+                self.s.next_job += 1;
+            }
+        }
+    }
+
+    /// The number in the simulation of a job that has arrived there.
+    fn number(&self, job: JobId) -> JobId {
+        if self.feedback { JobId(self.s.numbers[job.index()]) } else { job }
+    }
+
+    /// A job arrives; answers why it is held back.
+    fn arrive(&mut self, job: JobId, now: Time, from_user: bool) -> u8 {
+        self.enter(job);
+        let eligible = self.known.eligible.get(&job).copied();
+        let mut why = 0;
+        if let Some(time) = eligible.filter(|&time| time > now) {
+            why |= TIME;
+            self.s.agenda.insert((time, Due::Release, job));
+        }
+        if !self.arrives_late(job)
+            && let Some(&(left, last)) = self.s.waits.get(&job)
+        {
+            let ready = last.saturating_add(self.known.after[&job].think);
+            if left > 0 {
+                why |= OTHERS;
+            } else if ready > now {
+                why |= OTHERS;
+                self.s.agenda.insert((ready, Due::Release, job));
+            }
+        }
+        if from_user && eligible.is_none() && !self.s.waits.contains_key(&job) {
+            why |= USER;
+        }
+        if why == 0 { self.take_slot(job) } else { why }
+    }
+
+    /// A job is here.
+    fn enter(&mut self, job: JobId) {
+        if self.feedback {
+            self.s.numbers[job.index()] = self.s.order.len() as u32;
+            self.s.order.push(job);
+        }
+        self.s.here += 1;
+    }
+
+    /// A job takes one of the places that its throttle leaves, if it has one. Answers why it is held back.
+    fn take_slot(&mut self, job: JobId) -> u8 {
+        let Some(&at) = self.throttle.get(&job) else { return 0 };
+        let (used, behind) = &mut self.s.slots[at];
+        if *used < self.known.throttles[at].most {
+            *used += 1;
+            return 0;
+        }
+        behind.push_back(job);
+        THROTTLE
+    }
+
+    /// A reason to hold a job back is gone.
+    fn clear(&mut self, job: JobId, reason: u8) {
+        let Some(why) = self.s.held.get_mut(&job) else { return };
+        *why &= !reason;
+        if *why != 0 {
+            return;
+        }
+        let why = self.take_slot(job);
+        if why == 0 {
+            self.s.held.remove(&job);
+            self.s.at_once.push_back(Held::Release(self.number(job)));
+        } else {
+            self.s.held.insert(job, why);
+        }
+    }
+
+    /// Which reasons to hold a job back are over by now.
+    fn reasons_over(&self, job: JobId, now: Time) -> u8 {
+        let time = self.known.eligible.get(&job).is_some_and(|&time| time <= now);
+        let others = self
+            .s
+            .waits
+            .get(&job)
+            .is_some_and(|&(left, last)| left == 0 && last.saturating_add(self.known.after[&job].think) <= now);
+        u8::from(time) * TIME | u8::from(others) * OTHERS
+    }
+
+    /// A job has gone, however it has: another may take its place, and those that wait for it may have waited for it last.
+    fn leave(&mut self, job: JobId, now: Time) {
+        self.s.now = now;
+        self.s.here -= 1;
+        let held = self.s.held.remove(&job);
+        if let Some(&at) = self.throttle.get(&job) {
+            let (used, behind) = &mut self.s.slots[at];
+            match held {
+                None => *used = used.saturating_sub(1),
+                Some(_) => behind.retain(|&other| other != job),
+            }
+            if held.is_none()
+                && *used < self.known.throttles[at].most
+                && let Some(next) = behind.pop_front()
+            {
+                *used += 1;
+                self.s.held.remove(&next);
+                self.s.at_once.push_back(Held::Release(self.number(next)));
+            }
+        }
+        for dependent in self.dependents.get(&job).cloned().unwrap_or_default() {
+            let Some((left, last)) = self.s.waits.get_mut(&dependent) else { continue };
+            *left -= 1;
+            *last = now;
+            if *left > 0 {
+                continue;
+            }
+            let after = now.saturating_add(self.known.after[&dependent].think);
+            if self.arrives_late(dependent) {
+                self.s.agenda.insert((after, Due::Arrival, dependent));
+            } else if self.s.held.contains_key(&dependent) {
+                self.s.agenda.insert((after, Due::Release, dependent));
+            }
+        }
+    }
+
+    /// Whether nothing happens to jobs any more: those that are left are held back for ever.
+    fn is_over(&self) -> bool {
+        self.s.opened
+            && self.s.next_job >= self.workload.len()
+            && self.s.here == self.s.held.len() as u64
+            && self.s.agenda.iter().all(|due| due.1 > Due::Arrival && !self.s.held.contains_key(&due.2))
+    }
+
+    fn next_submit(&self) -> Option<Time> {
+        Some(self.workload.jobs().get(self.s.next_job)?.submit)
+    }
+
+    /// Sends a job that arrives at its own time.
+    fn submit(&mut self) -> Incoming<'_> {
+        let at = self.s.next_job;
+        let (job, truth) = (&self.workload.jobs()[at], &self.workload.truth()[at]);
+        self.s.next_job += 1;
+        self.skip_dependents();
+        let id = JobId(at as u32);
+        let why = self.arrive(id, job.submit, false);
+        self.hold(id, why);
+        Incoming::Submit(job, truth)
+    }
+
+    /// Sends a job that arrives upon the end of others.
+    fn submit_late(&mut self, id: JobId, now: Time) -> Incoming<'_> {
+        let (job, truth) = (self.workload.job(id), &self.workload.truth()[id.index()]);
+        let late = now - job.submit;
+        for &Withdrawal { at, job, only_waiting } in self.known.withdrawn.iter().filter(|w| w.job == id) {
+            let due = if only_waiting { Due::Withdrawal } else { Due::Cancellation };
+            self.s.agenda.insert(((at + late).max(now), due, job));
+        }
+        let why = self.arrive(id, now, false);
+        self.hold(id, why);
+        let mut moved = job.clone();
+        moved.submit = now;
+        Incoming::Submit(self.moved.insert(moved), truth)
+    }
+
+    fn hold(&mut self, id: JobId, why: u8) {
+        if why != 0 {
+            self.s.held.insert(id, why);
+            self.s.at_once.push_back(Held::Hold(self.number(id)));
+        }
+    }
+}
+
+impl Source for Happenings<'_> {
+    const NEWS: bool = true;
+
+    fn peek(&self) -> Option<Time> {
+        if !self.s.opened {
+            return (self.first < Time::MAX).then_some(self.first);
+        }
+        if !self.s.at_once.is_empty() {
+            return Some(self.s.now);
+        }
+        if self.is_over() {
+            return None;
+        }
+        let agenda = self.s.agenda.first().map(|due| due.0);
+        let capacity = self.timetable.next(&self.s.timetable);
+        agenda.into_iter().chain(self.next_submit()).chain(capacity).min()
+    }
+
+    fn next(&mut self) -> Option<Incoming<'_>> {
+        let now = self.peek()?;
+        self.s.now = now;
+        self.s.sent += 1;
+        if self.timetable.next(&self.s.timetable) == Some(now) {
+            return Some(Incoming::Capacity(self.timetable.turn(&mut self.s.timetable, now)));
+        }
+        if let Some(held) = self.s.at_once.pop_front() {
+            return Some(held.into());
+        }
+        let submits = self.next_submit() == Some(now);
+        match self.s.agenda.first().copied().filter(|due| due.0 == now) {
+            Some((_, Due::Release, job)) => {
+                self.s.agenda.pop_first();
+                self.clear(job, self.reasons_over(job, now));
+                // Its throttle may hold it back still.
+                Some(self.s.at_once.pop_front().map_or(Incoming::Nothing, Incoming::from))
+            }
+            Some((_, Due::Arrival, job)) if !submits || job.index() < self.s.next_job => {
+                self.s.agenda.pop_first();
+                Some(self.submit_late(job, now))
+            }
+            _ if submits => Some(self.submit()),
+            Some((_, due, job)) => {
+                self.s.agenda.pop_first();
+                Some(match due {
+                    Due::Look => Incoming::Look,
+                    Due::Withdrawal => Incoming::Withdraw(self.number(job)),
+                    _ => Incoming::Cancel(self.number(job)),
+                })
+            }
+            None => None,
+        }
+    }
+
+    fn is_checked(&self) -> bool {
+        true
+    }
+
+    fn position(&self) -> u64 {
+        self.s.sent
+    }
+
+    /// Its place is more than a number: [`Source::recall`] goes there.
+    fn seek(&mut self, _position: u64) {}
+
+    fn memory(&self) -> Result<Vec<u8>, SnapshotError> {
+        Ok(postcard::to_stdvec(&self.s)?)
+    }
+
+    fn recall(&mut self, memory: &[u8]) -> Result<(), SnapshotError> {
+        self.s = postcard::from_bytes(memory)?;
+        self.moved = None;
+        Ok(())
+    }
+
+    fn first(&self) -> Option<Time> {
+        (!self.s.opened && self.first < Time::MAX).then_some(self.first)
+    }
+
+    fn opening(&mut self) -> Option<Incoming<'_>> {
+        if self.s.opened {
+            return None;
+        }
+        let first = self.first;
+        if self.timetable.next(&self.s.timetable).is_some_and(|time| time < first) {
+            return Some(Incoming::Capacity(self.timetable.opening(&mut self.s.timetable, first)));
+        }
+        let id = JobId(self.s.next_job as u32);
+        let here = self.known.here.get(&id).cloned();
+        let job = self.workload.jobs().get(id.index()).filter(|job| job.submit < first || here.is_some());
+        let (Some(job), Some(truth), Some(_)) = (job, self.workload.truth().get(id.index()), self.known.begin) else {
+            self.s.opened = true;
+            if self.known.begin.is_some() {
+                self.s.agenda.insert((first, Due::Look, JobId::default()));
+            }
+            return None;
+        };
+        self.s.next_job += 1;
+        self.skip_dependents();
+        let adopted = match here {
+            None | Some(Adopted::Waiting) => match self.arrive(id, first, false) {
+                0 => &Adopted::Waiting,
+                why => {
+                    self.s.held.insert(id, why);
+                    &Adopted::Held
+                }
+            },
+            Some(Adopted::Held) => {
+                let why = self.arrive(id, first, true);
+                if why == 0 {
+                    &Adopted::Waiting
+                } else {
+                    self.s.held.insert(id, why);
+                    &Adopted::Held
+                }
+            }
+            Some(_) => {
+                self.found(id);
+                &self.known.here[&id]
+            }
+        };
+        Some(Incoming::Adopt(job, truth, adopted))
+    }
+
+    fn gone(&mut self, now: Time, id: JobId) {
+        let job = self.place(id);
+        self.leave(job, now);
+    }
+
+    fn how(&self, id: JobId) -> How {
+        self.known.ends.get(&self.place(id)).copied().unwrap_or(How::Completed)
+    }
+
+    fn place(&self, id: JobId) -> JobId {
+        if self.feedback { self.s.order.get(id.index()).copied().unwrap_or(id) } else { id }
+    }
+}
+
+impl Happenings<'_> {
+    /// A job is here at the first instant, and has started before.
+    fn found(&mut self, job: JobId) {
+        self.enter(job);
+        if let Some(&at) = self.throttle.get(&job) {
+            self.s.slots[at].0 += 1;
+        }
+    }
+
+    /// The truth about a job of the simulation.
+    #[must_use]
+    pub fn truth(&self, id: JobId) -> Option<&Truth> {
+        self.workload.truth().get(self.place(id).index())
+    }
+}

@@ -1,0 +1,122 @@
+//! What a scheduler is told of outages, and when.
+
+use crate::engine::source::{Stroke, Turn};
+use crate::model::{Hit, Outages, Time};
+use crate::policy::Loss;
+use serde::{Deserialize, Serialize};
+
+/// What happens with an outage.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum At {
+    /// Its processors are back.
+    End,
+    /// They were expected to be, and are not.
+    Overdue,
+    /// It is announced.
+    Announced,
+    /// Its processors go.
+    Begin,
+}
+
+/// All that happens with outages, in order.
+#[derive(Clone, Debug)]
+pub(super) struct Timetable<'a> {
+    outages: &'a Outages,
+    events: Vec<(Time, At, usize)>,
+    /// What the turn that was told last is made of.
+    losses: Vec<Loss>,
+    strokes: Vec<Stroke>,
+}
+
+/// How far it has come.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct State {
+    next: usize,
+    /// Outages that the scheduler knows of and that are not over.
+    known: Vec<usize>,
+}
+
+impl<'a> Timetable<'a> {
+    pub(super) fn new(outages: &'a Outages) -> Timetable<'a> {
+        let mut events = Vec::new();
+        for (at, outage) in outages.list().iter().enumerate() {
+            let known = outage.known();
+            if known < outage.begin {
+                events.push((known, At::Announced, at));
+            }
+            events.push((outage.begin, At::Begin, at));
+            if let Some(end) = outage.end {
+                events.push((end, At::End, at));
+            }
+            if let Some(expected) = outage.expected.filter(|&expected| expected < outage.until()) {
+                events.push((expected, At::Overdue, at));
+            }
+        }
+        events.sort_unstable();
+        Timetable { outages, events, losses: Vec::new(), strokes: Vec::new() }
+    }
+
+    /// When the next thing happens.
+    pub(super) fn next(&self, s: &State) -> Option<Time> {
+        self.events.get(s.next).map(|event| event.0)
+    }
+
+    /// Everything that happened before the first instant: nobody was there to be hit.
+    pub(super) fn opening(&mut self, s: &mut State, first: Time) -> Turn<'_> {
+        while self.next(s).is_some_and(|time| time < first) {
+            self.take(s);
+        }
+        self.strokes.clear();
+        self.told(s, true)
+    }
+
+    /// Everything that happens now.
+    pub(super) fn turn(&mut self, s: &mut State, now: Time) -> Turn<'_> {
+        let mut foreseen = true;
+        self.strokes.clear();
+        while self.next(s) == Some(now) {
+            foreseen &= self.take(s);
+        }
+        self.told(s, foreseen)
+    }
+
+    /// The next thing happens. Answers whether it was known that it would.
+    fn take(&mut self, s: &mut State) -> bool {
+        let (_, what, at) = self.events[s.next];
+        s.next += 1;
+        let outage = &self.outages.list()[at];
+        match what {
+            At::End => {
+                s.known.retain(|&known| known != at);
+                true
+            }
+            At::Overdue => false,
+            At::Announced => {
+                s.known.push(at);
+                false
+            }
+            At::Begin => {
+                let announced = outage.known() < outage.begin;
+                if !announced {
+                    s.known.push(at);
+                }
+                self.strokes.push(Stroke {
+                    on: self.outages.on(at).clone(),
+                    hit: outage.hit,
+                    foreseen: announced,
+                    for_good: outage.end.is_none() && outage.hit == Hit::Drain,
+                });
+                announced
+            }
+        }
+    }
+
+    fn told(&mut self, s: &State, foreseen: bool) -> Turn<'_> {
+        let loss = |&at: &usize| {
+            let outage = &self.outages.list()[at];
+            Loss { on: self.outages.on(at).clone(), from: outage.begin, until: outage.expected.unwrap_or(Time::MAX) }
+        };
+        self.losses = s.known.iter().map(loss).collect();
+        Turn { losses: &self.losses, strokes: &self.strokes, foreseen }
+    }
+}

@@ -1,0 +1,166 @@
+//! Processors that are alike: losses are counted, and jobs have no names of processors.
+//!
+//! That is how a machine is simulated whose policy only counts. Idle processors go first; where there are too few, running jobs
+//! keep theirs until they end, and give back so many fewer. A plan that leaves enough processors free by then is never let down by
+//! where jobs happen to be.
+
+use super::super::{Session, State};
+use super::{Capacity, NewsError};
+use crate::model::{JobId, ProcSet, Procs, Time};
+use crate::parts::Running;
+use crate::policy::{Drain, Event, Loss, Outlook};
+use serde::{Deserialize, Serialize};
+
+/// A loss that has begun.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Begun {
+    loss: Loss,
+    /// Running jobs that hold some of its processors, and how many.
+    drains: Vec<(JobId, Procs)>,
+}
+
+impl Begun {
+    fn idle(&self) -> Procs {
+        self.loss.on.len() - self.drains.iter().map(|drain| drain.1).sum::<Procs>()
+    }
+}
+
+impl Session {
+    /// Counts losses instead of giving names to jobs; for a driver that starts jobs on any processors. Call it before the first
+    /// event, and only where the policy names none.
+    pub(crate) fn count_losses(&mut self) {
+        self.s.capacity.get_or_insert_default().alike = Some(Vec::new());
+    }
+
+    /// Whether it does so.
+    pub(crate) fn counts_losses(&self) -> bool {
+        self.s.capacity.as_ref().is_some_and(|capacity| capacity.alike.is_some())
+    }
+
+    /// As [`Session::set_losses`] where losses are counted. `drains` says of losses that begin now which running jobs hold their
+    /// processors, and how many; the others go from idle ones, and where these are too few from running jobs in the order of their
+    /// predicted ends.
+    pub(crate) fn set_counted_losses(
+        &mut self,
+        now: Time,
+        losses: &[Loss],
+        drains: &[(ProcSet, Vec<(JobId, Procs)>)],
+    ) -> Result<bool, NewsError> {
+        self.check_hears()?;
+        let now = self.begin_news(now);
+        let capacity = self.s.capacity.get_or_insert_default();
+        let unchanged = capacity.losses == losses && capacity.due > now;
+        if unchanged {
+            return Ok(false);
+        }
+        (capacity.losses, capacity.seen) = (losses.to_vec(), now);
+        self.s.count(drains);
+        self.observe(Event::Capacity);
+        Ok(true)
+    }
+
+    /// Running jobs by number, with the processors that they give back when they end.
+    pub(crate) fn undrained(&self) -> Vec<(JobId, Procs)> {
+        let mut jobs: Vec<(JobId, Procs)> =
+            self.s.world.running.iter().map(|job| (job.id, job.procs - self.s.drained_of(job.id))).collect();
+        jobs.sort_unstable();
+        jobs
+    }
+}
+
+impl State {
+    fn begun(&self) -> &[Begun] {
+        self.capacity.as_ref().and_then(|capacity| capacity.alike.as_deref()).unwrap_or(&[])
+    }
+
+    /// Processors of a running job that go when it ends.
+    pub(super) fn drained_of(&self, id: JobId) -> Procs {
+        self.begun().iter().flat_map(|begun| &begun.drains).filter(|drain| drain.0 == id).map(|drain| drain.1).sum()
+    }
+
+    /// Works out anew what is free and what is known of the future. `drains` are those of losses that begin now.
+    pub(super) fn count(&mut self, drains: &[(ProcSet, Vec<(JobId, Procs)>)]) {
+        let Some(mut capacity) = self.capacity.take() else { return };
+        let before = capacity.alike.take().unwrap_or_default();
+        let now = capacity.seen;
+        let mut begun: Vec<Begun> = Vec::new();
+        for loss in capacity.losses.iter().filter(|loss| !loss.on.is_empty() && loss.from <= now) {
+            let known = before.iter().find(|b| b.loss.from == loss.from && b.loss.on == loss.on);
+            let told = || drains.iter().find(|told| told.0 == loss.on).map(|told| told.1.clone());
+            let drains = known.map_or_else(|| told().unwrap_or_default(), |known| known.drains.clone());
+            begun.push(Begun { loss: loss.clone(), drains });
+        }
+        for loss in &mut begun {
+            loss.drains.retain(|drain| {
+                self.world.jobs.get(drain.0).is_some_and(|known| known.entry.phase == crate::policy::Phase::Running)
+            });
+        }
+        self.drain_what_lacks(&mut begun);
+        let outlook = outlook(&mut capacity, &begun, now);
+        let idle: i64 = begun.iter().map(|b| i64::from(b.idle())).sum();
+        self.world.free = self.unused() - idle;
+        self.draining = begun.iter().any(|b| !b.drains.is_empty());
+        capacity.alike = Some(begun);
+        self.capacity = Some(capacity);
+        let plain = outlook.offline.is_empty() && outlook.windows.is_empty();
+        self.world.outlook = (!plain).then(|| Box::new(outlook));
+    }
+
+    /// Processors on which no job runs.
+    fn unused(&self) -> i64 {
+        i64::from(self.world.machine.procs) - i64::from(self.world.running.procs())
+    }
+
+    /// Where more processors are to go than are idle, running jobs keep some of them: those that are predicted to end first.
+    fn drain_what_lacks(&self, begun: &mut [Begun]) {
+        let mut unused = self.unused();
+        let mut running: Vec<Running> = Vec::new();
+        let mut at = 0;
+        for i in 0..begun.len() {
+            let mut lacking = i64::from(begun[i].idle()) - unused.max(0);
+            unused = (unused - i64::from(begun[i].idle())).max(0);
+            if lacking > 0 && running.is_empty() {
+                running = self.world.running.iter().copied().collect();
+            }
+            while lacking > 0 && at < running.len() {
+                let job = running[at];
+                let held: Procs = begun.iter().flat_map(|b| &b.drains).filter(|d| d.0 == job.id).map(|d| d.1).sum();
+                let more = i64::from(job.procs - held).min(lacking);
+                if more > 0 {
+                    let drains = &mut begun[i].drains;
+                    match drains.iter_mut().find(|drain| drain.0 == job.id) {
+                        Some(drain) => drain.1 += more as Procs,
+                        None => drains.push((job.id, more as Procs)),
+                    }
+                    lacking -= more;
+                }
+                at += usize::from(lacking > 0);
+            }
+        }
+    }
+}
+
+fn outlook(capacity: &mut Capacity, begun: &[Begun], now: Time) -> Outlook {
+    let mut outlook = Outlook::default();
+    capacity.due = Time::MAX;
+    for Begun { loss, drains } in begun {
+        // No plan knows when a loss will be over that has lasted longer than was expected.
+        let until = if loss.until <= now { Time::MAX } else { loss.until };
+        if until < Time::MAX {
+            capacity.due = capacity.due.min(until);
+        }
+        let idle = loss.on.len() - drains.iter().map(|drain| drain.1).sum::<Procs>();
+        if idle > 0 {
+            outlook.returns.push((until, idle));
+        }
+        outlook.drains.extend(drains.iter().map(|&(job, procs)| Drain { job, procs, until }));
+        outlook.offline = outlook.offline.union(&loss.on);
+    }
+    for loss in capacity.losses.iter().filter(|loss| !loss.on.is_empty() && loss.from > now) {
+        capacity.due = capacity.due.min(loss.from);
+        outlook.windows.push(loss.clone());
+    }
+    outlook.returns.sort_unstable();
+    outlook.windows.sort_by_key(|window| window.from);
+    outlook
+}

@@ -1,0 +1,151 @@
+//! What only the simulated machine knows: when jobs end, and what actions lead to there.
+
+use super::{SimulationError, State, THRASHING};
+use crate::engine::ends::End;
+use crate::engine::observer::Observer;
+use crate::engine::platform::Transfer;
+use crate::engine::session::Session;
+use crate::engine::source::Source;
+use crate::model::{JobId, Span, Time};
+use crate::policy::{Action, Entry, Phase, Placement};
+
+/// What actions lead to on the machine.
+pub(super) struct Deed<'a, S> {
+    pub(super) source: &'a S,
+    pub(super) s: &'a mut State,
+    pub(super) transfer: Option<&'a Transfer>,
+    pub(super) thrashing: Option<SimulationError>,
+}
+
+impl<S: Source> Deed<'_, S> {
+    /// An action has been carried out in the session's table.
+    #[inline(always)]
+    pub(super) fn carried_out(&mut self, session: &mut Session, at: usize, observer: &mut impl Observer) {
+        let s = &mut *self.s;
+        let now = s.now;
+        let place = |job| self.source.place(job);
+        match session.actions().list()[at] {
+            Action::Start { job, why, on } => {
+                if !s.writing.is_empty() {
+                    s.wait_for_writers(session, now, job);
+                }
+                let end = now + s.due(job);
+                s.push_end(end, job);
+                observer.started(now, place(job), why);
+                if on != Placement::Any
+                    && let Some(set) = session.named(job)
+                {
+                    observer.placed(now, place(job), set);
+                }
+            }
+            Action::Resume(job) | Action::ResumeOn { job, .. } => {
+                s.wait_for_writers(session, now, job);
+                if let Some(end) = s.end_of(session, job) {
+                    s.push_end(end, job);
+                }
+                observer.resumed(now, place(job));
+                if let (Action::ResumeOn { .. }, Some(set)) = (session.actions().list()[at], session.named(job)) {
+                    observer.placed(now, place(job), set);
+                }
+            }
+            Action::Suspend(job) => {
+                self.suspended(session, job);
+                observer.suspended(now, self.source.place(job));
+            }
+            Action::Kill(job) => s.cut(session, now, job),
+            Action::Reserve { job, start, latest } => observer.reserved(now, place(job), start, latest),
+            Action::Repredict { job, prediction } => observer.repredicted(now, place(job), prediction),
+            Action::Note { gauge, value } => observer.noted(now, gauge, value),
+        }
+    }
+
+    fn suspended(&mut self, session: &Session, job: JobId) {
+        self.s.stale = true;
+        if let Some(transfer) = self.transfer {
+            self.s.charge(session, transfer, self.s.now, job);
+            if session.known(job).is_some_and(|e| e.suspensions > THRASHING) {
+                let submit = session.view().job(job).submit;
+                self.thrashing = Some(SimulationError::Thrashing { job, submit });
+            }
+        }
+    }
+}
+
+impl State {
+    /// When a running job ends if it goes on running.
+    pub(super) fn end_of(&self, session: &Session, id: JobId) -> Option<Time> {
+        let entry = session.known(id).filter(|e| e.phase == Phase::Running)?;
+        Some(self.end_if_running(id, entry))
+    }
+
+    #[inline]
+    pub(super) fn end_if_running(&self, id: JobId, entry: &Entry) -> Time {
+        entry.segment + (self.due(id) - entry.ran)
+    }
+
+    /// How long a job needs its processors in all.
+    #[inline]
+    pub(super) fn due(&self, id: JobId) -> Span {
+        let run = self.truth[id].run;
+        if self.overhead.is_empty() { run } else { run + self.overhead.get(&id).copied().unwrap_or(Span::ZERO) }
+    }
+
+    fn add_overhead(&mut self, id: JobId, time: Span) {
+        if time > Span::ZERO {
+            let sum = self.overhead.entry(id).or_default();
+            *sum += time;
+        }
+    }
+
+    /// A job was suspended: its memory is written now, and read when it goes on.
+    fn charge(&mut self, session: &Session, transfer: &Transfer, now: Time, id: JobId) {
+        let once = transfer.once(session.job(id), &self.truth[id]);
+        if transfer.pays_read() {
+            self.add_overhead(id, once);
+        }
+        match session.named(id).filter(|_| transfer.busy) {
+            _ if !transfer.pays_write() => {}
+            Some(set) => self.writing.push((now + once, set.clone())),
+            None => self.add_overhead(id, once),
+        }
+    }
+
+    /// A job has its processors, but begins when the memory of those who left them is written.
+    fn wait_for_writers(&mut self, session: &Session, now: Time, id: JobId) {
+        self.writing.retain(|&(until, _)| until > now);
+        let Some(set) = session.named(id) else { return };
+        let on_them = self.writing.iter().filter(|(_, writer)| !writer.is_disjoint(set));
+        if let Some(until) = on_them.map(|&(until, _)| until).max() {
+            self.add_overhead(id, until - now);
+        }
+    }
+
+    /// Lets a running job end now: what it has received is all it will get.
+    pub(super) fn cut(&mut self, session: &Session, now: Time, id: JobId) {
+        let Some(entry) = session.known(id).filter(|e| e.phase == Phase::Running) else { return };
+        self.keep_received(id, entry.ran + (now - entry.segment));
+        self.stale = true;
+        self.ends.push(End::new(now, 0, id));
+    }
+
+    /// A job gets no more time on its processors than this.
+    pub(super) fn keep_received(&mut self, id: JobId, received: Span) {
+        let overhead = self.overhead.get(&id).copied().unwrap_or(Span::ZERO).min(received);
+        if overhead > Span::ZERO {
+            self.overhead.insert(id, overhead);
+        }
+        self.truth[id].run = received - overhead;
+    }
+
+    #[inline]
+    pub(super) fn push_end(&mut self, end: Time, job: JobId) {
+        let rank = match &mut self.starts {
+            None => 0,
+            Some(starts) => {
+                *starts += 1;
+                *starts
+            }
+        };
+        self.ends.push(End::new(end, rank, job));
+    }
+}

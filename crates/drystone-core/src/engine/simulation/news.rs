@@ -1,0 +1,284 @@
+//! What happens beside arrivals and ends: jobs that are here already, are held back or withdrawn, processors that go.
+
+use super::{Simulation, SimulationError};
+use crate::engine::observer::Observer;
+use crate::engine::session::{NewsError, Session};
+use crate::engine::source::{Incoming, Source, Stroke};
+use crate::model::{Adopted, Ended, Hit, How, Job, JobId, ProcSet, Procs, Span, Time, Truth};
+use crate::policy::{Loss, Phase};
+
+/// What a source has sent, apart from it.
+pub(super) enum News {
+    Withdraw(JobId),
+    Adopt(Job, Truth, Adopted),
+    Hold(JobId),
+    Release(JobId),
+    Capacity { losses: Vec<Loss>, strokes: Vec<Stroke>, foreseen: bool },
+    Look,
+    Nothing,
+}
+
+impl From<Incoming<'_>> for News {
+    fn from(incoming: Incoming<'_>) -> News {
+        match incoming {
+            Incoming::Withdraw(id) => News::Withdraw(id),
+            Incoming::Adopt(job, truth, adopted) => News::Adopt(job.clone(), truth.clone(), adopted.clone()),
+            Incoming::Hold(id) => News::Hold(id),
+            Incoming::Release(id) => News::Release(id),
+            Incoming::Capacity(turn) => {
+                News::Capacity { losses: turn.losses.to_vec(), strokes: turn.strokes.to_vec(), foreseen: turn.foreseen }
+            }
+            Incoming::Look => News::Look,
+            // Arrivals and cancellations are taken in the loop.
+            Incoming::Submit(..) | Incoming::Cancel(_) | Incoming::Nothing => News::Nothing,
+        }
+    }
+}
+
+impl<S: Source> Simulation<S> {
+    /// Before the first instant: what is here already.
+    #[inline]
+    pub(super) fn open(&mut self, observer: &mut impl Observer) -> Result<(), SimulationError> {
+        match self.source.first() {
+            None => Ok(()),
+            Some(first) => self.open_at(first, observer),
+        }
+    }
+
+    #[cold]
+    fn open_at(&mut self, first: Time, observer: &mut impl Observer) -> Result<(), SimulationError> {
+        self.session.check_hears()?;
+        if !self.session.names_processors() {
+            self.session.count_losses();
+        }
+        self.s.now = first;
+        while let Some(incoming) = self.source.opening() {
+            let news = incoming.into();
+            self.take_news(first, news, observer);
+        }
+        if let Some(impossible) = self.impossible.take() {
+            return Err(impossible);
+        }
+        self.s.next_arrival = self.source.peek().unwrap_or(Time::MAX);
+        Ok(())
+    }
+
+    /// A job has gone: others may come.
+    pub(super) fn tell_gone(&mut self, now: Time, id: JobId) {
+        self.source.gone(now, id);
+        if self.impossible.is_none() {
+            self.s.next_arrival = self.source.peek().unwrap_or(Time::MAX);
+        }
+    }
+
+    /// Takes what is no arrival. Answers whether a decision is due.
+    #[cold]
+    pub(super) fn take_news(&mut self, now: Time, news: News, observer: &mut impl Observer) -> bool {
+        let taken = match news {
+            News::Nothing => Ok(false),
+            News::Look => Ok(true),
+            News::Withdraw(id) => {
+                let phase = self.session.known(id).map(|entry| entry.phase);
+                let waits = matches!(phase, Some(Phase::Waiting | Phase::Held)) && self.session.cancel(now, id);
+                if waits {
+                    self.withdraw(now, id, observer);
+                }
+                Ok(waits)
+            }
+            News::Adopt(job, truth, adopted) => self.adopt(now, &job, truth, &adopted, observer),
+            News::Hold(id) => self.session.hold(now, id).inspect(|&held| {
+                if held {
+                    observer.held(now, self.source.place(id));
+                }
+            }),
+            News::Release(id) => self.session.release(now, id).inspect(|&released| {
+                if released {
+                    observer.released(now, self.source.place(id));
+                }
+            }),
+            News::Capacity { losses, strokes, foreseen } => self.strike(now, &losses, &strokes, foreseen, observer),
+        };
+        taken.unwrap_or_else(|error| {
+            self.impossible = Some(error.into());
+            false
+        })
+    }
+
+    fn adopt(
+        &mut self,
+        now: Time,
+        job: &Job,
+        truth: Truth,
+        adopted: &Adopted,
+        observer: &mut impl Observer,
+    ) -> Result<bool, NewsError> {
+        let oracle = self.session.clairvoyant().then_some(truth.run);
+        let id = self.session.adopt(now, job, oracle, adopted)?;
+        self.s.truth.push(truth);
+        if let Some(end) = self.s.end_of(&self.session, id) {
+            self.s.push_end(end, id);
+        }
+        let place = self.source.place(id);
+        observer.arrived(now, place);
+        observer.adopted(now, place, adopted);
+        Ok(true)
+    }
+
+    /// Processors go, come back or are announced to go: first those jobs end that run on them.
+    fn strike(
+        &mut self,
+        now: Time,
+        losses: &[Loss],
+        strokes: &[Stroke],
+        foreseen: bool,
+        observer: &mut impl Observer,
+    ) -> Result<bool, NewsError> {
+        let changed = if self.session.counts_losses() {
+            let mut layout = Layout::of(&self.session);
+            let mut drains = Vec::new();
+            for stroke in strokes {
+                match (stroke.hit, stroke.foreseen) {
+                    (Hit::Drain, true) => {}
+                    (Hit::Drain, false) => drains.push((stroke.on.clone(), layout.drain(&stroke.on))),
+                    (hit, foreseen) => {
+                        let procs = stroke.on.len();
+                        let hit_jobs =
+                            if foreseen { layout.clear(&self.session, procs) } else { layout.strike(&stroke.on) };
+                        for id in hit_jobs {
+                            self.hit(now, id, hit, observer)?;
+                        }
+                    }
+                }
+            }
+            self.session.set_counted_losses(now, losses, &drains)?
+        } else {
+            for stroke in strokes {
+                for id in self.session.on_processors(&stroke.on, stroke.hit != Hit::Drain, stroke.for_good) {
+                    let hit = if stroke.hit == Hit::Drain { Hit::Requeue } else { stroke.hit };
+                    self.hit(now, id, hit, observer)?;
+                }
+            }
+            let changed = self.session.set_losses(now, losses)?;
+            self.session.look_at_capacity(now) || changed
+        };
+        observer.capacity(now, foreseen);
+        Ok(changed)
+    }
+
+    /// The machine fails under a job.
+    fn hit(&mut self, now: Time, id: JobId, hit: Hit, observer: &mut impl Observer) -> Result<(), NewsError> {
+        self.s.stale = true;
+        self.s.overhead.remove(&id);
+        let place = self.source.place(id);
+        if hit == Hit::Requeue {
+            let entry = self.session.entry(id);
+            let ran = if entry.phase == Phase::Running { entry.ran + (now - entry.segment) } else { entry.ran };
+            let procs = entry.procs;
+            if self.session.requeued(now, id)? {
+                observer.requeued(now, place, procs, ran);
+            }
+            return Ok(());
+        }
+        if !self.session.ended(now, id, How::MachineFailed, None) {
+            self.session.cancel(now, id);
+        }
+        let outcome = self.session.outcome_with(id, Span::ZERO);
+        let (job, truth) = (self.session.job(id), &self.s.truth[id]);
+        observer.lost(&Ended { id: place, job, truth, outcome: &outcome });
+        self.s.gone |= id == self.session.oldest();
+        self.tell_gone(now, id);
+        Ok(())
+    }
+
+    /// Whether the jobs that wait for ever are wider than what is up.
+    pub(super) fn too_few(&self) -> Option<SimulationError> {
+        let view = self.session.view();
+        let procs = view.machine().procs;
+        let up = procs - self.session.offline();
+        let first = view.waiting().find(|&id| view.job(id).procs > up)?;
+        let needs = view.job(first).procs;
+        let waiting = self.session.waiting();
+        Some(SimulationError::TooFew { waiting, up, procs, first: self.source.place(first), needs })
+    }
+}
+
+/// Where jobs are on a machine whose processors have no names: one beside the other in the order of their numbers, and idle
+/// processors behind them. An outage takes neighbours, from a place that lies as far on as its own processors do.
+struct Layout {
+    jobs: Vec<(JobId, Procs)>,
+    idle: Procs,
+    machine: Procs,
+}
+
+impl Layout {
+    fn of(session: &Session) -> Layout {
+        Layout { jobs: session.undrained(), idle: session.free(), machine: session.view().machine().procs }
+    }
+
+    /// How many processors of which jobs an outage takes; it takes idle ones at once.
+    fn block(&mut self, on: &ProcSet) -> Vec<(JobId, Procs)> {
+        let all: u64 = u64::from(self.idle) + self.jobs.iter().map(|job| u64::from(job.1)).sum::<u64>();
+        let count = u64::from(on.len()).min(all);
+        let first = on.ranges().first().map_or(0, |range| u64::from(range.start));
+        let from = first * all / u64::from(self.machine.max(1));
+        let (wrapped, until) = ((from + count).saturating_sub(all), (from + count).min(all));
+        let inside = |begin: u64, end: u64| {
+            let overlap = |a: u64, b: u64| end.min(b).saturating_sub(begin.max(a));
+            overlap(from, until) + overlap(0, wrapped)
+        };
+        let (mut at, mut taken) = (0, Vec::new());
+        for &(id, procs) in &self.jobs {
+            let end = at + u64::from(procs);
+            let hit = inside(at, end) as Procs;
+            if hit > 0 {
+                taken.push((id, hit));
+            }
+            at = end;
+        }
+        self.idle -= inside(at, all) as Procs;
+        taken
+    }
+
+    /// An outage drains these jobs, of so many processors each.
+    fn drain(&mut self, on: &ProcSet) -> Vec<(JobId, Procs)> {
+        let taken = self.block(on);
+        for &(id, procs) in &taken {
+            if let Some(job) = self.jobs.iter_mut().find(|job| job.0 == id) {
+                job.1 -= procs;
+            }
+        }
+        taken
+    }
+
+    /// An outage hits these jobs, which leave their other processors idle.
+    fn strike(&mut self, on: &ProcSet) -> Vec<JobId> {
+        let taken = self.block(on);
+        for &(id, procs) in &taken {
+            self.remove(id);
+            self.idle -= procs;
+        }
+        taken.into_iter().map(|job| job.0).collect()
+    }
+
+    /// Idle processors go first; where they are too few, the jobs are hit that should have ended first.
+    fn clear(&mut self, session: &Session, procs: Procs) -> Vec<JobId> {
+        let mut hit = Vec::new();
+        for job in session.view().running().iter() {
+            if self.idle >= procs {
+                break;
+            }
+            if self.remove(job.id) {
+                hit.push(job.id);
+            }
+        }
+        self.idle -= procs.min(self.idle);
+        hit
+    }
+
+    /// A job leaves its processors idle.
+    fn remove(&mut self, id: JobId) -> bool {
+        let Some(at) = self.jobs.iter().position(|job| job.0 == id) else { return false };
+        self.idle += self.jobs.remove(at).1;
+        true
+    }
+}

@@ -1,0 +1,373 @@
+//! What is known of the jobs of a workload beyond each by itself: which are here already, which may not start yet, which wait
+//! for others, how they ended.
+
+use super::{JobId, ProcSet, Span, TIME_LIMIT, Time, Workload};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Where a job is that a scheduler is told of for the first time.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Adopted {
+    /// It waits, as any job that arrives; it may have been submitted long ago.
+    Waiting,
+    /// It waits, but is held back.
+    Held,
+    /// It runs.
+    Running {
+        /// Since when.
+        since: Time,
+        /// On which processors, if that is known.
+        on: Option<ProcSet>,
+    },
+    /// It is suspended, and the policy is to let it go on. Only for policies that [suspend](crate::policy::Abilities)
+    /// themselves; where another does, adopt the job as a running one and tell
+    /// [`Session::interrupted`](crate::engine::Session::interrupted).
+    Suspended {
+        /// How long it has run.
+        ran: Span,
+        /// On which processors it was, and has to go on, if that is known.
+        on: Option<ProcSet>,
+    },
+}
+
+/// How a job has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum How {
+    /// It completed, or failed by itself.
+    Completed,
+    /// It was ended because it had run as long as it was allowed to.
+    AtLimit,
+    /// Its user or an operator ended it.
+    Cancelled,
+    /// The machine failed under it.
+    MachineFailed,
+    /// It never ran in earnest.
+    NotStarted,
+}
+
+impl How {
+    /// All of them.
+    pub const ALL: [How; 5] = [How::Completed, How::AtLimit, How::Cancelled, How::MachineFailed, How::NotStarted];
+
+    /// Whether the time that it ran is a run time, from which predictors may learn.
+    #[must_use]
+    pub fn is_run_time(self) -> bool {
+        matches!(self, How::Completed | How::AtLimit)
+    }
+
+    /// The word for it in files.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            How::Completed => "completed",
+            How::AtLimit => "at-limit",
+            How::Cancelled => "cancelled",
+            How::MachineFailed => "machine-failed",
+            How::NotStarted => "not-started",
+        }
+    }
+}
+
+/// What a job waits for that depends on others.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct After {
+    /// All of them have to end first, however they end.
+    pub jobs: Vec<JobId>,
+    /// Then so much time has to pass: while its user thinks.
+    pub think: Span,
+    /// What happens then.
+    pub then: Then,
+}
+
+/// What happens to a job when those that it depends on have ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Then {
+    /// It may start. It arrived at its submit time, and was held back.
+    Starts,
+    /// It arrives: its user submits it upon their results. Only where a simulation feeds back ends into arrivals; where it
+    /// replays fixed submit times the job arrives at its own.
+    Arrives,
+}
+
+/// A limit of how many of some jobs may wait to start or run at a time: the others are held back. The tasks of an array.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Throttle {
+    /// Which jobs.
+    pub jobs: Vec<JobId>,
+    /// How many at a time, at least 1.
+    pub most: u32,
+}
+
+/// A job that leaves before it has ended by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Withdrawal {
+    /// When.
+    pub at: Time,
+    /// Which job.
+    pub job: JobId,
+    /// Whether it leaves only if it has not started by then: then it runs as long as it does.
+    pub only_waiting: bool,
+}
+
+/// What is known of the jobs of a workload beyond each by itself. Whatever is not mentioned is as it always was: a job arrives
+/// at its submit time, may start at once, depends on none, and its run time is one.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Circumstances {
+    /// The first instant, where the workload is a window cut out of a longer one. Jobs submitted before are here then: they wait,
+    /// unless `here` says otherwise.
+    pub begin: Option<Time>,
+    /// Where jobs are at the first instant.
+    pub here: BTreeMap<JobId, Adopted>,
+    /// Before these times jobs may not start. A job that has one is not held any longer, even if it is
+    /// [held](Adopted::Held) at the first instant.
+    pub eligible: BTreeMap<JobId, Time>,
+    /// What jobs wait for that depends on others.
+    pub after: BTreeMap<JobId, After>,
+    /// Limits of how many of some jobs may be here at a time. No job is in two.
+    pub throttles: Vec<Throttle>,
+    /// Jobs that leave before they have ended by themselves, in order of time.
+    pub withdrawn: Vec<Withdrawal>,
+    /// How jobs end, where that is not [`How::Completed`].
+    pub ends: BTreeMap<JobId, How>,
+}
+
+/// Circumstances that cannot be.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("job {number} {problem}")]
+pub struct CircumstanceError {
+    /// Which job.
+    pub job: JobId,
+    /// The log's number of it.
+    pub number: i64,
+    /// What is wrong.
+    pub problem: String,
+}
+
+impl Circumstances {
+    /// Whether nothing is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Circumstances::default()
+    }
+
+    /// Whether a job arrives upon the end of others.
+    #[must_use]
+    pub fn feeds_back(&self) -> bool {
+        self.after.values().any(|after| after.then == Then::Arrives)
+    }
+
+    /// Checks it against a workload, as [`Workload::with`] does.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn check(&self, workload: &Workload) -> Result<(), CircumstanceError> {
+        let named =
+            self.here.keys().chain(self.eligible.keys()).chain(self.after.keys()).chain(self.ends.keys()).copied();
+        let others = self.after.values().flat_map(|after| after.jobs.iter().copied());
+        let throttled = self.throttles.iter().flat_map(|throttle| throttle.jobs.iter().copied());
+        let withdrawn = self.withdrawn.iter().map(|withdrawal| withdrawal.job);
+        for job in named.chain(others).chain(throttled).chain(withdrawn) {
+            if job.index() >= workload.len() {
+                let problem = format!("is none of the {} jobs", workload.len());
+                return Err(CircumstanceError { job, number: i64::from(job.0) + 1, problem });
+            }
+        }
+        let wrong = |job: JobId, problem: String| {
+            let number = workload.truth()[job.index()].number;
+            Err(CircumstanceError { job, number, problem })
+        };
+        if let Some((job, problem)) = self.wrong_time(workload).or_else(|| self.wrong_throttle()) {
+            return wrong(job, problem);
+        }
+        let mut busy = ProcSet::new();
+        for (&job, adopted) in &self.here {
+            if let Some(problem) = self.wrong_here(workload, job, adopted, &mut busy) {
+                return wrong(job, problem);
+            }
+        }
+        if let Some(circle) = self.circle() {
+            let number = |job: JobId| workload.truth()[job.index()].number.to_string();
+            let numbers: Vec<String> = circle.iter().map(|&job| number(job)).collect();
+            let problem = format!("waits for itself: {} depend on each other in a circle", numbers.join(", "));
+            return wrong(circle[0], problem);
+        }
+        Ok(())
+    }
+
+    fn wrong_time(&self, workload: &Workload) -> Option<(JobId, String)> {
+        let far = |time: Time| time.0.unsigned_abs() > TIME_LIMIT.unsigned_abs();
+        let submit = |job: JobId| workload.job(job).submit;
+        for (&job, &time) in &self.eligible {
+            if far(time) || time < submit(job) {
+                return Some((job, format!("may start from {time} on, but is submitted at {}", submit(job))));
+            }
+        }
+        for (&job, after) in &self.after {
+            if after.think < Span::ZERO || after.think.0 > TIME_LIMIT {
+                return Some((job, format!("has a think time of {}; expected 0 s or more", after.think)));
+            }
+        }
+        let mut last = Time::MIN;
+        for withdrawal in &self.withdrawn {
+            let Withdrawal { at, job, .. } = *withdrawal;
+            if far(at) || at < submit(job) {
+                return Some((job, format!("is withdrawn at {at}, but submitted at {}", submit(job))));
+            }
+            if at < last {
+                return Some((
+                    job,
+                    format!("is withdrawn at {at}, listed behind one at {last}: expected them in order of time"),
+                ));
+            }
+            last = at;
+        }
+        None
+    }
+
+    fn wrong_throttle(&self) -> Option<(JobId, String)> {
+        let mut all = BTreeMap::new();
+        for (at, throttle) in self.throttles.iter().enumerate() {
+            for &job in &throttle.jobs {
+                if throttle.most == 0 {
+                    return Some((job, "is one of those of which 0 may run at a time; expected 1 or more".into()));
+                }
+                if all.insert(job, at).is_some() {
+                    return Some((job, "is throttled twice".into()));
+                }
+            }
+        }
+        None
+    }
+
+    fn wrong_here(&self, workload: &Workload, job: JobId, adopted: &Adopted, busy: &mut ProcSet) -> Option<String> {
+        let (facts, run) = (workload.job(job), workload.truth()[job.index()].run);
+        let Some(begin) = self.begin else {
+            return Some("is here at the first instant, but nothing says when that is".into());
+        };
+        if facts.submit > begin {
+            return Some(format!("is here at {begin}, but submitted at {}", facts.submit));
+        }
+        let set = match adopted {
+            Adopted::Waiting | Adopted::Held => return None,
+            Adopted::Running { since, on } => {
+                if *since > begin || since.0 < -TIME_LIMIT {
+                    return Some(format!("runs at {begin}, but since {since}"));
+                }
+                if *since + run < begin {
+                    return Some(format!("runs at {begin}, but ended at {} already", *since + run));
+                }
+                on.as_ref()
+            }
+            Adopted::Suspended { ran, on } => {
+                if *ran < Span::ZERO || *ran > run {
+                    return Some(format!("is suspended after {ran} of the {run} that it runs"));
+                }
+                // Others may run where it was.
+                return on.as_ref().and_then(|set| wrong_set(set, facts.procs, workload.machine().procs));
+            }
+        };
+        let set = set?;
+        if !set.is_disjoint(busy) {
+            return Some(format!("runs on processors {}, on which another runs", set.intersection(busy)));
+        }
+        *busy = busy.union(set);
+        wrong_set(set, facts.procs, workload.machine().procs)
+    }
+
+    /// Jobs that wait for each other in a circle.
+    fn circle(&self) -> Option<Vec<JobId>> {
+        // 1: on the path at work, 2: leads into no circle.
+        let mut seen: BTreeMap<JobId, u8> = BTreeMap::new();
+        for &first in self.after.keys() {
+            let mut path: Vec<(JobId, usize)> = vec![(first, 0)];
+            if seen.contains_key(&first) {
+                continue;
+            }
+            seen.insert(first, 1);
+            while let Some(top) = path.last_mut() {
+                let (job, at) = *top;
+                let next = self.after.get(&job).and_then(|after| after.jobs.get(at)).copied();
+                top.1 += 1;
+                let Some(next) = next else {
+                    seen.insert(job, 2);
+                    path.pop();
+                    continue;
+                };
+                match seen.get(&next) {
+                    Some(1) => {
+                        let from = path.iter().position(|&(job, _)| job == next).unwrap_or(0);
+                        return Some(path[from..].iter().map(|&(job, _)| job).collect());
+                    }
+                    Some(_) => {}
+                    None => {
+                        seen.insert(next, 1);
+                        path.push((next, 0));
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// The same of a workload that has only some of the jobs: `place` says where each is there. Jobs no longer depend on others that
+    /// are not.
+    #[must_use]
+    pub fn only(&self, place: impl Fn(JobId) -> Option<JobId>) -> Circumstances {
+        let jobs = |list: &[JobId]| -> Vec<JobId> { list.iter().filter_map(|&job| place(job)).collect() };
+        Circumstances {
+            begin: self.begin,
+            here: kept(&self.here, &place),
+            eligible: kept(&self.eligible, &place),
+            after: kept(&self.after, &place)
+                .into_iter()
+                .map(|(job, after)| (job, After { jobs: jobs(&after.jobs), ..after }))
+                .filter(|(_, after)| !after.jobs.is_empty())
+                .collect(),
+            throttles: (self.throttles.iter())
+                .map(|throttle| Throttle { jobs: jobs(&throttle.jobs), most: throttle.most })
+                .filter(|throttle| !throttle.jobs.is_empty())
+                .collect(),
+            withdrawn: (self.withdrawn.iter())
+                .filter_map(|&withdrawal| Some(Withdrawal { job: place(withdrawal.job)?, ..withdrawal }))
+                .collect(),
+            ends: kept(&self.ends, &place),
+        }
+    }
+
+    /// The same of a workload that has only the jobs from one place up to another.
+    #[must_use]
+    pub fn piece(&self, from: usize, until: usize) -> Circumstances {
+        let piece = self.only(|job| (from..until).contains(&job.index()).then(|| JobId(job.0 - from as u32)));
+        // Who was here at the first instant is not among the jobs that come later.
+        let begin = piece.begin.filter(|_| from == 0);
+        Circumstances { begin, ..piece }
+    }
+
+    /// The same at other times. How long jobs run, think and have run by the first instant stays.
+    #[must_use]
+    pub fn at(mut self, times: impl Fn(Time) -> Time) -> Circumstances {
+        let begin = self.begin;
+        self.begin = begin.map(&times);
+        for adopted in self.here.values_mut() {
+            if let (Adopted::Running { since, .. }, Some(old), Some(new)) = (adopted, begin, self.begin) {
+                *since = new - (old - *since);
+            }
+        }
+        self.eligible.values_mut().for_each(|time| *time = times(*time));
+        self.withdrawn.iter_mut().for_each(|withdrawal| withdrawal.at = times(withdrawal.at));
+        self
+    }
+}
+
+/// What is said of those of the jobs that have a place.
+fn kept<T: Clone>(of: &BTreeMap<JobId, T>, place: impl Fn(JobId) -> Option<JobId>) -> BTreeMap<JobId, T> {
+    of.iter().filter_map(|(&job, what)| Some((place(job)?, what.clone()))).collect()
+}
+
+fn wrong_set(set: &ProcSet, procs: u32, machine: u32) -> Option<String> {
+    if set.len() != procs {
+        return Some(format!("needs {procs} processors, but is on {}: {set}", set.len()));
+    }
+    let beyond = set.ranges().last().is_some_and(|range| range.end > machine);
+    beyond.then(|| format!("is on processors {set}, beyond the machine's last, {}", machine - 1))
+}

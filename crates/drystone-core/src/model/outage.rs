@@ -1,0 +1,405 @@
+//! Outages: processors that are out for some time, as a machine's operators know them afterwards.
+//!
+//! An [`Outage`] is what happened, its end included. What a policy is told of it, and when, is another matter: a window is
+//! announced with the end that is [expected](Outage::expected), a failure is known when it happens and nothing is known of its
+//! end unless somebody says so.
+
+use super::{Machine, ProcSet, Procs, TIME_LIMIT, Time};
+use serde::{Deserialize, Serialize};
+
+/// The processors of an outage.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Which {
+    /// So many. Which ones is drawn, the same for the same outages on the same machine ([`Outages::new`]).
+    Count(Procs),
+    /// These.
+    Named(ProcSet),
+}
+
+/// What becomes of the jobs that run on the processors of an outage when it begins.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Hit {
+    /// They run to their ends, and each processor goes when its job has ended.
+    Drain,
+    /// They end at once and wait again, with nothing left of what they ran.
+    Requeue,
+    /// They end at once, for good.
+    Lose,
+}
+
+impl Hit {
+    /// All of them.
+    pub const ALL: [Hit; 3] = [Hit::Drain, Hit::Requeue, Hit::Lose];
+
+    /// The word for it in files.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Hit::Drain => "drain",
+            Hit::Requeue => "requeue",
+            Hit::Lose => "lose",
+        }
+    }
+}
+
+/// Processors that are out from one time to another.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Outage {
+    /// Which processors.
+    pub which: Which,
+    /// From when on.
+    pub begin: Time,
+    /// When they are back; `None` for never.
+    pub end: Option<Time>,
+    /// When the scheduler is told that it will come; `None` if it is told only when it begins.
+    pub announced: Option<Time>,
+    /// When they are expected back, as the scheduler is told; `None` if nothing is said of that. No plan counts on processors of
+    /// which nothing is said.
+    pub expected: Option<Time>,
+    /// What becomes of jobs that run on them when it begins.
+    pub hit: Hit,
+    /// Whether jobs may be started that would run into it, and are cut short then. A policy is not told of such an outage before
+    /// it begins, announced or not.
+    pub may_cut: bool,
+}
+
+impl Outage {
+    /// A failure: it comes unannounced, nothing is known of its end, and jobs are requeued.
+    #[must_use]
+    pub fn failure(which: Which, begin: Time, end: Option<Time>) -> Outage {
+        Outage { which, begin, end, announced: None, expected: None, hit: Hit::Requeue, may_cut: false }
+    }
+
+    /// A maintenance window: it is announced at that time with its end. Jobs that run into it all the same are drained.
+    #[must_use]
+    pub fn window(which: Which, announced: Time, begin: Time, end: Time) -> Outage {
+        let (announced, end) = (Some(announced), Some(end));
+        Outage { which, begin, end, announced, expected: end, hit: Hit::Drain, may_cut: false }
+    }
+
+    /// A drain: from `begin` on no job starts there, and those that run run on.
+    #[must_use]
+    pub fn drain(which: Which, begin: Time, end: Option<Time>) -> Outage {
+        Outage { hit: Hit::Drain, ..Outage::failure(which, begin, end) }
+    }
+
+    /// The same, with the end that the scheduler is told to expect.
+    #[must_use]
+    pub fn expected(self, back: Time) -> Outage {
+        Outage { expected: Some(back), ..self }
+    }
+
+    /// The same, with this for jobs that run on its processors.
+    #[must_use]
+    pub fn hitting(self, hit: Hit) -> Outage {
+        Outage { hit, ..self }
+    }
+
+    /// Number of processors.
+    #[must_use]
+    pub fn procs(&self) -> Procs {
+        match &self.which {
+            Which::Count(procs) => *procs,
+            Which::Named(set) => set.len(),
+        }
+    }
+
+    /// When the scheduler learns of it.
+    #[must_use]
+    pub fn known(&self) -> Time {
+        self.announced.filter(|_| !self.may_cut).unwrap_or(self.begin)
+    }
+
+    /// When it is over; [`Time::MAX`] for never.
+    #[must_use]
+    pub fn until(&self) -> Time {
+        self.end.unwrap_or(Time::MAX)
+    }
+
+    /// What is wrong with it by itself, on this machine.
+    fn problem(&self, machine: Machine) -> Option<(Field, String)> {
+        let far = |time: &Time| time.0.unsigned_abs() > TIME_LIMIT.unsigned_abs();
+        let times = [(Field::Begin, Some(self.begin)), (Field::End, self.end)].into_iter();
+        let times = times.chain([(Field::Announced, self.announced), (Field::Expected, self.expected)]);
+        let beyond = times.filter_map(|(field, time)| time.filter(far).map(|_| field)).next();
+        let wrong = |field, problem: String| Some((field, problem));
+        let size = machine.procs;
+        match (&self.which, self.procs()) {
+            _ if let Some(field) = beyond => wrong(field, format!("the time is beyond ±{TIME_LIMIT} s")),
+            (_, 0) => wrong(Field::Procs, "takes no processor; expected 1 or more".into()),
+            (Which::Count(_), procs) if procs > size => {
+                wrong(Field::Procs, format!("takes {procs} processors of a machine of {size}"))
+            }
+            (Which::Named(set), _) if set.ranges().last().is_some_and(|range| range.end > size) => {
+                wrong(Field::Procs, format!("processors {set} are not all of the machine, whose last is {}", size - 1))
+            }
+            _ if self.end.is_some_and(|end| end <= self.begin) => {
+                let end = self.until();
+                wrong(Field::End, format!("ends at {end}, but begins at {}; expected an end after it", self.begin))
+            }
+            _ if self.expected.is_some_and(|back| back <= self.begin) => {
+                wrong(Field::Expected, format!("is expected to end before it begins at {}", self.begin))
+            }
+            _ if self.announced.is_some_and(|announced| announced > self.begin) => {
+                let problem =
+                    format!("is announced after it begins at {}; leave that empty if it was not announced", self.begin);
+                wrong(Field::Announced, problem)
+            }
+            _ if self.may_cut && self.hit == Hit::Drain => {
+                let problem = "may cut jobs, but drains: say what becomes of them, `requeue` or `lose`";
+                wrong(Field::MayCut, problem.into())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A part of an outage, to say where it is wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum Field {
+    /// [`Outage::which`].
+    Procs,
+    /// [`Outage::begin`].
+    Begin,
+    /// [`Outage::end`].
+    End,
+    /// [`Outage::announced`].
+    Announced,
+    /// [`Outage::expected`].
+    Expected,
+    /// [`Outage::hit`].
+    Hit,
+    /// [`Outage::may_cut`].
+    MayCut,
+}
+
+/// Outages that cannot be.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("outage {}: {problem}", .index + 1)]
+pub struct OutageError {
+    /// Its place in the list given, from 0.
+    pub index: usize,
+    /// The place of another that it does not go with.
+    pub other: Option<usize>,
+    /// What of it is wrong.
+    pub field: Field,
+    /// What is wrong.
+    pub problem: String,
+}
+
+/// Outages of one machine, checked, in order of their beginnings; the processors of each have names.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Outages {
+    list: Vec<Outage>,
+    on: Vec<ProcSet>,
+}
+
+impl Outages {
+    /// Checks outages against a machine and each other, and puts them in order of their beginnings. An outage of a count of
+    /// processors takes neighbours from a place that follows from its times and its size, as far as they are not out already.
+    ///
+    /// # Errors
+    /// More processors than there are, by themselves or together; an end, or what is expected of it, that does not come after the
+    /// beginning; an announcement after it; the same processors out twice at a time; a time beyond ±2⁴⁰ s.
+    ///
+    /// Cost: O(n · m) for n outages, at most m at a time, and O(n log n).
+    pub fn new(machine: Machine, outages: Vec<Outage>) -> Result<Outages, OutageError> {
+        for (index, outage) in outages.iter().enumerate() {
+            if let Some((field, problem)) = outage.problem(machine) {
+                return Err(OutageError { index, other: None, field, problem });
+            }
+        }
+        let mut order: Vec<usize> = (0..outages.len()).collect();
+        order.sort_by_key(|&i| outages[i].begin);
+        let on = place(machine, &outages, &order)?;
+        let mut by_place: Vec<(Option<Outage>, ProcSet)> = outages.into_iter().map(Some).zip(on).collect();
+        let mut sorted = Outages::default();
+        for i in order {
+            if let (Some(outage), set) = (by_place[i].0.take(), std::mem::take(&mut by_place[i].1)) {
+                sorted.list.push(outage);
+                sorted.on.push(set);
+            }
+        }
+        Ok(sorted)
+    }
+
+    /// All of them, in order of their beginnings.
+    #[must_use]
+    pub fn list(&self) -> &[Outage] {
+        &self.list
+    }
+
+    /// The processors of the outage at this place of the list.
+    ///
+    /// # Panics
+    /// There is no such place.
+    #[must_use]
+    pub fn on(&self, index: usize) -> &ProcSet {
+        &self.on[index]
+    }
+
+    /// Number of outages.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Processor-seconds out between two times.
+    #[must_use]
+    pub fn out_between(&self, from: Time, until: Time) -> f64 {
+        let overlap = |outage: &Outage| {
+            let (begin, end) = (outage.begin.max(from), outage.until().min(until));
+            if end > begin { (end - begin).as_f64() * f64::from(outage.procs()) } else { 0.0 }
+        };
+        self.list.iter().map(overlap).sum()
+    }
+}
+
+/// The processors of each outage, in the order given; `order` is that of their beginnings.
+fn place(machine: Machine, outages: &[Outage], order: &[usize]) -> Result<Vec<ProcSet>, OutageError> {
+    let mut on: Vec<ProcSet> = outages.iter().map(named).collect();
+    // Those that have begun and are not over, first the named ones among themselves.
+    let mut active: Vec<usize> = Vec::new();
+    for &i in order {
+        let begin = outages[i].begin;
+        active.retain(|&j| outages[j].until() > begin);
+        let taken: u64 = active.iter().map(|&j| u64::from(outages[j].procs())).sum();
+        if taken + u64::from(outages[i].procs()) > u64::from(machine.procs) {
+            let other = active.last().copied();
+            let problem = format!(
+                "takes {} processors at {begin}, when {taken} of the machine of {} are out already",
+                outages[i].procs(),
+                machine.procs
+            );
+            return Err(OutageError { index: i, other, field: Field::Procs, problem });
+        }
+        if let Some(&j) = active.iter().find(|&&j| !on[j].is_disjoint(&on[i])) {
+            let both = on[j].intersection(&on[i]);
+            let problem = format!("takes processors {both} at {begin}, which are out already");
+            return Err(OutageError { index: i, other: Some(j), field: Field::Procs, problem });
+        }
+        active.push(i);
+    }
+    if outages.iter().all(|outage| matches!(outage.which, Which::Named(_))) {
+        return Ok(on);
+    }
+    let mut later = order.iter().copied().filter(|&i| matches!(outages[i].which, Which::Named(_))).peekable();
+    let mut ahead: Vec<usize> = Vec::new();
+    active.clear();
+    for &i in order {
+        let outage = &outages[i];
+        active.retain(|&j| outages[j].until() > outage.begin);
+        if let Which::Count(count) = outage.which {
+            // Named ones that begin before its end are in its way, too.
+            while let Some(j) = later.next_if(|&j| outages[j].begin < outage.until()) {
+                ahead.push(j);
+            }
+            ahead.retain(|&j| outages[j].until() > outage.begin);
+            let beside = ahead.iter().filter(|&&j| outages[j].begin < outage.until());
+            let taken = ProcSet::union_of(active.iter().chain(beside).map(|&j| &on[j]));
+            let idle = ProcSet::range(0..machine.procs).difference(&taken);
+            let Some(set) = neighbours(&idle, count, drawn(outage, machine.procs)) else {
+                let problem = "takes processors among which named ones are lost while it lasts, and too few are left; name its own";
+                return Err(OutageError { index: i, other: None, field: Field::Procs, problem: problem.into() });
+            };
+            on[i] = set;
+        }
+        active.push(i);
+    }
+    Ok(on)
+}
+
+fn named(outage: &Outage) -> ProcSet {
+    match &outage.which {
+        Which::Count(_) => ProcSet::new(),
+        Which::Named(set) => set.clone(),
+    }
+}
+
+/// So many of these, from a place on and, where they end, from the beginning; `None` if there are fewer.
+fn neighbours(of: &ProcSet, count: Procs, from: Procs) -> Option<ProcSet> {
+    let behind = of.difference(&ProcSet::range(0..from)).lowest(count);
+    let missing = count - behind.len();
+    let set = behind.union(&of.difference(&behind).lowest(missing));
+    (set.len() == count).then_some(set)
+}
+
+/// A processor that follows from what the outage is: others beside it change nothing.
+fn drawn(outage: &Outage, procs: Procs) -> Procs {
+    let mut z = (outage.begin.0 as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (outage.until().0 as u64).rotate_left(32);
+    z = (z ^ u64::from(outage.procs())).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((z ^ (z >> 31)) % u64::from(procs)) as Procs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(procs: std::ops::Range<Procs>, begin: i64, end: i64) -> Outage {
+        Outage::failure(Which::Named(ProcSet::range(procs)), Time(begin), Some(Time(end)))
+    }
+
+    fn count(procs: Procs, begin: i64, end: i64) -> Outage {
+        Outage::failure(Which::Count(procs), Time(begin), Some(Time(end)))
+    }
+
+    fn problem(procs: Procs, outages: Vec<Outage>) -> (usize, Option<usize>, Field, String) {
+        let error = Outages::new(Machine::new(procs), outages).expect_err("impossible");
+        (error.index, error.other, error.field, error.problem)
+    }
+
+    #[test]
+    fn what_cannot_be_is_told_with_its_place() {
+        let cases = [
+            (vec![count(0, 0, 9)], 0, None, Field::Procs, "no processor"),
+            (vec![count(9, 0, 9)], 0, None, Field::Procs, "9 processors of a machine of 8"),
+            (vec![named(6..9, 0, 9)], 0, None, Field::Procs, "whose last is 7"),
+            (vec![count(1, 0, 9), count(1, 9, 9)], 1, None, Field::End, "begins at 9"),
+            (vec![count(5, 0, 9), count(4, 8, 9)], 1, Some(0), Field::Procs, "when 5 of the machine of 8 are out"),
+            (vec![named(2..5, 5, 9), named(4..6, 0, 6)], 0, Some(1), Field::Procs, "processors 4 at 5"),
+            (vec![count(1, 0, 9).expected(Time(0))], 0, None, Field::Expected, "before it begins"),
+            (vec![Outage { announced: Some(Time(1)), ..count(1, 0, 9) }], 0, None, Field::Announced, "after it begins"),
+            (vec![Outage { may_cut: true, hit: Hit::Drain, ..count(1, 0, 9) }], 0, None, Field::MayCut, "drains"),
+            (vec![count(1, TIME_LIMIT + 1, i64::MAX)], 0, None, Field::Begin, "beyond"),
+        ];
+        for (outages, index, other, field, words) in cases {
+            let found = problem(8, outages);
+            assert_eq!((found.0, found.1, found.2), (index, other, field), "{}", found.3);
+            assert!(found.3.contains(words), "{}", found.3);
+        }
+    }
+
+    /// One that begins when another ends may have its processors, and the whole machine may be out.
+    #[test]
+    fn what_meets_at_an_instant_does_not_overlap() {
+        let outages = Outages::new(Machine::new(8), vec![named(0..8, 10, 20), named(0..8, 0, 10)]).expect("possible");
+        assert_eq!(outages.list().iter().map(|o| o.begin.0).collect::<Vec<_>>(), [0, 10]);
+        assert_eq!(outages.out_between(Time(5), Time(12)), 7.0 * 8.0);
+    }
+
+    /// Counted ones get processors that neither named nor other counted ones have while they last.
+    #[test]
+    fn counted_ones_are_given_others() {
+        for shift in 0..40 {
+            let all = vec![
+                count(3, shift, shift + 20),
+                named(1..3, shift + 10, shift + 30),
+                count(3, shift + 15, shift + 40),
+            ];
+            let outages = Outages::new(Machine::new(8), all).expect("possible");
+            let on: Vec<&ProcSet> = (0..3).map(|i| outages.on(i)).collect();
+            assert_eq!(on.iter().map(|set| set.len()).collect::<Vec<_>>(), [3, 2, 3]);
+            assert!(on[0].is_disjoint(on[1]) && on[1].is_disjoint(on[2]) && on[0].is_disjoint(on[2]), "{on:?}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! A small machine, a few jobs, and everything that is told of a simulation.
+
+use drystone_core::engine::{Happenings, Observer, Schedule, Simulation, SimulationError};
+use drystone_core::model::{
+    Adopted, Circumstances, Ended, Job, JobId, Machine, Outage, Outages, ProcSet, Provenance, Span, Status, Time,
+    Truth, Which, Workload,
+};
+use drystone_core::policy::{PolicySpec, Why};
+
+/// Jobs by submit, processors, estimate, run time.
+pub(crate) fn workload(procs: u32, rows: &[(i64, u32, i64, i64)]) -> Workload {
+    let job = |&(submit, procs, estimate, _): &(i64, u32, i64, i64)| Job::new(Time(submit), procs, Span(estimate));
+    let truth = |(at, row): (usize, &(i64, u32, i64, i64))| Truth {
+        run: Span(row.3),
+        number: at as i64 + 1,
+        status: Status::Completed,
+    };
+    let (jobs, truth) = (rows.iter().map(job).collect(), rows.iter().enumerate().map(truth).collect());
+    Workload::new(Machine::new(procs), jobs, truth, Provenance::default()).expect("possible")
+}
+
+pub(crate) fn count(procs: u32, begin: i64, end: i64) -> Outage {
+    Outage::failure(Which::Count(procs), Time(begin), Some(Time(end)))
+}
+
+pub(crate) fn named(procs: std::ops::Range<u32>, begin: i64, end: i64) -> Outage {
+    Outage::failure(Which::Named(ProcSet::range(procs)), Time(begin), Some(Time(end)))
+}
+
+pub(crate) fn outages(workload: &Workload, list: Vec<Outage>) -> Outages {
+    Outages::new(workload.machine(), list).expect("possible")
+}
+
+/// Everything that is told of jobs, in words.
+#[derive(Default)]
+pub(crate) struct Told {
+    pub(crate) schedule: Schedule,
+    pub(crate) words: Vec<String>,
+}
+
+impl Observer for Told {
+    fn started(&mut self, now: Time, id: JobId, _: Why) {
+        self.words.push(format!("{now} start {}", id.0));
+    }
+    fn adopted(&mut self, now: Time, id: JobId, adopted: &Adopted) {
+        self.words.push(format!("{now} adopt {} {adopted:?}", id.0));
+    }
+    fn suspended(&mut self, now: Time, id: JobId) {
+        self.words.push(format!("{now} suspend {}", id.0));
+    }
+    fn resumed(&mut self, now: Time, id: JobId) {
+        self.words.push(format!("{now} resume {}", id.0));
+    }
+    fn held(&mut self, now: Time, id: JobId) {
+        self.words.push(format!("{now} hold {}", id.0));
+    }
+    fn released(&mut self, now: Time, id: JobId) {
+        self.words.push(format!("{now} release {}", id.0));
+    }
+    fn reserved(&mut self, now: Time, id: JobId, start: Time, _: Time) {
+        self.words.push(format!("{now} reserve {} {start}", id.0));
+    }
+    fn requeued(&mut self, now: Time, id: JobId, _: u32, ran: Span) {
+        self.words.push(format!("{now} requeue {} after {ran}", id.0));
+    }
+    fn lost(&mut self, ended: &Ended<'_>) {
+        self.words.push(format!("{} lose {} after {}", ended.outcome.end, ended.id.0, ended.outcome.ran));
+    }
+    fn cancelled(&mut self, now: Time, id: JobId) {
+        self.words.push(format!("{now} cancel {}", id.0));
+    }
+    fn capacity(&mut self, now: Time, foreseen: bool) {
+        self.words.push(format!("{now} capacity {foreseen}"));
+    }
+    fn ended(&mut self, ended: &Ended<'_>) {
+        self.words.push(format!("{} end {}", ended.outcome.end, ended.id.0));
+        self.schedule.ended(ended);
+    }
+}
+
+/// A simulation of these jobs in their circumstances.
+pub(crate) fn simulate(
+    policy: &str,
+    workload: &Workload,
+    outages: &Outages,
+    feedback: bool,
+) -> Result<Told, SimulationError> {
+    let policy: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{policy}: {e}"));
+    let source = Happenings::new(workload, outages, feedback);
+    let mut told = Told::default();
+    Simulation::new(workload.machine(), policy.scheduler(), source).run(&mut told)?;
+    Ok(told)
+}
+
+/// Start and end of each job that ended.
+pub(crate) fn spans(policy: &str, workload: &Workload, list: Vec<Outage>) -> Vec<Option<(i64, i64)>> {
+    let told = simulate(policy, workload, &outages(workload, list), false).unwrap_or_else(|e| panic!("{policy}: {e}"));
+    told.schedule.spans.iter().map(|span| span.map(|(start, end)| (start.0, end.0))).collect()
+}
+
+pub(crate) fn with(workload: Workload, set: impl FnOnce(&mut Circumstances)) -> Workload {
+    let mut circumstances = Circumstances::default();
+    set(&mut circumstances);
+    workload.with(circumstances).expect("possible")
+}

@@ -1,0 +1,313 @@
+//! Tables of circumstances: what is known of jobs beyond a log, `circumstances.csv`.
+//!
+//! ```text
+//! job,at,state,since,eligible,after,think,array,most,withdrawn,unless_started,ended
+//! 17,604800,running,600000,,,,,,,,
+//! 18,,,,650000,,,,,,,
+//! 19,,,,,17 18,0,,,,,
+//! 20,,,,,,,a7,2,,,
+//! 21,,,,,,,,,700000,yes,cancelled
+//! ```
+//!
+//! The first line names the columns, in any order; only `job` must be there. A row says something of one job, and a job has one
+//! row. Lines that begin with `#` are comments. Times are whole seconds of the log, or dates in its time zone.
+//!
+//! | column | meaning | where it is empty |
+//! |---|---|---|
+//! | `job` | the log's number of the job (SWF field 1) | an error |
+//! | `at` | the first instant of the window; the same in every row that has it | no window |
+//! | `state` | where the job is then: `waiting`, `held`, `running`, `suspended` | it waits, if it was submitted before |
+//! | `since` | since when it runs | an error where it is `running` |
+//! | `ran` | how many seconds it had run | an error where it is `suspended` |
+//! | `processors` | on which it runs or is suspended, from 0, such as `0-3 7` | not known |
+//! | `eligible` | from when on it may start | as soon as it is submitted |
+//! | `after` | jobs that have to end first, by number, such as `17 18` | none |
+//! | `think` | seconds that pass between their ends and what follows | 0 |
+//! | `then` | what follows: it `starts`, or it `arrives` (with feedback only) | `starts` |
+//! | `array` | a name for jobs of which only so many may wait or run at a time | none |
+//! | `most` | how many | an error where there is an `array` |
+//! | `withdrawn` | when it leaves | it stays to its end |
+//! | `unless_started` | `yes` if it leaves only if it has not started by then | `no` |
+//! | `ended` | `completed`, `at-limit`, `cancelled`, `machine-failed`, `not-started`: only the run times of the first two are learned | `completed` |
+
+use super::table::{Clock, Row, Table, TableError};
+use crate::model::{
+    Adopted, After, CircumstanceError, Circumstances, How, JobId, ProcSet, Span, Then, Throttle, Withdrawal, Workload,
+};
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Read, Write};
+
+const COLUMNS: &[&str] = &[
+    "job",
+    "at",
+    "state",
+    "since",
+    "ran",
+    "processors",
+    "eligible",
+    "after",
+    "think",
+    "then",
+    "array",
+    "most",
+    "withdrawn",
+    "unless_started",
+    "ended",
+];
+
+/// Circumstances as they were read.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Those of jobs that the workload has.
+    pub circumstances: Circumstances,
+    /// Rows, and jobs that others wait for, of numbers that the workload does not have: cleaning has dropped them.
+    pub unknown: u64,
+}
+
+/// Reads the circumstances of the jobs of a workload. Of several jobs with one number the first is meant.
+///
+/// ```
+/// # use drystone::generate::{Params, generate};
+/// use drystone::log::circumstances;
+/// use drystone::model::JobId;
+///
+/// let workload = generate(&Params::new(16, 3))?;
+/// let found = circumstances::read(&b"job,after,think\n3,1 2,60\n"[..], "circumstances.csv", &workload)?;
+/// assert_eq!(found.circumstances.after[&JobId(2)].jobs, [JobId(0), JobId(1)]);
+/// let wrong = circumstances::read(&b"job,after\n1,2\n2,1\n"[..], "circumstances.csv", &workload);
+/// assert_eq!(
+///     wrong.expect_err("a circle").to_string(),
+///     "circumstances.csv:2: column 2 (after): job 1 waits for itself: 1, 2 depend on each other in a circle"
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// The file cannot be read; a column that there is not; a field that is not what it should be; a job with two rows; circumstances
+/// that cannot be ([`Workload::with`]): each with its line.
+pub fn read(input: impl Read, file: &str, workload: &Workload) -> Result<Found, TableError> {
+    let mut table = Table::read(input, file, COLUMNS)?;
+    if !table.has("job") {
+        let problem = format!("the first line must name the column `job`; the columns are {}", COLUMNS.join(", "));
+        return Err(table.error(1, "", problem));
+    }
+    let mut by_number: HashMap<i64, JobId> = HashMap::with_capacity(workload.len());
+    for (at, truth) in workload.truth().iter().enumerate() {
+        by_number.entry(truth.number).or_insert(JobId(at as u32));
+    }
+    let mut reading = Reading {
+        clock: Clock::of(&workload.provenance),
+        by_number,
+        found: Found { circumstances: Circumstances::default(), unknown: 0 },
+        lines: BTreeMap::new(),
+        arrays: BTreeMap::new(),
+    };
+    while let Some(row) = table.next() {
+        reading.take(&row)?;
+    }
+    let mut found = reading.found;
+    for (_, mut throttle) in reading.arrays.into_values() {
+        throttle.jobs.sort_unstable();
+        found.circumstances.throttles.push(throttle);
+    }
+    found.circumstances.withdrawn.sort_by_key(|withdrawal| (withdrawal.at, withdrawal.job));
+    match found.circumstances.check(workload) {
+        Ok(()) => Ok(found),
+        Err(error) => {
+            let line = reading.lines.get(&error.job).copied().unwrap_or(0);
+            Err(table.error(line, column(&found.circumstances, &error), error))
+        }
+    }
+}
+
+/// Where that stands, most likely.
+fn column(circumstances: &Circumstances, error: &CircumstanceError) -> &'static str {
+    let says = |word: &str| error.problem.contains(word);
+    match () {
+        () if says("withdrawn") => "withdrawn",
+        () if says("may start") => "eligible",
+        () if says("think") => "think",
+        () if says("waits for itself") => "after",
+        () if says("may run at a time") => "most",
+        () if says("processors") => "processors",
+        () if says("suspended after") => "ran",
+        () if says("since") || says("ended at") => "since",
+        () if circumstances.here.contains_key(&error.job) => "state",
+        () => "job",
+    }
+}
+
+/// A table at work.
+struct Reading {
+    clock: Clock,
+    by_number: HashMap<i64, JobId>,
+    found: Found,
+    lines: BTreeMap<JobId, u64>,
+    /// By name, with the line that named each first.
+    arrays: BTreeMap<String, (u64, Throttle)>,
+}
+
+impl Reading {
+    fn take(&mut self, row: &Row<'_>) -> Result<(), TableError> {
+        row.must("job", "the log's number of a job")?;
+        let number: i64 = row.number("job", "the log's number of a job")?.unwrap_or_default();
+        let begin = row.time("at", &self.clock)?;
+        let known = &mut self.found.circumstances.begin;
+        if let (Some(known), Some(begin)) = (*known, begin)
+            && known != begin
+        {
+            return Err(row
+                .error("at", format!("says {begin}, where another row says {known}: a window has one first instant")));
+        }
+        *known = known.or(begin);
+        let Some(&job) = self.by_number.get(&number) else {
+            self.found.unknown += 1;
+            return Ok(());
+        };
+        if let Some(line) = self.lines.insert(job, row.line()) {
+            return Err(row.error("job", format!("job {number} has a row already, in line {line}")));
+        }
+        self.state(row, job)?;
+        self.eligible(row, job)?;
+        self.array(row, job)?;
+        if let Some(at) = row.time("withdrawn", &self.clock)? {
+            let only_waiting = yes(row, "unless_started")?;
+            self.found.circumstances.withdrawn.push(Withdrawal { at, job, only_waiting });
+        }
+        if let Some(how) = row.word("ended", &How::ALL, How::word)?
+            && how != How::Completed
+        {
+            self.found.circumstances.ends.insert(job, how);
+        }
+        Ok(())
+    }
+
+    fn state(&mut self, row: &Row<'_>, job: JobId) -> Result<(), TableError> {
+        let states = ["waiting", "held", "running", "suspended"];
+        let Some(state) = row.word("state", &states, |word| word)? else { return Ok(()) };
+        if row.get("at").is_none() {
+            return Err(row.error("at", "a row with a `state` says in `at` when that is"));
+        }
+        let on = row.get("processors").map(|text| text.parse::<ProcSet>().map_err(|e| row.error("processors", e)));
+        let on = on.transpose()?;
+        let adopted = match state {
+            "running" => {
+                row.must("since", "when it has started")?;
+                Adopted::Running { since: row.time("since", &self.clock)?.unwrap_or_default(), on }
+            }
+            "suspended" => {
+                row.must("ran", "how many seconds it has run")?;
+                Adopted::Suspended { ran: Span(row.number("ran", "whole seconds")?.unwrap_or_default()), on }
+            }
+            "held" => Adopted::Held,
+            _ => return Ok(()),
+        };
+        self.found.circumstances.here.insert(job, adopted);
+        Ok(())
+    }
+
+    fn eligible(&mut self, row: &Row<'_>, job: JobId) -> Result<(), TableError> {
+        if let Some(time) = row.time("eligible", &self.clock)? {
+            self.found.circumstances.eligible.insert(job, time);
+        }
+        let Some(text) = row.get("after") else { return Ok(()) };
+        let mut jobs = Vec::new();
+        for part in text.split([' ', ',', ';', '+']).filter(|part| !part.is_empty()) {
+            let wrong =
+                || row.error("after", format!("`{part}` is no number of a job; expected numbers such as 17 18"));
+            match self.by_number.get(&part.parse::<i64>().map_err(|_| wrong())?) {
+                Some(&other) => jobs.push(other),
+                None => self.found.unknown += 1,
+            }
+        }
+        let think = Span(row.number("think", "whole seconds")?.unwrap_or(0));
+        let word = |then: Then| if then == Then::Arrives { "arrives" } else { "starts" };
+        let then = row.word("then", &[Then::Starts, Then::Arrives], word)?.unwrap_or(Then::Starts);
+        if !jobs.is_empty() {
+            self.found.circumstances.after.insert(job, After { jobs, think, then });
+        }
+        Ok(())
+    }
+
+    fn array(&mut self, row: &Row<'_>, job: JobId) -> Result<(), TableError> {
+        let Some(name) = row.get("array") else { return Ok(()) };
+        row.must("most", "how many jobs of the array may wait or run at a time")?;
+        let most: u32 = row.number("most", "a number of jobs")?.unwrap_or(1);
+        let line = row.line();
+        let (first, throttle) =
+            self.arrays.entry(name.to_string()).or_insert_with(|| (line, Throttle { jobs: Vec::new(), most }));
+        if throttle.most != most {
+            let problem = format!("says {most} of array {name}, where line {first} says {}", throttle.most);
+            return Err(row.error("most", problem));
+        }
+        throttle.jobs.push(job);
+        Ok(())
+    }
+}
+
+fn yes(row: &Row<'_>, column: &str) -> Result<bool, TableError> {
+    Ok(row.word(column, &[true, false], |yes| if yes { "yes" } else { "no" })?.unwrap_or(false))
+}
+
+/// Writes the circumstances of a workload so that [`read`] finds the same: a row for each job of which something is known.
+///
+/// # Errors
+/// Writing failed.
+pub fn write(workload: &Workload, out: impl Write) -> io::Result<()> {
+    let mut csv = csv::Writer::from_writer(out);
+    csv.write_record(COLUMNS)?;
+    let Some(known) = workload.circumstances() else { return csv.flush() };
+    let mut rows: BTreeMap<JobId, BTreeMap<&str, String>> = BTreeMap::new();
+    let mut put = |job: JobId, column: &'static str, text: String| {
+        rows.entry(job).or_default().insert(column, text);
+    };
+    let begin = known.begin.map_or(String::new(), |begin| begin.0.to_string());
+    if let (Some(begin), Some(first)) = (known.begin, workload.jobs().first())
+        && first.submit <= begin
+    {
+        // Whatever else is known, one row says when the window begins.
+        put(JobId(0), "at", begin.0.to_string());
+    }
+    for (&job, adopted) in &known.here {
+        put(job, "at", begin.clone());
+        let (state, on) = match adopted {
+            Adopted::Waiting => ("waiting", None),
+            Adopted::Held => ("held", None),
+            Adopted::Running { since, on } => {
+                put(job, "since", since.0.to_string());
+                ("running", on.as_ref())
+            }
+            Adopted::Suspended { ran, on } => {
+                put(job, "ran", ran.0.to_string());
+                ("suspended", on.as_ref())
+            }
+        };
+        put(job, "state", state.to_string());
+        if let Some(on) = on {
+            put(job, "processors", on.to_string().replace(',', " "));
+        }
+    }
+    known.eligible.iter().for_each(|(&job, time)| put(job, "eligible", time.0.to_string()));
+    let number = |job: JobId| workload.truth()[job.index()].number.to_string();
+    for (&job, after) in &known.after {
+        put(job, "after", after.jobs.iter().map(|&job| number(job)).collect::<Vec<_>>().join(" "));
+        put(job, "think", after.think.0.to_string());
+        put(job, "then", if after.then == Then::Arrives { "arrives" } else { "starts" }.to_string());
+    }
+    for (at, throttle) in known.throttles.iter().enumerate() {
+        for &job in &throttle.jobs {
+            put(job, "array", format!("a{}", at + 1));
+            put(job, "most", throttle.most.to_string());
+        }
+    }
+    for withdrawal in &known.withdrawn {
+        put(withdrawal.job, "withdrawn", withdrawal.at.0.to_string());
+        put(withdrawal.job, "unless_started", if withdrawal.only_waiting { "yes" } else { "no" }.to_string());
+    }
+    known.ends.iter().for_each(|(&job, how)| put(job, "ended", how.word().to_string()));
+    for (job, mut row) in rows {
+        row.insert("job", number(job));
+        csv.write_record(COLUMNS.iter().map(|column| row.get(column).map_or("", String::as_str)))?;
+    }
+    csv.flush()
+}

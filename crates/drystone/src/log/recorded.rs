@@ -1,0 +1,121 @@
+//! What a log records of the machine that it comes from: when jobs started there, and which depended on which.
+
+use super::LogError;
+use super::swf::Record;
+use crate::model::{Adopted, After, Circumstances, JobId, Span, Then, Time, Workload};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// Where jobs were at a time, as the log records it: field 3, the wait, tells when each started. A job of unknown wait counts as
+/// started at its submit.
+///
+/// ```
+/// use drystone::log::{clean::Options, load_from, recorded, source, transform};
+/// use drystone::model::{JobId, Time};
+///
+/// // Job 1 runs from 10 to 110, job 2 waits from 20 to 110; job 3 comes later.
+/// let log = "; MaxProcs: 4\n1 0 10 100 4 -1 -1 4 200\n2 20 90 50 4 -1 -1 4 60\n3 70 -1 9 1 -1 -1 1 9\n";
+/// # let log = log.replace(" 200\n", " 200 -1 1 1 1 1 1 1 -1 -1\n").replace(" 60\n", " 60 -1 1 1 1 1 1 1 -1 -1\n")
+/// #     .replace(" 9\n", " 9 -1 1 1 1 1 1 1 -1 -1\n");
+/// # let source = source::decompress(Box::new(std::io::Cursor::new(log.into_bytes())), "log.swf".into())?;
+/// let loaded = load_from(source, "log", &Options { records: true, ..Options::default() })?;
+/// let records = loaded.records.expect("asked for");
+/// let here = recorded::Recorded::of(&loaded.workload, &records);
+/// let window = transform::window(&loaded.workload, Time(60), |job| here.at(job, Time(60)))?;
+/// let known = window.circumstances().expect("a busy beginning");
+/// assert_eq!((window.len(), known.here.len(), known.begin), (3, 1, Some(Time(60))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Recorded<'a> {
+    workload: &'a Workload,
+    starts: Vec<Option<Time>>,
+}
+
+impl<'a> Recorded<'a> {
+    /// Of the jobs of a workload and their records, which are in the same order. The times of the workload must be those of the log.
+    #[must_use]
+    pub fn of(workload: &'a Workload, records: &[Record]) -> Recorded<'a> {
+        let start = |(job, record): (&crate::model::Job, &Record)| {
+            let wait = record.wait.round();
+            (wait >= 0).then(|| job.submit + Span(wait))
+        };
+        Recorded { workload, starts: workload.jobs().iter().zip(records).map(start).collect() }
+    }
+
+    /// When a job started; `None` where the log does not say.
+    #[must_use]
+    pub fn start(&self, job: JobId) -> Option<Time> {
+        self.starts.get(job.index()).copied().flatten()
+    }
+
+    /// How many of the jobs submitted before a time have no recorded start, and how many jobs those are.
+    #[must_use]
+    pub fn unknown_before(&self, time: Time) -> (usize, usize) {
+        let before = self.workload.jobs().partition_point(|job| job.submit < time);
+        (self.starts[..before].iter().filter(|start| start.is_none()).count(), before)
+    }
+
+    /// Where a job was at a time; `None` if it had gone.
+    #[must_use]
+    pub fn at(&self, job: JobId, time: Time) -> Option<Adopted> {
+        let start = self.start(job).unwrap_or(self.workload.job(job).submit);
+        let end = start + self.workload.truth()[job.index()].run;
+        match (start < time, end < time) {
+            (false, _) => Some(Adopted::Waiting),
+            (true, false) => Some(Adopted::Running { since: start, on: None }),
+            (true, true) => None,
+        }
+    }
+}
+
+/// Which jobs depend on which, as the log records it (fields 17 and 18), and how much is recorded.
+#[derive(Clone, Debug)]
+pub struct Dependencies {
+    /// What each dependent job waits for: the job of field 17 has to end, its user thinks for as long as field 18 says, and it
+    /// arrives. Where the log has no think time, it is what passed between the recorded end of the one and the submit of the other.
+    pub after: BTreeMap<JobId, After>,
+    /// Records whose field 17 names a job that the workload does not have: they arrive when they did.
+    pub unknown: u64,
+    /// Records without a think time.
+    pub guessed: u64,
+}
+
+impl Dependencies {
+    /// Of the jobs of a workload and their records, which are in the same order. `file` stands in errors.
+    ///
+    /// # Errors
+    /// Jobs that depend on each other in a circle, with the line of one of them.
+    pub fn of(workload: &Workload, records: &[Record], file: &str) -> Result<Dependencies, LogError> {
+        let mut numbers: HashMap<i64, JobId> = HashMap::new();
+        for (at, record) in records.iter().enumerate() {
+            numbers.entry(record.number).or_insert(JobId(at as u32));
+        }
+        let recorded = Recorded::of(workload, records);
+        let mut found = Dependencies { after: BTreeMap::new(), unknown: 0, guessed: 0 };
+        for (at, record) in records.iter().enumerate().filter(|(_, record)| record.preceding > 0) {
+            let (job, Some(&before)) = (JobId(at as u32), numbers.get(&record.preceding)) else {
+                found.unknown += 1;
+                continue;
+            };
+            let think = match record.think_time.round() {
+                think @ 0.. => Span(think),
+                _ => {
+                    found.guessed += 1;
+                    let start = recorded.start(before).unwrap_or(workload.job(before).submit);
+                    let end = start + workload.truth()[before.index()].run;
+                    (workload.job(job).submit - end).max(Span::ZERO)
+                }
+            };
+            found.after.insert(job, After { jobs: vec![before], think, then: Then::Arrives });
+        }
+        let circumstances = Circumstances { after: found.after.clone(), ..Circumstances::default() };
+        match circumstances.check(workload) {
+            Ok(()) => Ok(found),
+            Err(source) => {
+                let line = records.get(source.job.index()).map_or(0, |record| record.line);
+                Err(LogError::Circumstance { file: Arc::from(file), line, source })
+            }
+        }
+    }
+}

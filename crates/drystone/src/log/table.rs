@@ -1,0 +1,196 @@
+//! Small tables that people write: CSV with a line of names, in any order, and errors that point at line and column.
+
+use super::transform;
+use crate::model::{Provenance, Time};
+use jiff::civil::DateTime;
+use jiff::{Timestamp, tz::TimeZone};
+use std::io::Read;
+use std::sync::Arc;
+
+/// A table that cannot be read, or says what cannot be.
+#[derive(Debug, thiserror::Error)]
+#[error("{file}{}: {problem}", place(*line, column.as_ref()))]
+pub struct TableError {
+    /// The file's name.
+    pub file: Arc<str>,
+    /// The line, from 1; 0 where it is about the file as a whole.
+    pub line: u64,
+    /// The column's number, from 1, and its name.
+    pub column: Option<(usize, String)>,
+    /// What was found, what was expected, what to do.
+    pub problem: String,
+}
+
+fn place(line: u64, column: Option<&(usize, String)>) -> String {
+    match (line, column) {
+        (0, _) => String::new(),
+        (_, None) => format!(":{line}"),
+        (_, Some((number, name))) => format!(":{line}: column {number} ({name})"),
+    }
+}
+
+/// A table, read whole.
+pub(super) struct Table {
+    file: Arc<str>,
+    /// For each known column its place in the file.
+    places: Vec<Option<usize>>,
+    names: &'static [&'static str],
+    rows: Vec<csv::StringRecord>,
+    next: usize,
+}
+
+/// One row of it.
+pub(super) struct Row<'a> {
+    table: &'a Table,
+    fields: &'a csv::StringRecord,
+}
+
+impl Table {
+    /// Reads a table whose columns are among `names`. Lines that begin with `#` are comments.
+    pub(super) fn read(input: impl Read, file: &str, names: &'static [&'static str]) -> Result<Table, TableError> {
+        let mut reader =
+            csv::ReaderBuilder::new().comment(Some(b'#')).trim(csv::Trim::All).flexible(true).from_reader(input);
+        let file: Arc<str> = file.into();
+        let failed = |error: &csv::Error| {
+            let line = error.position().map_or(0, csv::Position::line);
+            TableError { file: file.clone(), line, column: None, problem: format!("cannot be read: {error}") }
+        };
+        let header = reader.headers().map_err(|e| failed(&e))?.clone();
+        let mut places = vec![None; names.len()];
+        for (at, name) in header.iter().enumerate() {
+            let column = || Some((at + 1, name.to_string()));
+            let error = |problem| TableError { file: file.clone(), line: 1, column: column(), problem };
+            let Some(known) = names.iter().position(|known| known.eq_ignore_ascii_case(name)) else {
+                let problem =
+                    format!("no such column; the first line names the columns, which are {}", names.join(", "));
+                return Err(error(problem));
+            };
+            if places[known].replace(at).is_some() {
+                return Err(error("the column is named twice".to_string()));
+            }
+        }
+        let mut rows = Vec::new();
+        for row in reader.records() {
+            let row = row.map_err(|e| failed(&e))?;
+            if row.len() != header.len() {
+                let (line, problem) = (
+                    line_of(&row),
+                    format!("{} fields where the first line names {} columns", row.len(), header.len()),
+                );
+                return Err(TableError { file, line, column: None, problem });
+            }
+            rows.push(row);
+        }
+        Ok(Table { file, places, names, rows, next: 0 })
+    }
+
+    /// The next row.
+    pub(super) fn next(&mut self) -> Option<Row<'_>> {
+        let fields = self.next;
+        self.next += 1;
+        let table: &Table = self;
+        table.rows.get(fields).map(|fields| Row { table, fields })
+    }
+
+    /// Whether the file has this column.
+    pub(super) fn has(&self, column: &str) -> bool {
+        self.place(column).is_some()
+    }
+
+    fn place(&self, column: &str) -> Option<usize> {
+        let known = self.names.iter().position(|name| *name == column)?;
+        self.places[known]
+    }
+
+    /// What is wrong there.
+    pub(super) fn error(&self, line: u64, column: &str, problem: impl ToString) -> TableError {
+        let column = self.place(column).map(|at| (at + 1, column.to_string()));
+        TableError { file: self.file.clone(), line, column, problem: problem.to_string() }
+    }
+}
+
+fn line_of(row: &csv::StringRecord) -> u64 {
+    row.position().map_or(0, csv::Position::line)
+}
+
+impl Row<'_> {
+    /// Its line in the file, from 1.
+    pub(super) fn line(&self) -> u64 {
+        line_of(self.fields)
+    }
+
+    /// A field; `None` where it is empty or there is no such column.
+    pub(super) fn get(&self, column: &str) -> Option<&str> {
+        let text = self.fields.get(self.table.place(column)?)?;
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// What is wrong with a field.
+    pub(super) fn error(&self, column: &str, problem: impl ToString) -> TableError {
+        self.table.error(self.line(), column, problem)
+    }
+
+    /// A field that must be there.
+    pub(super) fn must(&self, column: &str, expected: &str) -> Result<&str, TableError> {
+        self.get(column)
+            .ok_or_else(|| self.error(column, format!("`{column}` is empty or missing; expected {expected}")))
+    }
+
+    /// A whole number.
+    pub(super) fn number<N: std::str::FromStr>(&self, column: &str, expected: &str) -> Result<Option<N>, TableError> {
+        let wrong = |text: &str| self.error(column, format!("`{text}` is none; expected {expected}"));
+        self.get(column).map(|text| text.parse().map_err(|_| wrong(text))).transpose()
+    }
+
+    /// One of these words.
+    pub(super) fn word<T: Copy>(
+        &self,
+        column: &str,
+        all: &[T],
+        word: fn(T) -> &'static str,
+    ) -> Result<Option<T>, TableError> {
+        let Some(text) = self.get(column) else { return Ok(None) };
+        let found = all.iter().find(|one| word(**one).eq_ignore_ascii_case(text));
+        let words = || all.iter().map(|one| word(*one)).collect::<Vec<_>>().join(", ");
+        found
+            .copied()
+            .map(Some)
+            .ok_or_else(|| self.error(column, format!("`{text}` is unknown; expected one of {}", words())))
+    }
+
+    /// A point in time.
+    pub(super) fn time(&self, column: &str, clock: &Clock) -> Result<Option<Time>, TableError> {
+        self.get(column).map(|text| clock.read(text).map_err(|problem| self.error(column, problem))).transpose()
+    }
+}
+
+/// Reads points in time: whole seconds of the log, or dates where the log knows its calendar.
+pub(super) struct Clock {
+    unix_start: Option<i64>,
+    zone: TimeZone,
+}
+
+impl Clock {
+    pub(super) fn of(provenance: &Provenance) -> Clock {
+        let zone = transform::calendar(provenance).map_or(TimeZone::UTC, |calendar| calendar.time_zone().clone());
+        Clock { unix_start: provenance.unix_start, zone }
+    }
+
+    fn read(&self, text: &str) -> Result<Time, String> {
+        if let Ok(seconds) = text.parse() {
+            return Ok(Time(seconds));
+        }
+        let moment = text.parse::<Timestamp>().ok().or_else(|| {
+            let local: DateTime = text.parse().ok()?;
+            local.to_zoned(self.zone.clone()).ok().map(|zoned| zoned.timestamp())
+        });
+        let Some(moment) = moment else {
+            let expected = "expected whole seconds of the log, or a date such as 1997-03-31T06:00:00 in its time zone";
+            return Err(format!("`{text}` is no point in time; {expected}"));
+        };
+        let start = self.unix_start.ok_or_else(|| {
+            format!("`{text}` is a date, and the log's header has no UnixStartTime: give whole seconds of the log")
+        })?;
+        Ok(Time(moment.as_second() - start))
+    }
+}

@@ -1,0 +1,40 @@
+//! Windows that begin with the jobs that are here.
+
+use crate::model::{Adopted, Circumstances, JobId, Time, Workload, WorkloadError};
+
+/// The part of a workload that begins at a time, with the jobs that are here then: `here` says where each job is that was
+/// submitted before, `None` for one that has gone. Jobs submitted at the time or later arrive as they do. Times stay; jobs no longer
+/// depend on those that have gone.
+///
+/// A simulation of it goes on as one of the whole does from that time, for a policy that remembers nothing: `here` then says
+/// where jobs were in that simulation before anything happened at that time. What a policy, or a predictor, remembers of jobs that have
+/// gone is lost: promises, plans, run times of users, shares.
+///
+/// # Errors
+/// Jobs that are here in a way that cannot be ([`Workload::with`]).
+///
+/// Cost: O(n).
+pub fn window(
+    workload: &Workload,
+    begin: Time,
+    mut here: impl FnMut(JobId) -> Option<Adopted>,
+) -> Result<Workload, WorkloadError> {
+    let mut places: Vec<Option<JobId>> = Vec::with_capacity(workload.len());
+    let (mut jobs, mut truth) = (Vec::new(), Vec::new());
+    let mut adopted = Vec::new();
+    for (at, job) in workload.jobs().iter().enumerate() {
+        let stays = if job.submit < begin { here(JobId(at as u32)) } else { Some(Adopted::Waiting) };
+        let place = JobId(jobs.len() as u32);
+        places.push(stays.is_some().then_some(place));
+        let Some(stays) = stays else { continue };
+        if stays != Adopted::Waiting {
+            adopted.push((place, stays));
+        }
+        jobs.push(job.clone());
+        truth.push(workload.truth()[at].clone());
+    }
+    let known = workload.circumstances().map(|known| known.only(|job| places[job.index()])).unwrap_or_default();
+    let withdrawn = known.withdrawn.iter().filter(|withdrawal| withdrawal.at >= begin).copied().collect();
+    let circumstances = Circumstances { begin: Some(begin), here: adopted.into_iter().collect(), withdrawn, ..known };
+    Workload::new(workload.machine(), jobs, truth, workload.provenance.clone())?.with(circumstances)
+}

@@ -1,0 +1,148 @@
+//! What the machine did to jobs, and what of their waits was nobody's choice: outages, holds, a busy beginning.
+
+use super::summary::{Distribution, Summary};
+use crate::model::{Ended, JobId, Procs, Span, Time};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// What outages and circumstances did in one simulation.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Disruptions {
+    /// Share of the machine's processor-seconds that were up, from the first instant to the last end. A processor that is drained
+    /// counts as up until its job has ended. `None` where that takes no time.
+    pub capacity_up: Option<f64>,
+    /// Processor-seconds that were out in that time.
+    pub down: f64,
+    /// How often a job lost its processors to an outage.
+    pub hits: u64,
+    /// Jobs that waited again upon that, at least once.
+    pub requeued: u64,
+    /// Jobs that ended upon that, for good. They are no part of any measure.
+    pub lost: u64,
+    /// Processor-seconds that jobs had run when they were hit: for nothing.
+    pub work_lost: f64,
+    /// Jobs that count and were held back for some time: not eligible, or held.
+    pub held: u64,
+    /// Waits of the jobs that count without the time in which they were held back.
+    pub eligible_wait: Summary,
+    /// Jobs that ran or were suspended when the simulation began. They use the machine, and do not count.
+    pub found: u64,
+    /// Jobs that never became eligible, or never arrived.
+    pub left: u64,
+}
+
+/// Adds up [`Disruptions`].
+#[derive(Clone, Debug)]
+pub(super) struct DisruptionMeter {
+    hits: u64,
+    requeued: BTreeSet<JobId>,
+    lost: u64,
+    work_lost: f64,
+    held: u64,
+    waits: Distribution,
+    found: u64,
+}
+
+impl DisruptionMeter {
+    pub(super) fn new(percentiles: bool) -> DisruptionMeter {
+        DisruptionMeter {
+            hits: 0,
+            requeued: BTreeSet::new(),
+            lost: 0,
+            work_lost: 0.0,
+            held: 0,
+            waits: Distribution::new(percentiles),
+            found: 0,
+        }
+    }
+
+    pub(super) fn requeued(&mut self, id: JobId, procs: Procs, ran: Span) {
+        self.hits += 1;
+        self.requeued.insert(id);
+        self.work_lost += f64::from(procs) * ran.as_f64();
+    }
+
+    pub(super) fn lost(&mut self, ended: &Ended<'_>) {
+        self.hits += 1;
+        self.lost += 1;
+        self.work_lost += f64::from(ended.job.procs) * ended.outcome.ran.as_f64();
+    }
+
+    /// A job has ended that was running at the first instant.
+    pub(super) fn found(&mut self) {
+        self.found += 1;
+    }
+
+    /// A job that counts has ended.
+    pub(super) fn take(&mut self, ended: &Ended<'_>) {
+        self.held += u64::from(ended.outcome.held > Span::ZERO);
+        self.waits.push(ended.eligible_wait().as_f64());
+    }
+
+    pub(super) fn finish(self, capacity_up: Option<f64>, down: f64) -> Disruptions {
+        Disruptions {
+            capacity_up,
+            down,
+            hits: self.hits,
+            requeued: self.requeued.len() as u64,
+            lost: self.lost,
+            work_lost: self.work_lost,
+            held: self.held,
+            eligible_wait: self.waits.finish(),
+            found: self.found,
+            left: 0,
+        }
+    }
+}
+
+/// How many processors were out over time.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Down {
+    /// From when on how many were out, in order of time.
+    steps: Vec<(Time, Procs)>,
+}
+
+impl Down {
+    /// So many are out from now on.
+    #[inline]
+    pub(super) fn note(&mut self, now: Time, down: Procs) {
+        if down != self.steps.last().map_or(0, |step| step.1) {
+            self.step(now, down);
+        }
+    }
+
+    #[cold]
+    fn step(&mut self, now: Time, down: Procs) {
+        match self.steps.last_mut() {
+            Some(last) if last.0 == now => last.1 = down,
+            _ => self.steps.push((now, down)),
+        }
+    }
+
+    /// Processor-seconds out between two times.
+    pub(super) fn between(&self, from: Time, until: Time) -> f64 {
+        let ends = self.steps.iter().skip(1).map(|step| step.0).chain([Time::MAX]);
+        let spans = self.steps.iter().zip(ends).map(|(&(begin, down), end)| {
+            let (begin, end) = (begin.max(from), end.min(until));
+            if end > begin { (end - begin).as_f64() * f64::from(down) } else { 0.0 }
+        });
+        spans.sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_out_is_counted_within_limits() {
+        let mut down = Down::default();
+        for (time, procs) in [(5, 0), (10, 2), (20, 2), (20, 3), (30, 0), (40, 1)] {
+            down.note(Time(time), procs);
+        }
+        assert_eq!(down.between(Time(0), Time(100)), 20.0 + 30.0 + 60.0);
+        assert_eq!(down.between(Time(15), Time(25)), 10.0 + 15.0);
+        assert_eq!(down.between(Time(30), Time(40)), 0.0);
+        assert_eq!(down.between(Time(50), Time(45)), 0.0);
+    }
+}
