@@ -28,6 +28,7 @@ mod output;
 mod parallel;
 mod progress;
 mod real;
+mod site;
 mod waiting;
 
 use std::process::ExitCode;

@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 /// What makes plots of results.
 pub(crate) const SCRIPT: &str = include_str!("../assets/plots.js");
+/// What makes plots of fidelities.
+const FIDELITY: &str = include_str!("../assets/fidelity.js");
 /// What draws them where there is no browser.
 const STILL: &str = include_str!("../assets/still.js");
 /// Liberation Sans, as wide as Arial and Helvetica; SIL Open Font License, see `assets/fonts`.
@@ -84,7 +86,7 @@ pub(crate) fn run(function: &'static str, data: String, width: u32) -> Result<Ve
             ctx.eval::<(), _>("var setTimeout = function () { return 0; }, clearTimeout = function () {};")
                 .catch(&ctx)
                 .map_err(failed)?;
-            for script in [assets::ECHARTS, SCRIPT, assets::GANTT_JS, STILL] {
+            for script in [assets::ECHARTS, SCRIPT, assets::GANTT_JS, FIDELITY, STILL] {
                 ctx.eval::<(), _>(script).catch(&ctx).map_err(failed)?;
             }
             let draw: Function<'_> = ctx.globals().get(function).catch(&ctx).map_err(failed)?;

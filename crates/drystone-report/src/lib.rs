@@ -8,6 +8,7 @@ mod assets;
 mod budget;
 pub mod charts;
 mod details;
+mod fidelity;
 mod gantt;
 pub mod html;
 pub mod meta;
@@ -22,6 +23,7 @@ mod table;
 mod timeline;
 
 pub use details::{Bars, Cell, Details, MOST_USERS, Material, Quantiles, Search, Steps, Watcher, Weekly};
+pub use fidelity::{draw_fidelity, fidelity_page};
 pub use gantt::{Colour, GANTT, Gantt, Mark};
 pub use page::page;
 pub use results::{COMPARE, LoadPoint, PLOTS, PolicyResult, RUN, Results, ResultsError, Timing};

@@ -130,7 +130,8 @@ impl Site {
         let wait = job.wait().or(if job.kind == Kind::Withdrawn { left } else { None });
         let whole = |value: Option<i64>| value.map_or(Decimal::UNKNOWN, Decimal::from);
         let run = match (job.kind, purpose) {
-            (Kind::Ran, _) => job.run.map(i64::from),
+            (Kind::Ran, Purpose::Export) => job.run.map(i64::from),
+            (Kind::Ran, Purpose::Simulation) => job.run.map(|run| i64::from(run).max(self.ran_before(job))),
             (Kind::Running, Purpose::Export) | (Kind::Waiting, Purpose::Export) => None,
             (Kind::Withdrawn, Purpose::Export) => Some(0),
             (Kind::Running, Purpose::Simulation) => Some(self.censored_run(job)),
@@ -157,6 +158,15 @@ impl Site {
             partition,
             line: job.number,
             ..Record::default()
+        }
+    }
+
+    /// How long a job has run when the window begins, if it runs then: suspended or not, it is there.
+    fn ran_before(&self, job: &SiteJob<'_>) -> i64 {
+        let from = self.manifest.window.from;
+        match (job.start, job.end) {
+            (Some(start), Some(end)) if start < from && from <= end => from - start,
+            _ => 0,
         }
     }
 

@@ -5,6 +5,7 @@ pub mod clock;
 mod detect;
 mod error;
 mod export;
+pub mod fidelity;
 mod format;
 mod import;
 mod jobs;
@@ -16,6 +17,7 @@ mod site;
 mod sweep;
 mod text;
 mod watch;
+mod workload;
 
 pub use error::{ASK, SiteError};
 pub use export::{Numbering, Purpose};
@@ -30,3 +32,4 @@ pub use site::{
 };
 pub use text::{Flags, State};
 pub use watch::Watch;
+pub use workload::{PoolError, PoolWorkload};

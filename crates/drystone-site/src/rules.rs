@@ -76,6 +76,7 @@ rules! {
     Step = "step", Ignored, "steps of jobs";
     Header = "header", Ignored, "header lines within a file, as concatenated files have them";
     Record = "record", Ignored, "records of accounting that are about no job";
+    Event = "event", Ignored, "records of what happened to a job before it ended: queued, started, changed, deleted";
     Parent = "array-parent", Ignored, "records of a whole array beside those of its tasks";
     Columns = "columns", Bad, "another number of columns than the header has";
     Cut = "cut", Bad, "the last row of a file ends in its middle";
@@ -85,7 +86,7 @@ rules! {
     NoStart = "no-start", Bad, "ended with nodes or run time, but without a start";
     TimeOrder = "time-order", Bad, "ended before its start, or started before it was eligible or submitted";
     OnlySteps = "only-steps", Bad, "steps of a job whose own row is missing";
-    NoSize = "no-size", Bad, "ran, but neither processors nor nodes are known";
+    NoSize = "no-size", Bad, "neither processors nor nodes are known";
     Shape = "shape", Bad, "a record of another shape than expected";
     Joined = "joined", Changed, "delimiters within the last column, which is free text";
     Continued = "continued", Changed, "line ends within the last column, which is free text";

@@ -4,6 +4,7 @@ mod compare;
 mod cut;
 mod evolve;
 mod explain;
+mod fidelity;
 mod gantt;
 mod import;
 mod log;
@@ -24,6 +25,7 @@ pub(crate) use compare::CompareArgs;
 pub(crate) use cut::CutArgs;
 pub(crate) use evolve::{EvolveArgs, Method};
 pub(crate) use explain::{ExplainArgs, StoryFormat};
+pub(crate) use fidelity::FidelityArgs;
 pub(crate) use gantt::GanttArgs;
 pub(crate) use import::{ImportArgs, ImportFormat};
 pub(crate) use log::LogArgs;
@@ -109,6 +111,8 @@ pub(crate) enum Command {
     Policies(PoliciesArgs),
     /// Make a workload of a site's accounting.
     Import(Box<ImportArgs>),
+    /// Hold a simulation of a site against what happened there.
+    Fidelity(Box<FidelityArgs>),
     /// Look at, clean, change, convert and generate workloads.
     Workload(WorkloadArgs),
     /// Simulate a whole study, tens of thousands of configurations, into a store; rank them.

@@ -3,6 +3,7 @@
 mod compare;
 mod evolve;
 mod explain;
+mod fidelity;
 mod gantt;
 mod import;
 mod orders;
@@ -34,6 +35,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Reproduce(args) => reproduce::reproduce_studies(&args),
         Command::Policies(args) => policies::policies(&args),
         Command::Import(args) => import::import(&args),
+        Command::Fidelity(args) => fidelity::fidelity(&args),
         Command::Workload(args) => workload::workload(args),
         Command::Sweep(args) => sweep::sweep(*args),
         Command::Completions(args) => shell::completions(&args),

@@ -335,8 +335,12 @@ pub(crate) fn counted(report: &Report) -> String {
         0 => String::new(),
         found => format!(", {} running when it began", count(found)),
     };
+    let unknown = match t.dropped_uncounted {
+        0 => String::new(),
+        jobs => format!(", {} of unknown run time", count(jobs)),
+    };
     format!(
-        "{} of {}; left out: {} early, {} late, {} by status{found}",
+        "{} of {}; left out: {} early, {} late, {} by status{found}{unknown}",
         count(t.kept),
         count(t.seen),
         count(t.dropped_early),

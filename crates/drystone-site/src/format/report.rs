@@ -94,7 +94,7 @@ fn pool_text(text: &mut String, pool: &PoolSummary) {
         "    {} jobs, {} core-seconds; whole nodes {:.1} % of these, GPUs with {:.1} % of the jobs, so it is counted in {unit}",
         pool.jobs, pool.core_seconds, pool.whole_nodes, pool.with_gpus
     );
-    if pool.unit == Unit::Cpu && pool.described {
+    if pool.unit == Unit::Cpu && pool.described && pool.nodes > 0 {
         let _ = writeln!(
             text,
             "    dominant share: memory decides the size of {} jobs, GPUs of {}; sizes exceed processors held by {:.2} % of core-seconds",

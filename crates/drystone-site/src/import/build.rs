@@ -408,7 +408,8 @@ fn warnings(
             "of {known} rows {off} have an end that is an hour off their start and run time: the time zone is wrong, or its summer time"
         ));
     }
-    if manifest.users == 1 && jobs.len() > 1 && table.names.len() > 1 {
+    let named = |job: &Job| table.who(table.rows.get(job.row)).user != crate::rows::Symbol(0);
+    if manifest.users == 1 && jobs.len() > 1 && jobs.iter().all(named) {
         warnings.push(
             "all jobs are of one user: where PrivateData=jobs is set, sacct -a shows an ordinary user that user's own jobs only; let an \
              operator run it"

@@ -39,7 +39,7 @@ pub(super) fn place(
     } else {
         infer(jobs, table, amounts.items(), &sets, &mut beside.machine);
     }
-    let mut pools = divide(&beside.machine, &table.names);
+    let mut pools = divide(&beside.machine, &table.names, !described);
     let mut closures = Closures::default();
     if described {
         adopt_nodes(&mut beside.machine, &mut pools, &mut closures, table, jobs, amounts.items(), &sets, tally);
@@ -112,7 +112,7 @@ fn fits(
         );
         return Err(SiteError::OtherMachine { file, evidence });
     }
-    let pools = divide(machine, &table.names).pools.len();
+    let pools = divide(machine, &table.names, false).pools.len();
     if on_all == 0 && pools > 1 && too_few(in_known, in_all) {
         let there = machine.partitions.iter().map(|p| p.name.as_str()).collect();
         let used: std::collections::BTreeSet<Symbol> =

@@ -55,8 +55,9 @@ impl Pools {
     }
 }
 
-/// Divides a machine. Nodes without a partition belong to no pool.
-pub(crate) fn divide(machine: &Machine, names: &Symbols) -> Pools {
+/// Divides a machine. Nodes without a partition belong to no pool. Partitions without a node belong to none either or, with `bundle`, to
+/// one together: nothing tells which of them share nodes.
+pub(crate) fn divide(machine: &Machine, names: &Symbols, bundle: bool) -> Pools {
     let mut sets = DisjointSets::new(machine.nodes.len());
     for partition in &machine.partitions {
         for pair in partition.nodes.windows(2) {
@@ -75,9 +76,9 @@ pub(crate) fn divide(machine: &Machine, names: &Symbols) -> Pools {
         }
     }
     let mut pools: Vec<Pool> = found.into_values().collect();
-    // Without any node, the partitions are one pool.
-    if pools.is_empty() {
-        let partitions = (0..machine.partitions.len() as u32).collect();
+    let bare = |number: &u32| machine.partitions[*number as usize].nodes.is_empty();
+    let partitions: Vec<u32> = (0..machine.partitions.len() as u32).filter(bare).collect();
+    if pools.is_empty() || (bundle && !partitions.is_empty()) {
         pools.push(Pool { partitions, ..Pool::default() });
     }
     for pool in &mut pools {
@@ -105,7 +106,7 @@ fn name(partitions: &[Partition], pool: &Pool) -> String {
     match (named.is_empty(), parts.len().saturating_sub(3)) {
         (true, _) => "all".to_string(),
         (false, 0) => named.join("+"),
-        (false, more) => format!("{}+{more}", named.join("+")),
+        (false, more) => format!("{}+{more}more", named.join("+")),
     }
 }
 
@@ -148,7 +149,7 @@ mod tests {
         };
         let mut names = Symbols::default();
         let [a, b, gpu, none] = ["a", "b", "gpu", "none"].map(|n| names.intern(n.as_bytes()));
-        let pools = divide(&machine, &names);
+        let pools = divide(&machine, &names, false);
         let of: Vec<(&str, &[u32])> = pools.pools.iter().map(|p| (p.name.as_str(), p.nodes.as_slice())).collect();
         assert_eq!(of, [("a+b", &[0, 1, 2, 3][..]), ("gpu", &[5][..])]);
         assert_eq!((pools.of_partition(a), pools.of_partition(b), pools.of_partition(gpu)), (Some(0), Some(0), Some(1)));

@@ -62,6 +62,12 @@ impl Intake {
         self.count(rule, place, record, core_seconds);
     }
 
+    /// Counts a row that is a part of a job's story, and no job.
+    pub(crate) fn event(&mut self, place: Place, record: &[u8]) {
+        self.read += 1;
+        self.count(Rule::Event, place, record, 0);
+    }
+
     /// Counts a row that a rule applies to.
     pub(crate) fn count(&mut self, rule: Rule, place: Place, record: &[u8], core_seconds: u64) {
         let files = &self.table.files;

@@ -187,6 +187,7 @@ fn take(
     };
     match record.kind {
         b'Q' | b'S' | b'T' | b'a' => {
+            intake.event(place, line);
             open.job(key, place, line).update(&pairs);
             if record.kind == b'S' {
                 let job = open.job(key, place, line);
@@ -198,6 +199,7 @@ fn take(
             return open.ended(key, record.kind == b'R', now, intake);
         }
         b'D' | b'A' => {
+            intake.event(place, line);
             let Some(now) = now else {
                 // Only its own time says when it left.
                 return Err(SiteError::NoZone { place: intake.table.files.text(place), time: crate::clock::text(record.time) });
@@ -294,10 +296,12 @@ impl Open {
             };
             if job.created == 0 && job.queued == 0 && job.start == 0 {
                 // A deletion of a job of which nothing else is known.
-                intake.bad(Rule::NoSubmit, job.place, &job.record, 0);
+                intake.count(Rule::NoSubmit, job.place, &job.record, 0);
                 continue;
             }
+            // Its rows were counted as they came.
             intake.push(&job.draft(key, state))?;
+            intake.read -= 1;
         }
         Ok(())
     }

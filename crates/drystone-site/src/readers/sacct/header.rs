@@ -62,7 +62,7 @@ impl Header {
         let names = layout(columns)?;
         let delimiter = match delimiter {
             Some(given) => given.as_bytes().to_vec(),
-            None => vec![most_frequent(first)],
+            None => vec![parting(first, names.len())],
         };
         Ok(Header::new(&names, delimiter))
     }
@@ -93,11 +93,11 @@ fn guess(text: &str) -> Option<String> {
         .filter(|d| !d.is_empty())
 }
 
-/// The delimiter of rows without a header: of the usual ones the most frequent.
-fn most_frequent(line: &[u8]) -> u8 {
-    let count = |delimiter: u8| line.iter().filter(|&&b| b == delimiter).count();
+/// The delimiter of rows without a header: of the usual ones that which makes as many columns, or nearly so.
+fn parting(line: &[u8], columns: usize) -> u8 {
+    let count = |delimiter: u8| line.iter().filter(|&&b| b == delimiter).count() + 1;
     let candidates = [b'|', b'\t', b';', b',', 0x1f, b'^'];
-    candidates.into_iter().rev().max_by_key(|&delimiter| count(delimiter)).unwrap_or(b'|')
+    candidates.into_iter().min_by_key(|&delimiter| count(delimiter).abs_diff(columns)).unwrap_or(b'|')
 }
 
 #[cfg(test)]
@@ -132,7 +132,8 @@ mod tests {
 
     #[test]
     fn layouts_find_their_delimiter() {
-        let header = Header::given("xdmod", b"1|1|c|p|q|a,b,c,d", None).expect("a layout");
+        let row = format!("1|{}|a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,u,v,w,x,y,z,0,1,2|x", "v|".repeat(23));
+        let header = Header::given("xdmod", row.as_bytes(), None).expect("a layout");
         assert_eq!((header.delimiter.as_slice(), header.columns.len(), header.free), (&b"|"[..], 26, true));
     }
 }
