@@ -3,6 +3,7 @@
 use crate::error::SweepError;
 use crate::fingerprint::fingerprint;
 use crate::given::{self, Given};
+use crate::real;
 use crate::study::{Source, Study, WorkloadEntry};
 use drystone::generate::{Params, generate};
 use drystone::log::clean::{Cleaner, Options, Study as Published};
@@ -81,7 +82,10 @@ pub(crate) fn cases(study: &Study, logs: Option<&Path>) -> Result<Vec<Case>, Swe
                     cases.push(Case {
                         name: entry.name.clone(),
                         hash: fingerprint(&workload),
-                        given: given::read(study, platform, priorities, &workload)?,
+                        given: Given {
+                            feedback: entry.feedback,
+                            ..given::read(study, platform, priorities, entry.outages.as_ref(), &workload)?
+                        },
                         workload,
                         trim: entry.trim,
                         published: entry.published,
@@ -114,7 +118,8 @@ fn read(study: &Study, entry: &WorkloadEntry, file: &Path, logs: Option<&Path>) 
         }
         source => SweepError::Log { name: entry.name.clone(), source },
     };
-    Ok(log::load(place(study, file, logs), &entry.options).map_err(fail)?.workload)
+    let loaded = log::load(place(study, file, logs), &entry.options).map_err(fail)?;
+    real::applied(study, entry, loaded.workload, loaded.records.as_deref().unwrap_or(&[]))
 }
 
 /// A synthetic workload, which goes through cleaning like a log, so that every option means the same.

@@ -1,7 +1,7 @@
 //! Fingerprints: what tells two workloads apart.
 
-use drystone::metrics::Calendar;
 use drystone::log::circumstances;
+use drystone::metrics::Calendar;
 use drystone::model::Workload;
 
 /// BLAKE3 of the machine and of every job in order of arrival, each number as eight bytes, little-endian, and of the time zone

@@ -5,7 +5,8 @@ use crate::fingerprint::short;
 use crate::study::{FileEntry, Study};
 use drystone::engine::Platform;
 use drystone::experiment::scheduler;
-use drystone::model::Workload;
+use drystone::log::outages;
+use drystone::model::{Outages, Workload};
 use drystone::policy::{PolicySpec, Priorities};
 use std::fmt::Display;
 
@@ -16,6 +17,10 @@ pub struct Given {
     pub platform: Platform,
     /// Priorities and quotas, for the policies that take them.
     pub priorities: Option<Priorities>,
+    /// Processors that are out.
+    pub outages: Outages,
+    /// Whether jobs arrive upon the end of others.
+    pub feedback: bool,
     /// Hashes of the files: `platform=blake3:…`. Empty without files.
     pub settings: String,
 }
@@ -32,6 +37,7 @@ pub(crate) fn read(
     study: &Study,
     platform: Option<&FileEntry>,
     priorities: Option<&FileEntry>,
+    outages: Option<&FileEntry>,
     workload: &Workload,
 ) -> Result<Given, SweepError> {
     let mut given = Given::default();
@@ -48,17 +54,23 @@ pub(crate) fn read(
         given.priorities = Some(read);
         settings.push(format!("priorities={}", hash(&text)));
     }
+    if let Some(entry) = outages {
+        let (text, name) = (text(study, entry)?, entry.as_ref().display().to_string());
+        let read = outages::read(text.as_bytes(), &name, workload.machine(), &workload.provenance);
+        given.outages = read.map_err(|e| wrong(study, entry, e))?;
+        settings.push(format!("outages={}", hash(&text)));
+    }
     given.settings = settings.join(", ");
     Ok(given)
 }
 
-fn text(study: &Study, entry: &FileEntry) -> Result<String, SweepError> {
+pub(crate) fn text(study: &Study, entry: &FileEntry) -> Result<String, SweepError> {
     std::fs::read_to_string(study.directory().join(entry.as_ref())).map_err(|e| {
         wrong(study, entry, format_args!("cannot be read: {e}; files are looked for beside the study file"))
     })
 }
 
-fn wrong(study: &Study, entry: &FileEntry, problem: impl Display) -> SweepError {
+pub(crate) fn wrong(study: &Study, entry: &FileEntry, problem: impl Display) -> SweepError {
     study.error(entry.span(), format!("{}: {problem}", entry.as_ref().display()))
 }
 

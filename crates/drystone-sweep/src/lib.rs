@@ -32,6 +32,7 @@ mod fingerprint;
 mod given;
 mod plan;
 mod processes;
+mod real;
 mod simulate;
 mod store;
 mod study;

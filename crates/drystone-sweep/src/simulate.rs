@@ -27,6 +27,8 @@ pub fn simulate(plan: &Plan, place: usize, cancel: &AtomicBool) -> Result<Measur
     let (simulated, case) = (&plan.simulations[place], plan.case_of(place));
     let experiment = Experiment::new(&simulated.policy, &case.workload)
         .on(case.given.platform)
+        .losing(Some(&case.given.outages))
+        .feeding_back(case.given.feedback)
         .with(case.given.priorities_for(&simulated.policy, &case.workload))
         .finding(&plan.metrics, case.trim)
         .until(cancel);

@@ -7,7 +7,7 @@ use drystone::generate::{Habits, Length, Model, Params};
 use drystone::log::clean::{Options, Study as Published};
 use drystone::log::transform::Factor;
 use drystone::metrics::{Measure, Metric, Selection, UnknownWord};
-use drystone::model::Span as Seconds;
+use drystone::model::{Span as Seconds, TIME_LIMIT};
 use drystone::policy::PolicySpec;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -42,6 +42,10 @@ pub(crate) struct WorkloadEntry {
     pub(crate) trim: Selection,
     pub(crate) platform: Option<FileEntry>,
     pub(crate) priorities: Option<FileEntry>,
+    pub(crate) outages: Option<FileEntry>,
+    pub(crate) circumstances: Option<FileEntry>,
+    pub(crate) warm_start: Option<Seconds>,
+    pub(crate) feedback: bool,
     pub(crate) loads: Vec<Option<Factor>>,
     pub(crate) months: Vec<Option<String>>,
     pub(crate) months_at: Bytes<usize>,
@@ -101,6 +105,11 @@ struct RawWorkload {
     trim: Option<Spanned<String>>,
     platform: Option<FileEntry>,
     priorities: Option<FileEntry>,
+    outages: Option<FileEntry>,
+    circumstances: Option<FileEntry>,
+    warm_start: Option<Spanned<i64>>,
+    #[serde(default)]
+    feedback: bool,
     load: Option<Spanned<Value>>,
     month: Option<Spanned<Value>>,
 }
@@ -369,19 +378,46 @@ impl Reader<'_> {
             (None, Source::Log(file)) => drystone::log::title(file),
             (None, Source::Generated(_)) => "generated".to_string(),
         };
+        let warm_start = self.warm_start(raw)?;
+        let from_log = raw.circumstances.is_some() || raw.feedback || warm_start.is_some();
+        if from_log && matches!(source, Source::Generated(_)) {
+            let problem = "`circumstances`, `warm-start` and `feedback` need a log: give `file` instead of `generate`";
+            return Err(self.error(span, problem));
+        }
+        let mut options = self.cleaning(published.map(Published::options).unwrap_or_default(), &raw.clean)?;
+        options.records |= raw.feedback || warm_start.is_some();
         Ok(WorkloadEntry {
             name,
             source,
             published,
-            options: self.cleaning(published.map(Published::options).unwrap_or_default(), &raw.clean)?,
+            options,
             trim,
             platform: raw.platform.clone().or_else(|| study.platform.clone()),
             priorities: raw.priorities.clone().or_else(|| study.priorities.clone()),
+            outages: raw.outages.clone(),
+            circumstances: raw.circumstances.clone(),
+            warm_start,
+            feedback: raw.feedback,
             loads: self.loads(raw.load.as_ref())?,
             months: self.months(raw.month.as_ref())?,
             months_at: raw.month.as_ref().map_or(span.clone(), Spanned::span),
             file_at: raw.file.as_ref().map_or(span, Spanned::span),
         })
+    }
+
+    /// How long after the first submit the workload begins, with the jobs that are here then.
+    fn warm_start(&self, raw: &RawWorkload) -> Result<Option<Seconds>, SweepError> {
+        let Some(seconds) = &raw.warm_start else { return Ok(None) };
+        if let Some(at) = raw.load.as_ref().map(Spanned::span).or_else(|| raw.month.as_ref().map(Spanned::span)) {
+            let problem = "`load` and `month` do not go with `warm-start`: what ran and waited is recorded at the load of the log";
+            return Err(self.error(at, problem));
+        }
+        match *seconds.as_ref() {
+            after @ 0..=TIME_LIMIT => Ok(Some(Seconds(after))),
+            _ => {
+                Err(self.error(seconds.span(), "`warm-start` is a number of seconds after the first submit, 0 or more"))
+            }
+        }
     }
 
     fn generated(&self, raw: &Spanned<RawGenerate>) -> Result<Params, SweepError> {

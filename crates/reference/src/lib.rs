@@ -16,6 +16,7 @@
 //! | [`multiqueue`] | queues by run time with promised starts | Lawson, Smirni & Puiu 2002 |
 //! | [`search`] | goal-oriented scheduling by exhaustive search | Chiang & Vasupongayya 2008 |
 //! | [`suspension`] | selective suspension (SS, TSS) and immediate service (IS) | Kettimuthu et al. 2005 |
+//! | [`outages`] | FCFS, greedy, EASY, conservative backfilling and multiple queues on a machine that loses processors | [`outages`] says it |
 //! | [`checker`] | capacity, arrival, completion, run time received, promises | the model every policy shares |
 //!
 //! Times are plain `i64` seconds and jobs plain structures, so that every rule reads as it is printed.
@@ -26,6 +27,7 @@ pub mod formula;
 pub mod gaussier;
 mod job;
 pub mod multiqueue;
+pub mod outages;
 pub mod predict;
 pub mod profile;
 pub mod search;

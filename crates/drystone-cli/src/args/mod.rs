@@ -43,8 +43,8 @@ pub(crate) use sweep::{
 };
 pub(crate) use tasks::{CancelArgs, DivideArgs, GatherArgs, RecipeArgs, SlurmArgs, TaskArgs};
 pub(crate) use workload::{
-    CleanArgs, ConvertArgs, GenerateArgs, InfoArgs, InfoFormat, ModelArg, RewriteArgs, ScaleArgs, SliceArgs,
-    WorkloadArgs, WorkloadCommand,
+    CleanArgs, ConvertArgs, GenerateArgs, HitArg, InfoArgs, InfoFormat, ModelArg, OutagesArgs, RewriteArgs, ScaleArgs,
+    SliceArgs, WorkloadArgs, WorkloadCommand,
 };
 
 use crate::exit::CODES;

@@ -74,6 +74,13 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
     time.ok_or_else(|| "expected a time such as 60s, 5min or 2h".to_string())
 }
 
+/// A share: `1%` or `0.01`.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    let (number, per) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
+    let value = number.trim().parse().ok().map(|value: f64| value / per).filter(|share| (0.0..=1.0).contains(share));
+    value.ok_or_else(|| "expected a share such as 1% or 0.01".to_string())
+}
+
 /// A length of time in whole seconds; 0 is one.
 pub(crate) fn span(text: &str) -> Result<Span, String> {
     if text.trim().trim_end_matches(['s', 'm', 'h', 'd']) == "0" {

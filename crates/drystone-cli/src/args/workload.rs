@@ -1,9 +1,10 @@
 //! `drystone workload` and its commands.
 
 use super::LogArgs;
-use super::values::month;
+use super::values::{month, share, span};
 use clap::{Args, Subcommand, ValueEnum};
 use drystone::log::transform::Factor;
+use drystone::model::Span;
 use std::path::PathBuf;
 
 /// Arguments of `drystone workload`.
@@ -33,6 +34,8 @@ pub(crate) enum WorkloadCommand {
     Convert(ConvertArgs),
     /// Generate a synthetic workload for a machine of any size.
     Generate(Box<GenerateArgs>),
+    /// Make up outages for a log or a machine: nodes that fail and are repaired, days of maintenance.
+    Outages(Box<OutagesArgs>),
 }
 
 /// How information is printed.
@@ -208,5 +211,71 @@ pub(crate) struct GenerateArgs {
 
     /// Where to write: .swf, .swf.gz, .swf.zst, .csv or .parquet; - is the standard output.
     #[arg(long, short, value_name = "FILE", default_value = "-")]
+    pub(crate) out: PathBuf,
+}
+
+/// What becomes of jobs on a node that fails.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum HitArg {
+    /// They end at once and wait again, with nothing left of what they ran.
+    Requeue,
+    /// They end at once, for good.
+    Lose,
+    /// They run to their ends; the processors go then.
+    Drain,
+}
+
+/// Arguments of `drystone workload outages`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  drystone workload outages LOG.swf.gz --out outages.csv\n  \
+    drystone workload outages LOG.swf.gz --node 8 --unavailable 2% --maintenance 0 > outages.csv\n  \
+    drystone workload outages --procs 1024 --days 365 --node 16 --every 90d --out outages.csv\n\n\
+    `drystone run --outages outages.csv` simulates them; docs/outages.md explains the columns.")]
+pub(crate) struct OutagesArgs {
+    /// The log whose machine and time are taken; - is the standard input.
+    pub(crate) log: Option<PathBuf>,
+
+    /// Processors of the machine [default: the log's].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) procs: Option<u32>,
+
+    /// For so many days [default: from the log's first submit to its last; without a log 365].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) days: Option<u32>,
+
+    /// Processors of a node, which fail together.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) node: u32,
+
+    /// Share of the time in which a node is out by a failure, unannounced and with an unknown end; 0 for no failures.
+    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share)]
+    pub(crate) unavailable: f64,
+
+    /// How long a repair takes on average; repairs are exponential.
+    #[arg(long, value_name = "TIME", default_value = "1d", value_parser = span)]
+    pub(crate) repair: Span,
+
+    /// What becomes of jobs on a node that fails.
+    #[arg(long, value_name = "WHAT", default_value = "requeue")]
+    pub(crate) jobs: HitArg,
+
+    /// How long the whole machine is out for maintenance; 0 for none.
+    #[arg(long, value_name = "TIME", default_value = "1d", value_parser = span)]
+    pub(crate) maintenance: Span,
+
+    /// From the beginning of one maintenance to the next; the first comes so long after the first submit.
+    #[arg(long, value_name = "TIME", default_value = "30d", value_parser = span)]
+    pub(crate) every: Span,
+
+    /// How long before it a maintenance is announced.
+    #[arg(long, value_name = "TIME", default_value = "14d", value_parser = span)]
+    pub(crate) notice: Span,
+
+    /// Seed of all random numbers: the same settings give the same outages.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// Where to write; - is the standard output.
+    #[arg(long, short, value_name = "FILE.csv", default_value = "-")]
     pub(crate) out: PathBuf,
 }

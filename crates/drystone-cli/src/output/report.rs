@@ -220,7 +220,7 @@ pub(crate) fn facts(
 }
 
 /// What [`facts`] put into words, or leave to CSV and JSON.
-const TOLD: [Metric; 25] = [
+const TOLD: [Metric; 33] = [
     Metric::MakespanUtilisation,
     Metric::Utilisation,
     Metric::Makespan,
@@ -246,6 +246,14 @@ const TOLD: [Metric; 25] = [
     Metric::DelayDeviation,
     Metric::Fairness,
     Metric::JobFairness,
+    Metric::EligibleWait,
+    Metric::EligibleWaitP90,
+    Metric::CapacityUp,
+    Metric::Hits,
+    Metric::Requeued,
+    Metric::Lost,
+    Metric::WorkLost,
+    Metric::ExcusedPromises,
 ];
 
 /// Metrics without words of their own: a new one is shown by its name until it has some.

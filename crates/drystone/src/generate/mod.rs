@@ -51,6 +51,7 @@ mod campaigns;
 mod dealing;
 mod estimates;
 mod jobs;
+mod outages;
 mod params;
 mod presets;
 mod random;
@@ -63,6 +64,7 @@ use estimates::Pool;
 use jobs::{BATCH, Class, INTERACTIVE, JobSource, TYPELESS};
 use random::{Purpose, Stream};
 
+pub use outages::{Maintenance, OutageParamError, OutageParams, outages};
 pub use params::{GenerateError, Habits, Length, Model, Params};
 pub use presets::{deep_queue_params, default_params, default_workload};
 

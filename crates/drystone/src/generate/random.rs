@@ -17,6 +17,7 @@ pub(super) enum Purpose {
     Campaigns = 3,
     Sessions = 4,
     Estimates = 5,
+    Outages = 6,
 }
 
 /// A stream of random numbers.
@@ -29,7 +30,8 @@ impl Stream {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
         let mut rng = ChaCha8Rng::from_seed(key);
-        rng.set_stream((purpose as u64) << 8 | class as u64);
+        // Classes of jobs are few; nodes may be many, and have the bits above.
+        rng.set_stream((class as u64 >> 8) << 16 | (purpose as u64) << 8 | (class as u64 & 0xff));
         Stream(rng)
     }
 
@@ -87,6 +89,11 @@ impl Stream {
         }
     }
 
+    /// Exponential with this mean.
+    pub(super) fn exponential(&mut self, mean: f64) -> f64 {
+        -mean * libm::log(self.positive_unit())
+    }
+
     /// A whole number ≥ 1 with P(at least k) = k^−`tail`, none above `most`: the heavy tail of human activity.
     pub(super) fn heavy(&mut self, tail: f64, most: u32) -> u32 {
         libm::pow(self.positive_unit(), -1.0 / tail).min(f64::from(most)) as u32
@@ -122,6 +129,7 @@ mod tests {
         assert_follows("unit", |x| x, || s.unit());
         let normal = Normal::new(0.0, 1.0).expect("valid");
         assert_follows("normal", |x| normal.cdf(x), || s.normal());
+        assert_follows("exponential", |x| 1.0 - (-x / 3.0).exp(), || s.exponential(3.0));
         for (shape, scale) in [(1.0, 2.0), (4.2, 0.94), (639.1, 0.0156)] {
             let gamma = Gamma::new(shape, 1.0 / scale).expect("valid");
             assert_follows("gamma", |x| gamma.cdf(x), || s.gamma(shape, scale));

@@ -10,6 +10,7 @@ mod formula_drystone;
 mod gaussier_published;
 mod multiqueue_drystone;
 mod multiqueue_golden;
+mod outages_drystone;
 mod planned_drystone;
 mod suspension_drystone;
 mod suspension_golden;

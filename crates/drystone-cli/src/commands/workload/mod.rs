@@ -3,6 +3,7 @@
 mod clean;
 mod generate;
 mod info;
+mod outages;
 mod over_time;
 mod rewrite;
 
@@ -20,5 +21,6 @@ pub(super) fn workload(args: WorkloadArgs) -> Outcome {
         WorkloadCommand::Slice(args) => rewrite::slice(&args),
         WorkloadCommand::Convert(args) => rewrite::convert(&args),
         WorkloadCommand::Generate(args) => generate::generate(&args),
+        WorkloadCommand::Outages(args) => outages::outages(&args),
     }
 }

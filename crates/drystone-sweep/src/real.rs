@@ -1,0 +1,62 @@
+//! What a real machine did, as a study says: circumstances of jobs, dependencies, a busy beginning.
+
+use crate::error::SweepError;
+use crate::given;
+use crate::study::{Study, WorkloadEntry};
+use drystone::log::circumstances;
+use drystone::log::recorded::{Dependencies, Recorded};
+use drystone::log::swf::Record;
+use drystone::log::transform;
+use drystone::model::{Circumstances, Setting, Span, Workload};
+
+/// A log's workload as the entry wants it to begin and to depend.
+pub(crate) fn applied(
+    study: &Study,
+    entry: &WorkloadEntry,
+    workload: Workload,
+    records: &[Record],
+) -> Result<Workload, SweepError> {
+    let wrong = |problem: String| study.error(entry.file_at.clone(), format!("workload {}: {problem}", entry.name));
+    let mut workload = workload;
+    if let Some(file) = &entry.circumstances {
+        let text = given::text(study, file)?;
+        let name = file.as_ref().display().to_string();
+        let found = circumstances::read(text.as_bytes(), &name, &workload);
+        let found = found.map_err(|e| given::wrong(study, file, e))?;
+        workload = workload.with(found.circumstances).map_err(|e| given::wrong(study, file, e))?;
+    }
+    if entry.feedback {
+        let found = Dependencies::of(&workload, records, &entry.name)
+            .map_err(|source| SweepError::Log { name: entry.name.clone(), source })?;
+        let known = workload.circumstances().cloned().unwrap_or_default();
+        if found.after.is_empty() && !known.feeds_back() {
+            return Err(wrong(
+                "`feedback` needs jobs that depend on others, and field 17 of no record names one".into(),
+            ));
+        }
+        let after = found.after.into_iter().chain(known.after).collect();
+        workload.provenance.settings.push(Setting { name: "feedback".to_string(), value: "true".to_string() });
+        workload = workload.with(Circumstances { after, ..known }).map_err(|e| wrong(e.to_string()))?;
+    }
+    match entry.warm_start {
+        None => Ok(workload),
+        Some(after) => warm(&workload, records, after).map_err(wrong),
+    }
+}
+
+/// The window that begins so long after the first submit.
+fn warm(workload: &Workload, records: &[Record], after: Span) -> Result<Workload, String> {
+    let Some((first, last)) = workload.submits() else { return Ok(workload.clone()) };
+    let begin = first.saturating_add(after);
+    if last < begin {
+        return Err(format!("`warm-start` would begin at {begin} s, and the last job is submitted at {last} s"));
+    }
+    let recorded = Recorded::of(workload, records);
+    let (unknown, before) = recorded.unknown_before(begin);
+    if before > 0 && unknown == before {
+        return Err("`warm-start` needs to know when jobs started, and the log records no wait (field 3)".into());
+    }
+    let mut window = transform::window(workload, begin, |job| recorded.at(job, begin)).map_err(|e| e.to_string())?;
+    window.provenance.settings.push(Setting { name: "warm-start".to_string(), value: after.0.to_string() });
+    Ok(window)
+}

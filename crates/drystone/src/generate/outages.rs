@@ -1,0 +1,196 @@
+//! Outages made up: nodes that fail and are repaired, and days of maintenance.
+
+use super::random::{Purpose, Stream};
+use crate::model::{Hit, Machine, Outage, OutageError, Outages, ProcSet, Procs, Span, Time, Which};
+
+/// What outages are drawn from.
+///
+/// Each node fails by itself: the times between a repair and the next failure are exponential, and so are repairs, with means such that
+/// nodes are out for the share of time that is asked for. During maintenance no node fails: all of them are out.
+#[derive(Clone, Debug)]
+pub struct OutageParams {
+    /// The machine.
+    pub machine: Machine,
+    /// The first instant.
+    pub from: Time,
+    /// No outage begins later.
+    pub until: Time,
+    /// Processors of a node; where the machine is no multiple of it, the last node is smaller.
+    pub node: Procs,
+    /// Share of the time in which a node is out by a failure: 0 for no failures.
+    pub unavailable: f64,
+    /// Mean length of a repair.
+    pub repair: Span,
+    /// What becomes of jobs on a node that fails.
+    pub hit: Hit,
+    /// Days of maintenance, if there are any.
+    pub maintenance: Option<Maintenance>,
+    /// The same seed gives the same outages.
+    pub seed: u64,
+}
+
+/// The whole machine is out at regular times, announced.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Maintenance {
+    /// For how long.
+    pub length: Span,
+    /// How long it is from one beginning to the next; the first comes so long after the first instant.
+    pub every: Span,
+    /// How long before it is announced.
+    pub notice: Span,
+}
+
+impl OutageParams {
+    /// A machine whose processors fail one by one, 1 % of the time for a day on average, with a day of maintenance every 30 days,
+    /// announced two weeks ahead.
+    #[must_use]
+    pub fn new(machine: Machine, from: Time, until: Time, seed: u64) -> OutageParams {
+        let maintenance =
+            Maintenance { length: Span::DAY, every: Span(30 * Span::DAY.0), notice: Span(14 * Span::DAY.0) };
+        OutageParams {
+            machine,
+            from,
+            until,
+            node: 1,
+            unavailable: 0.01,
+            repair: Span::DAY,
+            hit: Hit::Requeue,
+            maintenance: Some(maintenance),
+            seed,
+        }
+    }
+}
+
+/// Why no outages can be drawn.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OutageParamError {
+    /// A share that is none, or would leave nothing.
+    #[error("nodes cannot be out {0} of the time: expected a share from 0 to 0.5")]
+    Share(f64),
+    /// A repair that takes no time.
+    #[error("a repair cannot take {0} s on average: expected 1 s or more")]
+    Repair(Span),
+    /// A node without processors, or larger than the machine.
+    #[error("a node of {node} processors is impossible on a machine of {procs}")]
+    Node {
+        /// Processors of the node.
+        node: Procs,
+        /// Of the machine.
+        procs: Procs,
+    },
+    /// Maintenance without an end.
+    #[error("maintenance of {length} s every {every} s is impossible: it would not be over when the next begins")]
+    Maintenance {
+        /// How long it takes.
+        length: Span,
+        /// How often it comes.
+        every: Span,
+    },
+    /// More failures than can be simulated.
+    #[error("about {0:.0} failures are too many: longer repairs, larger nodes or a smaller share make fewer")]
+    TooMany(f64),
+    /// The outages contradict each other.
+    #[error(transparent)]
+    Outages(#[from] OutageError),
+}
+
+/// So many failures are drawn at most.
+const MOST: f64 = 5e6;
+
+/// Draws outages.
+///
+/// ```
+/// use drystone::generate::{OutageParams, outages};
+/// use drystone::model::{Machine, Time};
+///
+/// let year = Time(365 * 86_400);
+/// let drawn = outages(&OutageParams { node: 8, ..OutageParams::new(Machine::new(1_024), Time(0), year, 7) })?;
+/// // Twelve days of maintenance, and 1 % of what is left.
+/// let share = drawn.out_between(Time(0), year) / (1_024.0 * 365.0 * 86_400.0);
+/// assert!((0.04..0.046).contains(&share), "{share}");
+/// # Ok::<(), drystone::generate::OutageParamError>(())
+/// ```
+///
+/// # Errors
+/// See [`OutageParamError`].
+pub fn outages(params: &OutageParams) -> Result<Outages, OutageParamError> {
+    check(params)?;
+    let windows = windows(params);
+    let mut all: Vec<Outage> = windows
+        .iter()
+        .map(|&(begin, end)| {
+            let whole = Which::Named(ProcSet::range(0..params.machine.procs));
+            let notice = params.maintenance.map_or(Span::ZERO, |maintenance| maintenance.notice);
+            Outage::window(whole, (begin - notice).max(params.from).min(begin), begin, end)
+        })
+        .collect();
+    if params.unavailable > 0.0 {
+        let nodes = params.machine.procs.div_ceil(params.node);
+        for node in 0..nodes {
+            let first = node * params.node;
+            let procs = first..(first.saturating_add(params.node)).min(params.machine.procs);
+            for (begin, end) in failures(params, node, &windows) {
+                let which = Which::Named(ProcSet::range(procs.clone()));
+                all.push(Outage::failure(which, begin, Some(end)).hitting(params.hit));
+            }
+        }
+    }
+    Ok(Outages::new(params.machine, all)?)
+}
+
+fn check(params: &OutageParams) -> Result<(), OutageParamError> {
+    let OutageParams { unavailable, repair, node, machine, maintenance, .. } = params;
+    if !(0.0..=0.5).contains(unavailable) {
+        return Err(OutageParamError::Share(*unavailable));
+    }
+    if *repair < Span(1) {
+        return Err(OutageParamError::Repair(*repair));
+    }
+    if *node == 0 || *node > machine.procs {
+        return Err(OutageParamError::Node { node: *node, procs: machine.procs });
+    }
+    if let Some(Maintenance { length, every, .. }) = *maintenance
+        && (length < Span(1) || every <= length)
+    {
+        return Err(OutageParamError::Maintenance { length, every });
+    }
+    let time = (params.until - params.from).as_f64().max(0.0);
+    let failures = f64::from(machine.procs.div_ceil(*node)) * time * unavailable / repair.as_f64();
+    if failures > MOST {
+        return Err(OutageParamError::TooMany(failures));
+    }
+    Ok(())
+}
+
+/// Beginning and end of each maintenance.
+fn windows(params: &OutageParams) -> Vec<(Time, Time)> {
+    let Some(Maintenance { length, every, .. }) = params.maintenance else { return Vec::new() };
+    let begin = |k: i64| params.from + Span(every.0.saturating_mul(k));
+    (1..).map(begin).take_while(|&begin| begin < params.until).map(|begin| (begin, begin + length)).collect()
+}
+
+/// Beginning and end of each failure of a node. What is broken when maintenance begins is repaired then.
+fn failures(params: &OutageParams, node: Procs, windows: &[(Time, Time)]) -> Vec<(Time, Time)> {
+    let mut stream = Stream::new(params.seed, Purpose::Outages, node as usize);
+    let repair = params.repair.as_f64();
+    let between = repair * (1.0 - params.unavailable) / params.unavailable;
+    let length = (params.until - params.from).as_f64();
+    // It may be out when all begins.
+    let broken = stream.unit() < params.unavailable;
+    let (mut at, mut out, mut all) = (0.0, broken, Vec::new());
+    while at < length {
+        let span = stream.exponential(if out { repair } else { between });
+        if out {
+            let (begin, end) = (params.from + Span(at as i64), params.from + Span((at + span) as i64));
+            let ahead = windows.partition_point(|window| window.1 <= begin);
+            let end = windows.get(ahead).map_or(end, |window| end.min(window.0));
+            if end > begin {
+                all.push((begin, end));
+            }
+        }
+        at += span.max(1.0);
+        out = !out;
+    }
+    all
+}

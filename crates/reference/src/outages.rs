@@ -1,0 +1,429 @@
+//! EASY, conservative backfilling and multiple queues on a machine that loses and regains processors.
+//!
+//! Processors are alike. No job outlives its estimate, so that a plan is wrong only where the machine was not as expected.
+//!
+//! - Known beforehand is an outage from the time it is announced on, else from its beginning on. A plan takes its processors away
+//!   from its beginning, if that is known, to its expected end; where none is expected, or that has passed, for ever.
+//! - When an outage begins that was not announced, it takes neighbours: jobs stand in the order of their numbers, each on as many places
+//!   as it has processors that are not drained already, then come idle ones; of all these places it takes as many as it needs, from the
+//!   one that lies as far on as its first processor does in the machine, and from the first again behind the last. One that was announced
+//!   takes idle ones first, then the places of the jobs that should have ended first.
+//! - A job that is hit waits again with its number, or is lost. One that is drained ends as it would, and gives back so many fewer.
+//! - A job that is wider than what is up for ever, as far as is known, has no place in any plan, and is in nobody's way.
+//!
+//! Events of an instant: ends, outages (ends before announcements before beginnings), arrivals; then a pass.
+
+use crate::JobIn;
+use crate::multiqueue::class;
+use crate::profile::Profile;
+use std::collections::BTreeMap;
+
+/// What becomes of jobs on processors that go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Hit {
+    /// They run on.
+    Drain,
+    /// They wait again.
+    Requeue,
+    /// They are gone.
+    Lose,
+}
+
+/// An outage.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OutageIn {
+    /// Its lowest processor.
+    pub first: i64,
+    /// How many processors.
+    pub procs: i64,
+    /// When it is known; no later than its beginning.
+    pub known: i64,
+    /// Beginning.
+    pub begin: i64,
+    /// End; `None` for never.
+    pub end: Option<i64>,
+    /// The end that is expected.
+    pub expected: Option<i64>,
+    /// What becomes of jobs.
+    pub hit: Hit,
+}
+
+/// Who decides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rule {
+    /// Strictly in the order of arrival.
+    Fcfs,
+    /// Backfilling without a reservation.
+    Greedy,
+    /// One reservation.
+    Easy,
+    /// Every job is planned.
+    Conservative,
+    /// Four queues by run time, which are known exactly; the first of each is promised its start.
+    MultiQueue,
+}
+
+/// What became of a job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Outcome {
+    /// Start of its last attempt.
+    pub start: i64,
+    /// End.
+    pub end: i64,
+    /// Whether it was lost at its end.
+    pub lost: bool,
+}
+
+const NEVER: i64 = i64::MAX / 4;
+
+/// Runs jobs in order of arrival; `None` for those that never start.
+///
+/// # Panics
+/// If a job is wider than the machine or outlives its estimate.
+#[must_use]
+pub fn run(rule: Rule, jobs: &[JobIn], machine: i64, outages: &[OutageIn]) -> Vec<Option<Outcome>> {
+    for (i, job) in jobs.iter().enumerate() {
+        assert!((1..=machine).contains(&job.procs), "job {i} does not fit the machine");
+        assert!(job.estimate >= 1 && job.run <= job.estimate, "job {i} outlives its estimate");
+    }
+    let mut world = World {
+        rule,
+        jobs,
+        machine,
+        outages,
+        now: jobs.first().map_or(0, |job| job.submit),
+        waiting: Vec::new(),
+        running: BTreeMap::new(),
+        out: Vec::new(),
+        plan: Vec::new(),
+        fresh: Vec::new(),
+        stale: false,
+        done: vec![None; jobs.len()],
+    };
+    // What began before the first job came took idle processors.
+    for (at, outage) in outages.iter().enumerate() {
+        if outage.begin < world.now && outage.end.is_none_or(|end| end >= world.now) {
+            world.out.push((at, BTreeMap::new()));
+        }
+    }
+    let mut arrived = 0;
+    while let Some(instant) = world.next_instant(arrived) {
+        world.now = instant;
+        world.end_jobs();
+        world.change_capacity();
+        while arrived < jobs.len() && jobs[arrived].submit == instant {
+            world.enqueue(arrived);
+            arrived += 1;
+        }
+        world.pass();
+    }
+    world.done
+}
+
+struct World<'a> {
+    rule: Rule,
+    jobs: &'a [JobIn],
+    machine: i64,
+    outages: &'a [OutageIn],
+    now: i64,
+    /// By number.
+    waiting: Vec<usize>,
+    /// Jobs with their starts.
+    running: BTreeMap<usize, i64>,
+    /// Outages that have begun, and how many of its processors each running job holds that is drained.
+    out: Vec<(usize, BTreeMap<usize, i64>)>,
+    /// Planned starts; of queues only those of pivots.
+    plan: Vec<(i64, usize)>,
+    /// Jobs that have no place in the plan yet, as they came.
+    fresh: Vec<usize>,
+    /// The plan may be impossible, or too loose.
+    stale: bool,
+    done: Vec<Option<Outcome>>,
+}
+
+impl World<'_> {
+    fn next_instant(&self, arrived: usize) -> Option<i64> {
+        let over = arrived == self.jobs.len() && self.waiting.is_empty() && self.running.is_empty();
+        if over {
+            return None;
+        }
+        let arrival = self.jobs.get(arrived).map(|job| job.submit);
+        let ends = self.running.iter().map(|(&j, &start)| start + self.jobs[j].run);
+        let begun = |at: usize| self.out.iter().any(|out| out.0 == at);
+        let outages = self.outages.iter().enumerate().flat_map(|(at, o)| {
+            let comes = (!begun(at) && o.begin > self.now).then_some([o.known, o.begin]);
+            let goes = begun(at).then_some([o.expected.unwrap_or(NEVER), o.end.unwrap_or(NEVER)]);
+            comes.into_iter().chain(goes).flatten()
+        });
+        let planned = self.plan.iter().map(|p| p.0);
+        // The first instant itself has not been handled yet when nothing has arrived.
+        let next = |&at: &i64| at < NEVER && (at > self.now || (arrived == 0 && at == self.now));
+        arrival.into_iter().chain(ends.filter(|&end| end >= self.now)).chain(outages.chain(planned).filter(next)).min()
+    }
+
+    fn end_jobs(&mut self) {
+        let ended: Vec<usize> =
+            self.running.iter().filter(|(j, start)| *start + self.jobs[**j].run == self.now).map(|(&j, _)| j).collect();
+        for j in ended {
+            let start = self.leave(j);
+            // Room that no plan knew of.
+            self.stale |= start + self.jobs[j].estimate != self.now;
+            self.done[j] = Some(Outcome { start, end: self.now, lost: false });
+        }
+    }
+
+    fn leave(&mut self, j: usize) -> i64 {
+        for out in &mut self.out {
+            out.1.remove(&j);
+        }
+        self.running.remove(&j).unwrap_or_default()
+    }
+
+    fn enqueue(&mut self, j: usize) {
+        self.fresh.push(j);
+        self.waiting.push(j);
+        self.waiting.sort_unstable();
+    }
+
+    fn change_capacity(&mut self) {
+        let (now, outages) = (self.now, self.outages);
+        let before = self.out.len();
+        self.out.retain(|out| outages[out.0].end != Some(now));
+        let mut changed = before > self.out.len();
+        changed |= self.out.iter().any(|out| outages[out.0].expected == Some(now));
+        changed |= outages.iter().any(|o| o.known == now || o.begin == now);
+        let mut free = self.free();
+        let mut places: Vec<(usize, i64)> =
+            self.running.keys().map(|&j| (j, self.jobs[j].procs - self.drained(j))).collect();
+        for (at, outage) in outages.iter().enumerate().filter(|(_, o)| o.begin == now) {
+            let (taken, idle) = if outage.known < now {
+                self.excess(outage, &places, free)
+            } else {
+                self.neighbours(outage, &places, free)
+            };
+            let mut drains = BTreeMap::new();
+            free -= idle;
+            for (j, procs) in taken {
+                let Some(place) = places.iter().position(|p| p.0 == j) else { continue };
+                match outage.hit {
+                    Hit::Drain => {
+                        places[place].1 -= procs;
+                        drains.insert(j, procs);
+                    }
+                    Hit::Requeue | Hit::Lose => {
+                        free += places.remove(place).1 - procs;
+                        let start = self.leave(j);
+                        self.stale = true;
+                        if outage.hit == Hit::Requeue {
+                            self.enqueue(j);
+                        } else {
+                            self.done[j] = Some(Outcome { start, end: now, lost: true });
+                        }
+                    }
+                }
+            }
+            self.out.push((at, drains));
+        }
+        self.stale |= changed;
+    }
+
+    /// The places that an outage takes that comes unannounced, and idle ones.
+    fn neighbours(&self, outage: &OutageIn, places: &[(usize, i64)], free: i64) -> (Vec<(usize, i64)>, i64) {
+        let mut all: Vec<Option<usize>> = Vec::new();
+        for &(j, procs) in places {
+            all.extend((0..procs).map(|_| Some(j)));
+        }
+        all.extend((0..free).map(|_| None));
+        let first = outage.first * all.len() as i64 / self.machine;
+        let mut taken: BTreeMap<usize, i64> = BTreeMap::new();
+        let mut idle = 0;
+        for k in 0..outage.procs.min(all.len() as i64) {
+            match all[((first + k) % all.len() as i64) as usize] {
+                Some(j) => *taken.entry(j).or_default() += 1,
+                None => idle += 1,
+            }
+        }
+        (taken.into_iter().collect(), idle)
+    }
+
+    /// Idle places first, then those of jobs that should have ended first: whole jobs where they are hit.
+    fn excess(&self, outage: &OutageIn, places: &[(usize, i64)], free: i64) -> (Vec<(usize, i64)>, i64) {
+        let idle = free.min(outage.procs);
+        let mut missing = outage.procs - idle;
+        let mut order: Vec<(i64, usize, i64)> =
+            places.iter().map(|&(j, procs)| (self.running[&j] + self.jobs[j].estimate, j, procs)).collect();
+        order.sort_unstable();
+        let mut taken = Vec::new();
+        for (_, j, procs) in order {
+            if missing > 0 && procs > 0 {
+                taken.push((j, procs.min(missing)));
+                missing -= procs.min(missing);
+            }
+        }
+        (taken, idle)
+    }
+
+    fn drained(&self, j: usize) -> i64 {
+        self.out.iter().filter_map(|out| out.1.get(&j)).sum()
+    }
+
+    /// Idle processors that are up.
+    fn free(&self) -> i64 {
+        let used: i64 = self.running.keys().map(|&j| self.jobs[j].procs).sum();
+        let out = self.out.iter().map(|(at, drains)| self.outages[*at].procs - drains.values().sum::<i64>());
+        self.machine - used - out.sum::<i64>()
+    }
+
+    /// When an outage is expected to be over, as far as is known now.
+    fn until(&self, outage: &OutageIn) -> i64 {
+        outage.expected.filter(|&expected| expected > self.now).unwrap_or(NEVER)
+    }
+
+    fn windows(&self) -> impl Iterator<Item = &OutageIn> + '_ {
+        self.outages.iter().filter(|o| o.known <= self.now && o.begin > self.now)
+    }
+
+    /// What is there in the end, as far as is known.
+    fn most(&self) -> i64 {
+        let out = self.out.iter().map(|out| &self.outages[out.0]).chain(self.windows());
+        self.machine - out.filter(|o| self.until(o) == NEVER).map(|o| o.procs).sum::<i64>()
+    }
+
+    /// The machine without running jobs and without what is out or will be.
+    fn ahead(&self) -> Profile {
+        let mut ahead = Profile::new(self.now, self.machine);
+        for (&j, start) in &self.running {
+            ahead.take(self.now, start + self.jobs[j].estimate, self.jobs[j].procs);
+        }
+        for (at, drains) in &self.out {
+            let outage = &self.outages[*at];
+            ahead.take(self.now, self.until(outage), outage.procs - drains.values().sum::<i64>());
+            for (j, &procs) in drains {
+                ahead.take(self.running[j] + self.jobs[*j].estimate, self.until(outage), procs);
+            }
+        }
+        for outage in self.windows() {
+            ahead.take(outage.begin, self.until(outage), outage.procs);
+        }
+        ahead
+    }
+
+    fn start(&mut self, j: usize) {
+        self.waiting.retain(|&w| w != j);
+        self.plan.retain(|p| p.1 != j);
+        self.running.insert(j, self.now);
+        assert!(self.free() >= 0, "more processors used than there are");
+    }
+
+    fn fits(&self, plan: &Profile, j: usize) -> bool {
+        let job = &self.jobs[j];
+        job.procs <= self.free() && plan.fits(self.now, job.estimate, job.procs)
+    }
+
+    fn pass(&mut self) {
+        match self.rule {
+            Rule::Fcfs | Rule::Greedy | Rule::Easy => self.pass_in_line(),
+            Rule::Conservative => self.pass_by_plan(),
+            Rule::MultiQueue => self.pass_by_queues(),
+        }
+    }
+
+    fn pass_in_line(&mut self) {
+        self.fresh.clear();
+        let most = self.most();
+        let line = |world: &Self| -> Vec<usize> {
+            world.waiting.iter().copied().filter(|&j| world.jobs[j].procs <= most).collect()
+        };
+        while let Some(&head) = line(self).first() {
+            if !self.fits(&self.ahead(), head) {
+                break;
+            }
+            self.start(head);
+        }
+        let line = line(self);
+        let Some(&head) = line.first() else { return };
+        if self.rule == Rule::Fcfs {
+            return;
+        }
+        let mut ahead = self.ahead();
+        if self.rule == Rule::Easy {
+            let (span, procs) = (self.jobs[head].estimate, self.jobs[head].procs);
+            let at = ahead.earliest(self.now, span, procs);
+            ahead.take(at, at + span, procs);
+        }
+        for &j in &line[1..] {
+            if self.fits(&ahead, j) {
+                ahead.take(self.now, self.now + self.jobs[j].estimate, self.jobs[j].procs);
+                self.start(j);
+            }
+        }
+    }
+
+    /// Plans a job at its earliest place; one that has none never starts.
+    fn place(&mut self, plan: &mut Profile, j: usize) {
+        let (span, procs) = (self.jobs[j].estimate, self.jobs[j].procs);
+        let mut at = NEVER;
+        if procs <= self.most() {
+            at = plan.earliest(self.now, span, procs);
+            plan.take(at, at + span, procs);
+        }
+        self.plan.retain(|p| p.1 != j);
+        self.plan.push((at, j));
+        self.plan.sort_unstable();
+    }
+
+    /// The machine with all plans taken out; made anew, in the order of planned starts, where it may be wrong.
+    fn planned(&mut self) -> Profile {
+        let mut plan = self.ahead();
+        let order: Vec<(i64, usize)> = self.plan.clone();
+        for (at, j) in order {
+            if self.stale {
+                self.place(&mut plan, j);
+            } else if at < NEVER {
+                plan.take(at, at + self.jobs[j].estimate, self.jobs[j].procs);
+            }
+        }
+        self.stale = false;
+        plan
+    }
+
+    fn pass_by_plan(&mut self) {
+        let mut plan = self.planned();
+        for j in std::mem::take(&mut self.fresh) {
+            if self.waiting.contains(&j) {
+                self.place(&mut plan, j);
+            }
+        }
+        while let Some(&(_, j)) = self.plan.first().filter(|p| p.0 <= self.now) {
+            self.start(j);
+        }
+    }
+
+    fn pass_by_queues(&mut self) {
+        self.fresh.clear();
+        // Whoever cannot be planned is in no queue.
+        let most = self.most();
+        self.plan.retain(|p| self.jobs[p.1].procs <= most);
+        self.stale |= self.windows().next().is_some() || self.out.iter().any(|out| !out.1.is_empty());
+        let mut plan = self.planned();
+        let line: Vec<usize> = self.waiting.iter().copied().filter(|&j| self.jobs[j].procs <= most).collect();
+        let mut has_pivot = [false; 4];
+        for j in line {
+            let queue = class(self.jobs[j].estimate);
+            let promised = self.plan.iter().find(|p| p.1 == j).map(|p| p.0);
+            match promised {
+                Some(at) if at <= self.now && self.jobs[j].procs <= self.free() => self.start(j),
+                Some(_) => has_pivot[queue] = true,
+                None if self.fits(&plan, j) => {
+                    plan.take(self.now, self.now + self.jobs[j].estimate, self.jobs[j].procs);
+                    self.start(j);
+                }
+                None if !has_pivot[queue] => {
+                    self.place(&mut plan, j);
+                    has_pivot[queue] = true;
+                }
+                None => {}
+            }
+        }
+    }
+}
