@@ -26,7 +26,7 @@ pub use details::{Bars, Cell, Details, MOST_USERS, Material, Quantiles, Search, 
 pub use fidelity::{draw_fidelity, fidelity_page};
 pub use gantt::{Colour, GANTT, Gantt, Mark};
 pub use page::page;
-pub use results::{COMPARE, LoadPoint, PLOTS, PolicyResult, RUN, Results, ResultsError, Timing};
+pub use results::{COMPARE, LoadPoint, PLOTS, PolicyResult, PoolResult, RUN, Results, ResultsError, Timing};
 pub use spark::{highest, sparkline};
 pub use summary::{Does, Summary};
 pub use timeline::{MOST_BINS, Timeline, TimelineMeter};

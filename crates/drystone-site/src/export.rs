@@ -9,69 +9,85 @@ use drystone::log::swf::{Decimal, Header, Record, Writer};
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 
-/// Numbers for names, from 1 in the order in which they are met.
+/// Numbers for names, from 1 in the order in which they are met. Users, groups and queues have one number throughout the site; partitions
+/// are counted in each pool by itself, in the order of the description, as Slurm's own policy expects.
 #[derive(Clone, Debug, Default)]
 pub struct Numbering {
     users: BTreeMap<String, i64>,
     groups: BTreeMap<String, i64>,
     queues: BTreeMap<String, i64>,
-    partitions: BTreeMap<String, i64>,
+    partitions: Vec<BTreeMap<String, i64>>,
 }
 
-fn number(of: &mut BTreeMap<String, i64>, name: &str) -> i64 {
-    if name.is_empty() {
-        return -1;
+fn number(of: &mut BTreeMap<String, i64>, name: &str) {
+    if !name.is_empty() && !of.contains_key(name) {
+        of.insert(name.to_string(), of.len() as i64 + 1);
     }
-    if let Some(&known) = of.get(name) {
-        return known;
-    }
-    let next = of.len() as i64 + 1;
-    of.insert(name.to_string(), next);
-    next
+}
+
+/// Without the group of the operating system, the account is one.
+fn group<'a>(job: &'a SiteJob<'_>) -> &'a str {
+    if job.group.is_empty() { &job.account } else { &job.group }
 }
 
 impl Numbering {
-    /// Of the names of a pool's jobs. Partitions have the numbers of their places in the description, as Slurm's own policy expects.
+    /// Of the names of a site.
     #[must_use]
-    pub fn of(site: &Site, pool: u16) -> Numbering {
-        let mut numbering = Numbering::default();
-        let name = site.manifest.pools.get(usize::from(pool)).map(|pool| pool.name.as_str());
-        for partition in site.manifest.partitions.iter().filter(|p| p.pool.as_deref() == name) {
-            number(&mut numbering.partitions, &partition.name);
+    pub fn of(site: &Site) -> Numbering {
+        let pools = &site.manifest.pools;
+        let mut numbering = Numbering { partitions: vec![BTreeMap::new(); pools.len()], ..Numbering::default() };
+        for (at, pool) in pools.iter().enumerate() {
+            let mine = |p: &&crate::site::PartitionSummary| p.pool.as_deref() == Some(pool.name.as_str());
+            for partition in site.manifest.partitions.iter().filter(mine) {
+                number(&mut numbering.partitions[at], &partition.name);
+            }
         }
-        for job in site.jobs().filter(|job| job.pool == pool) {
-            numbering.attributes(&job);
+        for job in site.jobs() {
+            number(&mut numbering.users, &job.user);
+            number(&mut numbering.groups, group(&job));
+            number(&mut numbering.queues, &job.qos);
+            if let Some(partitions) = numbering.partitions.get_mut(usize::from(job.pool)) {
+                number(partitions, &job.partition);
+            }
         }
         numbering
     }
 
     /// User, group, queue and partition of a job.
-    fn attributes(&mut self, job: &SiteJob<'_>) -> [i64; 4] {
-        // Without the group of the operating system, the account is one.
-        let group = if job.group.is_empty() { &job.account } else { &job.group };
+    fn known(&self, job: &SiteJob<'_>) -> [i64; 4] {
+        let find = |of: Option<&BTreeMap<String, i64>>, name: &str| of.and_then(|of| of.get(name)).copied().unwrap_or(-1);
         [
-            number(&mut self.users, &job.user),
-            number(&mut self.groups, group),
-            number(&mut self.queues, &job.qos),
-            number(&mut self.partitions, &job.partition),
+            find(Some(&self.users), &job.user),
+            find(Some(&self.groups), group(job)),
+            find(Some(&self.queues), &job.qos),
+            find(self.partitions.get(usize::from(job.pool)), &job.partition),
         ]
     }
 
-    fn known(&self, job: &SiteJob<'_>) -> [i64; 4] {
-        let group = if job.group.is_empty() { &job.account } else { &job.group };
-        let find = |of: &BTreeMap<String, i64>, name: &str| of.get(name).copied().unwrap_or(-1);
-        [
-            find(&self.users, &job.user),
-            find(&self.groups, group),
-            find(&self.queues, &job.qos),
-            find(&self.partitions, &job.partition),
-        ]
+    /// How many partitions a pool has.
+    pub(crate) fn partitions(&self, pool: u16) -> usize {
+        self.partitions.get(usize::from(pool)).map_or(0, BTreeMap::len)
     }
 
     fn in_order(of: &BTreeMap<String, i64>) -> Vec<(&str, i64)> {
         let mut all: Vec<(&str, i64)> = of.iter().map(|(name, &number)| (name.as_str(), number)).collect();
         all.sort_by_key(|(_, number)| *number);
         all
+    }
+
+    /// The names behind the numbers of a pool's jobs: lines `user,12,alice`, as Slurm's own policy reads them.
+    #[must_use]
+    pub fn names(&self, pool: u16) -> String {
+        let empty = BTreeMap::new();
+        let partitions = self.partitions.get(usize::from(pool)).unwrap_or(&empty);
+        let kinds = [("user", &self.users), ("account", &self.groups), ("qos", &self.queues), ("partition", partitions)];
+        let mut text = "kind,number,name\n".to_string();
+        for (kind, of) in kinds {
+            for (name, number) in Numbering::in_order(of) {
+                text.push_str(&format!("{kind},{number},{name}\n"));
+            }
+        }
+        text
     }
 }
 
@@ -113,7 +129,9 @@ impl Site {
         }
         header.push("MaxProcs", &summary.units.to_string());
         names(&mut header, "Queue", &numbering.queues, "qualities of service");
-        names(&mut header, "Partition", &numbering.partitions, "partitions");
+        if let Some(partitions) = numbering.partitions.get(usize::from(pool)) {
+            names(&mut header, "Partition", partitions, "partitions");
+        }
         notes(&mut header, manifest, summary.unit, summary.described);
         header
     }
@@ -190,7 +208,7 @@ impl Site {
     /// A pool as a log in Standard Workload Format, written as it is read.
     #[must_use]
     pub fn log(self, pool: u16) -> impl Read + Send + 'static {
-        let numbering = Numbering::of(&self, pool);
+        let numbering = Numbering::of(&self);
         let mut places: Vec<u32> = (0..self.len() as u32).filter(|&at| self.job(at as usize).pool == pool).collect();
         if self.manifest.swf.is_some() {
             // In the order of the log that it was.

@@ -7,6 +7,7 @@ use crate::machine::Unit;
 use crate::rows::{Interner, NONE, RowPart, Table};
 use crate::rules::{Count, Effect, Example, Rule, Tally};
 use crate::text::{Amount, Flags, State, UNKNOWN};
+use drystone::policy::{PolicySpec, SpecError};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -354,6 +355,8 @@ pub struct Site {
     pub(crate) jobs: Jobs,
     /// The `slurm.conf` that describes it.
     pub(crate) slurm_conf: Option<String>,
+    /// The folder that it was read from.
+    pub(crate) folder: Option<std::path::PathBuf>,
 }
 
 impl std::fmt::Debug for Site {
@@ -399,6 +402,24 @@ impl Site {
     #[must_use]
     pub fn pool(&self, name: &str) -> Option<u16> {
         self.manifest.pools.iter().position(|pool| pool.name == name).and_then(|at| u16::try_from(at).ok())
+    }
+
+    /// Texts in the text of a policy that are others for one pool: `slurm.conf` in the folder of the site becomes that of the pool.
+    #[must_use]
+    pub fn texts(&self, pool: u16, policy: &PolicySpec) -> Vec<(String, String)> {
+        self.folder.as_deref().map(|folder| crate::format::texts(folder, pool, policy.text())).unwrap_or_default()
+    }
+
+    /// A policy as one pool has it.
+    ///
+    /// # Errors
+    /// The pool's own files are none that the policy takes.
+    pub fn policy(&self, pool: u16, policy: &PolicySpec) -> Result<PolicySpec, SpecError> {
+        let texts = self.texts(pool, policy);
+        if texts.is_empty() {
+            return Ok(policy.clone());
+        }
+        texts.iter().fold(policy.text().to_string(), |text, (from, to)| text.replace(from.as_str(), to)).parse()
     }
 
     /// The `slurm.conf` that describes it, as one text.

@@ -58,7 +58,7 @@ impl Site {
 
     /// The same with jobs that arrive so many seconds later. Those that are here at the beginning of the window stay where they are.
     pub(crate) fn pool_workload_later(&self, pool: u16, mut later: impl FnMut(usize) -> i64) -> Result<PoolWorkload, PoolError> {
-        let numbering = Numbering::of(self, pool);
+        let numbering = Numbering::of(self);
         let summary = &self.manifest.pools[usize::from(pool)];
         let from = self.time(self.manifest.window.from);
         let mut found: Vec<(Job, Truth, u32)> = Vec::new();
@@ -109,7 +109,7 @@ impl Site {
     }
 
     /// Seconds after the origin.
-    fn time(&self, moment: i64) -> Time {
+    pub(crate) fn time(&self, moment: i64) -> Time {
         Time(moment - self.origin())
     }
 

@@ -3,7 +3,7 @@
 mod beside;
 mod division;
 
-pub use division::{Division, DivisionError, Share, scaled};
+pub use division::{Division, DivisionError, Share};
 
 use crate::engine::{
     Happenings, NewsError, Observer, Platform, Replay, Scheduler, Simulation, SimulationError, Source, Unfit,

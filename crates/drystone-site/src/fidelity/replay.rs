@@ -33,6 +33,14 @@ pub enum ReplayError {
         /// What went wrong.
         source: ExperimentError,
     },
+    /// The policy cannot be read for a pool.
+    #[error("policy {policy}: {source}")]
+    Policy {
+        /// Its text.
+        policy: String,
+        /// What went wrong.
+        source: drystone::policy::SpecError,
+    },
     /// Told to stop.
     #[error("interrupted")]
     Stopped,
@@ -115,8 +123,10 @@ impl Bench<'_> {
         Ok(starts)
     }
 
-    fn simulate(&self, pool: &PoolWorkload, spec: &PolicySpec) -> Result<Watch, ReplayError> {
+    fn simulate(&self, pool: &PoolWorkload, given: &PolicySpec) -> Result<Watch, ReplayError> {
         let mut watch = Watch::default();
+        let spec = self.site.policy(pool.pool, given);
+        let spec = &spec.map_err(|source| ReplayError::Policy { policy: given.to_string(), source })?;
         let mut experiment = Experiment::new(spec, &pool.workload)
             .losing(Some(&pool.outages))
             .finding(&[], Selection::All)

@@ -1,8 +1,9 @@
 //! Writing and reading a site's folder.
 
 use super::loaded::Loaded;
-use super::{parquet, report, tables};
+use super::{parquet, report, slurm, tables};
 use crate::error::SiteError;
+use crate::export::Numbering;
 use crate::site::{Jobs, Manifest, SCHEMA, Site};
 use ::parquet::errors::ParquetError;
 use std::fs::{self, File};
@@ -15,6 +16,12 @@ const NODES: &str = "nodes.csv";
 const CAPACITY: &str = "capacity.csv";
 const REPORT: &str = "report.txt";
 const CONF: &str = "slurm.conf";
+const NAMES: &str = "names.csv";
+
+/// What a file is called that is about a pool.
+fn pool_file(pool: u16, name: &str) -> String {
+    format!("pool-{}.{name}", pool + 1)
+}
 
 /// Whether a path is the folder of an imported site.
 #[must_use]
@@ -81,6 +88,13 @@ fn fill(site: &Site, folder: &Path, told: &dyn Fn(u64)) -> Result<(), SiteError>
     put(REPORT, &report(&site.manifest))?;
     if let Some(conf) = &site.slurm_conf {
         put(CONF, conf)?;
+        let numbering = Numbering::of(site);
+        for pool in 0..u16::try_from(site.manifest.pools.len()).unwrap_or(u16::MAX) {
+            if let Some(conf) = slurm::of_pool(site, pool) {
+                put(&pool_file(pool, CONF), &conf)?;
+                put(&pool_file(pool, NAMES), &numbering.names(pool))?;
+            }
+        }
     }
     let json = serde_json::to_string_pretty(&site.manifest)
         .map_err(|error| wrong(&folder.join(MANIFEST), io::Error::other(error)))?;
@@ -96,6 +110,21 @@ fn io_error(error: ParquetError) -> io::Error {
         },
         error => io::Error::other(error),
     }
+}
+
+/// What a text of a policy says of a pool where it says something of the whole site: the site's own `slurm.conf` is the pool's own, and
+/// `names.csv` its names.
+pub(crate) fn texts(folder: &Path, pool: u16, policy: &str) -> Vec<(String, String)> {
+    let Ok(here) = folder.canonicalize() else { return Vec::new() };
+    let words = policy.split(|c: char| c.is_whitespace() || "(),=:".contains(c));
+    let own = words.filter_map(|word| {
+        let path = Path::new(word);
+        let name = path.file_name()?.to_str().filter(|name| [CONF, NAMES].contains(name))?;
+        let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let file = parent.join(pool_file(pool, name));
+        (parent.canonicalize().ok()? == here && file.is_file()).then(|| (word.to_string(), file.display().to_string()))
+    });
+    own.collect()
 }
 
 /// Reads a site's folder.
@@ -139,5 +168,5 @@ pub fn open(folder: &Path) -> Result<Site, SiteError> {
     let nodes = tables::nodes(&read(NODES)?).map_err(|problem| damaged(NODES, problem))?;
     let losses = tables::capacity(&read(CAPACITY)?, &manifest).map_err(|problem| damaged(CAPACITY, problem))?;
     let slurm_conf = if folder.join(CONF).is_file() { Some(read(CONF)?) } else { None };
-    Ok(Site { manifest, nodes, losses, jobs: Jobs::Loaded(Box::new(loaded)), slurm_conf })
+    Ok(Site { manifest, nodes, losses, jobs: Jobs::Loaded(Box::new(loaded)), slurm_conf, folder: Some(folder.to_path_buf()) })
 }

@@ -8,6 +8,8 @@
 //! | `capacity.csv` | what pools lacked, from when to when |
 //! | `report.txt` | what was done, for people |
 //! | `slurm.conf` | the description of the machine, where it was one, as one file |
+//! | `pool-N.slurm.conf` | the same of the Nth pool alone, in the pool's units; a policy of `slurm.conf` takes it for that pool |
+//! | `pool-N.names.csv` | the names behind the numbers of its users, accounts, qualities of service and partitions |
 //!
 //! The same input gives the same bytes. Another version of the format has another `schema`.
 
@@ -16,8 +18,10 @@ mod folder;
 mod loaded;
 mod parquet;
 mod report;
+mod slurm;
 mod tables;
 
+pub(crate) use folder::texts;
 pub use folder::{is_site, open, write};
 pub(crate) use loaded::Loaded;
 pub use report::report;

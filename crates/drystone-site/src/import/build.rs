@@ -108,6 +108,7 @@ pub(super) fn build(
         losses,
         jobs: Jobs::Imported(Box::new(Imported { table, jobs, amounts, swf: Vec::new() })),
         slurm_conf: beside.slurm_conf,
+        folder: None,
     })
 }
 

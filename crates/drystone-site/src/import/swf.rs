@@ -83,6 +83,7 @@ impl Log {
             losses: Vec::new(),
             jobs: Jobs::Imported(Box::new(imported)),
             slurm_conf: None,
+            folder: None,
         })
     }
 

@@ -1,6 +1,6 @@
 //! Machines side by side: a workload that is divided among pools which share no processor.
 
-use crate::model::{Circumstances, JobId, Machine, Outage, OutageError, Outages, Procs, Which, Workload, WorkloadError};
+use crate::model::{Circumstances, JobId, Machine, Outage, OutageError, Outages, Procs, Workload, WorkloadError};
 use crate::policy::{PolicySpec, SpecError};
 use std::collections::BTreeMap;
 
@@ -13,8 +13,8 @@ pub struct Share {
     pub procs: Procs,
     /// How many processors of the whole each of these is.
     pub scale: Procs,
-    /// The partitions whose jobs it runs.
-    pub partitions: Vec<i32>,
+    /// The partitions whose jobs it runs: their numbers in the whole and in the pool by itself.
+    pub partitions: Vec<(i32, i32)>,
     /// What it lacks over time, in its own processors.
     pub outages: Vec<Outage>,
     /// Texts within the text of a policy that are others here: files that describe this pool.
@@ -25,7 +25,8 @@ pub struct Share {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Division {
     shares: Vec<Share>,
-    of: BTreeMap<i32, usize>,
+    /// Pool and number there of each partition.
+    of: BTreeMap<i32, (usize, i32)>,
 }
 
 /// A pool's part of a workload.
@@ -81,8 +82,8 @@ impl Division {
     pub fn new(shares: Vec<Share>) -> Division {
         let mut of = BTreeMap::new();
         for (at, share) in shares.iter().enumerate() {
-            for &partition in &share.partitions {
-                of.entry(partition).or_insert(at);
+            for &(partition, own) in &share.partitions {
+                of.entry(partition).or_insert((at, own));
             }
         }
         Division { shares, of }
@@ -104,12 +105,12 @@ impl Division {
     pub(super) fn parts(&self, whole: &Workload) -> Result<Vec<Part>, DivisionError> {
         let mut ids: Vec<Vec<JobId>> = vec![Vec::new(); self.shares.len()];
         for (at, job) in whole.jobs().iter().enumerate() {
-            let Some(&share) = self.of.get(&job.partition) else {
+            let Some(&(share, _)) = self.of.get(&job.partition) else {
                 return Err(DivisionError::NoPool { number: whole.truth()[at].number, partition: job.partition });
             };
             ids[share].push(JobId(at as u32));
         }
-        self.shares.iter().zip(ids).map(|(share, ids)| part(share, whole, ids)).collect()
+        self.shares.iter().zip(ids).map(|(share, ids)| self.part(share, whole, ids)).collect()
     }
 
     /// A policy as a pool has it.
@@ -121,38 +122,34 @@ impl Division {
         }
         text.parse().map_err(|source| DivisionError::Policy { pool: share.name.clone(), source })
     }
-}
 
-fn part(share: &Share, whole: &Workload, ids: Vec<JobId>) -> Result<Part, DivisionError> {
-    let scale = share.scale.max(1);
-    let jobs = ids.iter().map(|&id| {
-        let mut job = whole.job(id).clone();
-        job.procs = job.procs.div_ceil(scale);
-        job
-    });
-    let truth = ids.iter().map(|&id| whole.truth()[id.index()].clone());
-    let wrong = |source| DivisionError::Workload { pool: share.name.clone(), source };
-    let machine = Machine::new(share.procs);
-    let mut workload =
-        Workload::new(machine, jobs.collect(), truth.collect(), whole.provenance.clone()).map_err(wrong)?;
-    if let Some(known) = whole.circumstances() {
-        let place = |id: JobId| ids.binary_search(&id).ok().map(|at| JobId(at as u32));
-        let known: Circumstances = known.only(place);
-        workload = workload.with(known).map_err(wrong)?;
+    /// Puts texts in the place of others in the texts of policies, for a pool.
+    pub fn put(&mut self, pool: usize, texts: Vec<(String, String)>) {
+        if let Some(share) = self.shares.get_mut(pool) {
+            share.texts = texts;
+        }
     }
-    let outages = Outages::new(machine, share.outages.clone())
-        .map_err(|source| DivisionError::Outages { pool: share.name.clone(), source })?;
-    Ok(Part { workload, outages, ids })
-}
 
-/// An outage in processors that are so many times as small.
-#[must_use]
-pub fn scaled(outage: &Outage, scale: Procs) -> Outage {
-    let which = match &outage.which {
-        Which::Count(count) => Which::Count(count.saturating_mul(scale)),
-        Which::Named(set) => Which::Named(
-            set.ranges().iter().flat_map(|r| r.start.saturating_mul(scale)..r.end.saturating_mul(scale)).collect(),
-        ),
-    };
-    Outage { which, ..outage.clone() }
+    fn part(&self, share: &Share, whole: &Workload, ids: Vec<JobId>) -> Result<Part, DivisionError> {
+        let scale = share.scale.max(1);
+        let jobs = ids.iter().map(|&id| {
+            let mut job = whole.job(id).clone();
+            job.procs = job.procs.div_ceil(scale);
+            job.partition = self.of.get(&job.partition).map_or(job.partition, |&(_, own)| own);
+            job
+        });
+        let truth = ids.iter().map(|&id| whole.truth()[id.index()].clone());
+        let wrong = |source| DivisionError::Workload { pool: share.name.clone(), source };
+        let machine = Machine::new(share.procs);
+        let mut workload =
+            Workload::new(machine, jobs.collect(), truth.collect(), whole.provenance.clone()).map_err(wrong)?;
+        if let Some(known) = whole.circumstances() {
+            let place = |id: JobId| ids.binary_search(&id).ok().map(|at| JobId(at as u32));
+            let known: Circumstances = known.only(place);
+            workload = workload.with(known).map_err(wrong)?;
+        }
+        let outages = Outages::new(machine, share.outages.clone())
+            .map_err(|source| DivisionError::Outages { pool: share.name.clone(), source })?;
+        Ok(Part { workload, outages, ids })
+    }
 }

@@ -4,7 +4,7 @@ use super::LogError;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The path that means the standard input.
 pub const STDIN: &str = "-";
@@ -23,6 +23,17 @@ pub struct Source {
 #[error("behind the compressed data stands something else")]
 pub(super) struct Trailing;
 
+/// Opens what is no file and reads as a log all the same: `None` for a path that it does not know.
+pub type Opener = fn(&Path) -> Option<Result<Source, LogError>>;
+
+/// What was registered.
+static OPENER: OnceLock<Opener> = OnceLock::new();
+
+/// Lets every reader of logs take something else, too: the folder of a site, say. Once in a program; what comes later changes nothing.
+pub fn register(opener: Opener) {
+    let _ = OPENER.set(opener);
+}
+
 /// Opens a log; `-` is the standard input. What its first bytes show to be gzip or zstd is decompressed, whatever its name.
 ///
 /// # Errors
@@ -30,6 +41,9 @@ pub(super) struct Trailing;
 pub fn open(path: &Path) -> Result<Source, LogError> {
     if path.as_os_str() == STDIN {
         return decompress(Box::new(io::stdin()), "standard input".into());
+    }
+    if let Some(opened) = OPENER.get().and_then(|opener| opener(path)) {
+        return opened;
     }
     let file = File::open(path).map_err(|source| LogError::Open { file: path.display().to_string(), source })?;
     decompress(Box::new(file), path.display().to_string().into())

@@ -2,6 +2,7 @@
 
 use super::candidates;
 use super::choices::Choices;
+use super::replay::Replay;
 use super::simulate::{Bench, waiting};
 use crate::exit::Failure;
 use crate::output::number::{change, count, percent, plural};
@@ -63,6 +64,7 @@ impl Changed {
                 Verdict::Better => "better",
                 Verdict::Worse => "worse",
                 Verdict::Same => "the same",
+                Verdict::InsideReplayError => "inside the replay's error",
                 _ => "unclear",
             };
             relative.map_or_else(|| word.to_string(), |relative| format!("{word} ({})", change(relative)))
@@ -79,6 +81,7 @@ pub(super) fn readings(
     specs: &[PolicySpec],
     comparison: &Comparison,
     results: &[PolicyResult],
+    replay: Option<&Replay>,
 ) -> Result<Option<Readings>, Failure> {
     let outlive = whole.jobs().iter().zip(whole.truth()).filter(|(job, truth)| truth.run > job.estimate).count();
     if outlive == 0 || comparison.policies.is_empty() {
@@ -101,7 +104,7 @@ pub(super) fn readings(
         return Ok(Some(found));
     }
     for (name, how) in [("kill", Overrunning::Kill), ("raise", Overrunning::Raise)] {
-        match reading(bench, whole, parts, &tried, comparison, how)? {
+        match reading(bench, whole, parts, &tried, (comparison, replay), how)? {
             Some(changed) => found.others.push(Reading { overrun: name, changed }),
             None => {
                 found.untried = tried.iter().map(|spec| spec.text().to_string()).collect();
@@ -136,7 +139,7 @@ fn reading(
     whole: &Workload,
     parts: &[Workload],
     specs: &[PolicySpec],
-    comparison: &Comparison,
+    (comparison, replay): (&Comparison, Option<&Replay>),
     how: Overrunning,
 ) -> Result<Option<Vec<Changed>>, Failure> {
     let treated = |workload: &Workload| overrunning(workload.clone(), how).map_err(Failure::usage);
@@ -150,7 +153,8 @@ fn reading(
     let Some(simulated) = simulated else { return Ok(None) };
     let reports: Vec<(&str, &Report)> =
         specs.iter().map(PolicySpec::text).zip(simulated.iter().map(|s| &s.measured.report)).collect();
-    let other = compare(&reports, &comparison.baseline, &JUDGED.map(Metric::Mean), comparison.options)?;
+    let mut other = compare(&reports, &comparison.baseline, &JUDGED.map(Metric::Mean), comparison.options)?;
+    replay.into_iter().for_each(|replay| replay.restrain(&mut other));
     Ok(Some(changed(comparison, &other)))
 }
 
