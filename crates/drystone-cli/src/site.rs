@@ -84,13 +84,20 @@ pub(crate) fn as_log(path: &Path) -> Option<Result<Source, LogError>> {
     Some(opened())
 }
 
+/// The pool with the most work.
+pub(crate) fn busiest(site: &Site) -> u16 {
+    let pools = &site.manifest.pools;
+    let best = (0..pools.len()).max_by_key(|&at| (pools[at].core_seconds, pools[at].jobs, usize::MAX - at));
+    u16::try_from(best.unwrap_or(0)).unwrap_or(0)
+}
+
 /// The pool with the most work. Says that there are others.
 fn largest(site: &Site, path: &Path) -> u16 {
     let pools = &site.manifest.pools;
-    let best = (0..pools.len()).max_by_key(|&at| (pools[at].core_seconds, pools[at].jobs, usize::MAX - at)).unwrap_or(0);
+    let best = busiest(site);
     let others = pools.iter().filter(|pool| pool.jobs > 0).count().saturating_sub(1);
     if others > 0 {
-        let name = &pools[best].name;
+        let name = &pools[usize::from(best)].name;
         message::note(&format!(
             "{}: this is the pool {name}, of {} with jobs; {}#POOL names another",
             path.display(),
@@ -98,7 +105,7 @@ fn largest(site: &Site, path: &Path) -> u16 {
             path.display()
         ));
     }
-    u16::try_from(best).unwrap_or(0)
+    best
 }
 
 /// As many threads as there are processors.

@@ -5,7 +5,10 @@ use crate::jobs::Kind;
 use crate::machine::Unit;
 use crate::site::{Manifest, Site, SiteJob};
 use crate::text::State;
+use crate::workload::PoolError;
 use drystone::log::swf::{Decimal, Header, Record, Writer};
+use drystone::log::{circumstances, outages};
+use drystone::model::Workload;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 
@@ -216,6 +219,51 @@ impl Site {
         }
         let header = self.header(pool, &numbering);
         Log { site: self, numbering, header, places, next: 0, writer: Writer::new(Vec::new()), read: 0, over: false }
+    }
+}
+
+/// What a log in Standard Workload Format cannot hold, as tables beside it: `outages.csv` and `circumstances.csv`.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Beside {
+    /// What the machine lacked over time; `None` where it lacked nothing.
+    pub outages: Option<Vec<u8>>,
+    /// What is known of jobs beyond the log; `None` where that is nothing.
+    pub circumstances: Option<Vec<u8>>,
+}
+
+impl Site {
+    /// What the log of a pool cannot hold. Jobs have the numbers that they have there.
+    ///
+    /// # Errors
+    /// Jobs that form no workload.
+    pub fn beside(&self, pool: u16) -> Result<Beside, PoolError> {
+        let wrong = |error: io::Error| PoolError::Table(error.to_string());
+        let found = self.pool_workload(pool)?;
+        let mut serial = 0;
+        let serials: Vec<i64> = (self.jobs())
+            .map(|job| {
+                serial += i64::from(job.pool == pool);
+                serial
+            })
+            .collect();
+        let mut truth = found.workload.truth().to_vec();
+        for (truth, &place) in truth.iter_mut().zip(&found.places) {
+            truth.number = serials[place as usize];
+        }
+        let (machine, jobs) = (found.workload.machine(), found.workload.jobs().to_vec());
+        let mut beside = Beside::default();
+        if let Some(known) = found.workload.circumstances() {
+            let numbered = Workload::new(machine, jobs, truth, found.workload.provenance.clone())?.with(known.clone())?;
+            let mut table = Vec::new();
+            circumstances::write(&numbered, &mut table).map_err(wrong)?;
+            beside.circumstances = Some(table);
+        }
+        if !found.outages.is_empty() {
+            let mut table = Vec::new();
+            outages::write(found.outages.list(), &mut table).map_err(wrong)?;
+            beside.outages = Some(table);
+        }
+        Ok(beside)
     }
 }
 

@@ -1,5 +1,6 @@
 //! From a site's accounting to a workload.
 
+mod anonymise;
 pub mod capacity;
 pub mod clock;
 mod detect;
@@ -20,8 +21,9 @@ mod text;
 mod watch;
 mod workload;
 
+pub use anonymise::{Hide, Key};
 pub use error::{ASK, SiteError};
-pub use export::{Numbering, Purpose};
+pub use export::{Beside, Numbering, Purpose};
 pub use format::{is_site, open, report, write};
 pub use import::{Arrive, Het, Opener, Options, Preempted, Size, Throttle, Wide, Window, Withdraw, import};
 pub use jobs::{Kind, LimitFrom, Marks};

@@ -39,6 +39,9 @@ pub enum PoolError {
     /// What it lacks cannot be.
     #[error("capacity.csv: {0}")]
     Outages(#[from] OutageError),
+    /// A table beside it cannot be written.
+    #[error("{0}")]
+    Table(String),
 }
 
 impl Site {

@@ -15,6 +15,8 @@ Examples:
   drystone import xdmod.log --columns xdmod --timezone UTC --out site/
   drystone import accounting/ --machine pbsnodes.txt --out site/        # PBS: all files of server_priv/accounting
   sacct … | drystone import - --out site/
+  drystone import jobs.psv --timezone UTC --anonymise --shift-time --out site/     # a site that may be given away
+  drystone workload convert site/ --out site.swf          # a log, and beside it what a log cannot hold
   drystone compare --workload site/                       # everything that takes a log takes this
   drystone fidelity site/ --policy easy                   # how far the simulation is from what happened
 
@@ -108,6 +110,20 @@ pub(crate) struct ImportArgs {
     /// End of the window [default: the last event].
     #[arg(long, value_name = "TIME", help_heading = "Window")]
     pub(crate) until: Option<String>,
+
+    /// Put keyed numbers in the place of users, groups, accounts, nodes, reservations and qualities of service, and drop names of jobs and
+    /// files, reasons, comments and the description of the machine. The same KEY gives the same numbers; without one it is random, and
+    /// is not kept. Says what could still identify people.
+    #[arg(long, value_name = "KEY", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Anonymous")]
+    pub(crate) anonymise: Option<String>,
+
+    /// Also hide the names of partitions.
+    #[arg(long, requires = "anonymise", help_heading = "Anonymous")]
+    pub(crate) anonymise_partitions: bool,
+
+    /// Also move all times by a secret number of weeks, the same for every job: hours and days of the week stay, in UTC.
+    #[arg(long, requires = "anonymise", help_heading = "Anonymous")]
+    pub(crate) shift_time: bool,
 
     /// Print the account as text or as JSON.
     #[arg(long, value_name = "FORMAT", default_value = "text", help_heading = "Output")]

@@ -135,6 +135,12 @@ impl<T: Copy + Eq + Hash> Interner<T> {
         &self.items[at as usize]
     }
 
+    /// All of them, to be changed: none can be found again by what it is.
+    pub(crate) fn items_mut(&mut self) -> &mut [T] {
+        self.table.clear();
+        &mut self.items
+    }
+
     /// All of them, in order.
     pub(crate) fn items(&self) -> &[T] {
         &self.items

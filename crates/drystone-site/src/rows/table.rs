@@ -213,6 +213,10 @@ impl Rows {
         &mut self.pieces[at / PIECE][at % PIECE]
     }
 
+    pub(crate) fn each_mut(&mut self, change: impl FnMut(&mut Row)) {
+        self.pieces.iter_mut().flatten().for_each(change);
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Row> {
         self.pieces.iter().flatten()
     }
