@@ -10,6 +10,7 @@ use crate::output::number::{count, plural};
 use crate::progress::{Counted, Progress};
 use drystone::experiment::Division;
 use drystone::log::clean::{Cleaner, Options};
+use drystone::log::swf::Record;
 use drystone::log::source::Source;
 use drystone::log::{LogError, transform};
 use drystone::metrics::Selection;
@@ -201,7 +202,9 @@ fn stage(scene: &Scene<'_>, path: &Path, log: &LogArgs, plain: bool) -> Result<S
     let header = scene.header();
     let purpose = if plain { Purpose::Export } else { Purpose::Simulation };
     let mut cleaner = Cleaner::new(&header, options, path.display().to_string(), &scene.title())?;
-    for record in scene.records(purpose) {
+    // A job that never ran has no processors.
+    let never_ran = |record: &Record| plain && record.allocated < 0 && record.run.round() == 0;
+    for record in scene.records(purpose).filter(|record| !never_ran(record)) {
         cleaner.push(&record)?;
     }
     let (workload, audit, records) = cleaner.finish()?;
@@ -230,7 +233,7 @@ fn stage(scene: &Scene<'_>, path: &Path, log: &LogArgs, plain: bool) -> Result<S
 }
 
 /// The places of jobs in their site.
-fn places(records: &[drystone::log::swf::Record]) -> Vec<u32> {
+fn places(records: &[Record]) -> Vec<u32> {
     records.iter().map(|record| u32::try_from(record.line.saturating_sub(1)).unwrap_or(u32::MAX)).collect()
 }
 

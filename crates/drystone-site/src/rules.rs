@@ -84,6 +84,7 @@ rules! {
     Time = "time", Bad, "a time that cannot be read, or lies before 1970 or after 2106";
     NoSubmit = "no-submit", Bad, "no time of submission, nor of eligibility or start";
     NoStart = "no-start", Bad, "ended with nodes or run time, but without a start";
+    NoEnd = "no-end", Bad, "ended, but neither its end nor its run time is known";
     TimeOrder = "time-order", Bad, "ended before its start, or started before it was eligible or submitted";
     OnlySteps = "only-steps", Bad, "steps of a job whose own row is missing";
     NoSize = "no-size", Bad, "neither processors nor nodes are known";
@@ -116,6 +117,7 @@ rules! {
     LimitPartition = "limit-partition", Imputed, "the partition's limit stands for the job's";
     LimitUnlimited = "limit-unlimited", Imputed, "no limit: the partition's longest, else 365 days, as backfill plans with";
     LimitUnknown = "limit-unknown", Imputed, "limit unknown: the partition's, else the longest that is known, else 365 days; never the run time";
+    Derived = "derived", Imputed, "start or end unknown: the other and the run time say it";
     Over = "over", Marked, "ran longer than its limit and keeps its run time";
     Zero = "zero", Noted, "ran for less than a second";
     Suspended = "suspended", Marked, "was suspended: it holds its processors, and its run time is End - Start";

@@ -287,7 +287,7 @@ impl Finder<'_> {
             return;
         };
         job.amount = self.found.amounts.intern(amount);
-        self.arrive(&mut job, row, &amount, times.late);
+        self.arrive(&mut job, row, &amount, &times);
         self.notes(&mut job, row, &amount);
         self.found.jobs.push(job);
     }
@@ -326,10 +326,13 @@ impl Finder<'_> {
     }
 
     /// When it arrived.
-    fn arrive(&mut self, job: &mut Job, row: &Row, amount: &Amount, late: bool) {
+    fn arrive(&mut self, job: &mut Job, row: &Row, amount: &Amount, times: &Times) {
         let seconds = job.core_seconds(amount);
-        if late {
+        if times.late {
             count(self.tally, self.table, Rule::SubmitLate, row, seconds);
+        }
+        if times.derived {
+            count(self.tally, self.table, Rule::Derived, row, seconds);
         }
         if job.eligible == 0 {
             count(self.tally, self.table, Rule::NoEligible, row, seconds);

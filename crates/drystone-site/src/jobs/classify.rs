@@ -17,6 +17,8 @@ pub(super) struct Times {
     pub(super) run: u32,
     /// The submission came after the eligibility.
     pub(super) late: bool,
+    /// Its start or its end follows from the other and the run time.
+    pub(super) derived: bool,
 }
 
 /// Whether a row's job ran, never ran, waits or runs. `lists` is whether any row names nodes: where none does, it proves nothing that
@@ -81,7 +83,7 @@ pub(super) fn times(table: &Table, row: &Row, lists: bool) -> Result<Times, Rule
     if late {
         submit = eligible;
     }
-    let mut times = Times { kind, submit, eligible, start: 0, end: 0, run: NOTHING, late };
+    let mut times = Times { kind, submit, eligible, start: 0, end: 0, run: NOTHING, late, derived: false };
     let first = submit.max(eligible);
     match kind {
         Kind::Waiting => {}
@@ -106,13 +108,14 @@ pub(super) fn times(table: &Table, row: &Row, lists: bool) -> Result<Times, Rule
                 (0, _, None) => return Err(Rule::NoStart),
                 (0, 0, _) => return Err(Rule::NoStart),
                 (0, end, Some(length)) => (end.checked_sub(length).ok_or(Rule::NoStart)?, end),
-                (start, 0, length) => (start, start.saturating_add(length.unwrap_or(0))),
+                (start, 0, length) => (start, start.saturating_add(length.ok_or(Rule::NoEnd)?)),
                 (start, end, _) => (start, end),
             };
             if end < start || start < first {
                 return Err(Rule::TimeOrder);
             }
             (times.start, times.end) = (start, end);
+            times.derived = row.start == 0 || row.end == 0;
             times.run = if row.elapsed == NOTHING { (end - start).saturating_sub(suspended) } else { row.elapsed };
         }
     }
