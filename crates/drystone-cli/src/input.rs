@@ -8,8 +8,9 @@ use crate::output::message;
 use crate::output::{file::Output, number};
 use crate::progress::{Counted, Progress};
 use crate::real;
+use crate::site::{self, SiteInput, Take};
 use drystone::engine::{Memory, Platform};
-use drystone::experiment;
+use drystone::experiment::{self, Division};
 use drystone::fingerprint::fingerprint;
 use drystone::generate::{default_params, generate};
 use drystone::log::clean::{Audit, Cleaner, MissingEstimate, Options, Overrun, Rule, Study};
@@ -30,10 +31,15 @@ pub(crate) struct Input {
     pub(crate) header: Header,
     /// The original records, in the order of the jobs, where they were asked for.
     pub(crate) records: Option<Vec<Record>>,
+    /// Where it is an imported site: what there is beyond its jobs.
+    pub(crate) site: Option<SiteInput>,
 }
 
 /// Opens a log and counts what is read of it.
 pub(crate) fn open(path: &Path) -> Result<source::Source, Failure> {
+    if let Some(opened) = site::counted(path) {
+        return Ok(opened?);
+    }
     let (input, name, total): (Box<dyn Read>, String, Option<u64>) = if path.as_os_str() == source::STDIN {
         (Box::new(io::stdin()), "standard input".to_string(), None)
     } else {
@@ -57,7 +63,7 @@ impl Input {
             Some(path) => {
                 let log::Loaded { workload, audit, header, records } =
                     log::load_from(open(path)?, &log::title(path), &options)?;
-                Input { workload, audit, header, records }
+                Input { workload, audit, header, records, site: None }
             }
             None => synthetic(seed, options)?,
         };
@@ -99,6 +105,62 @@ impl Input {
             }
         }
         Ok(input)
+    }
+
+    /// What the machine lacks over time: as asked for, else as the site has it. Recorded among the settings.
+    pub(crate) fn outages(&self, real: &RealArgs, experiment: &mut ExperimentMeta) -> Result<Outages, Failure> {
+        let asked = real.outages(&self.workload, experiment)?;
+        let Some(site) = &self.site else { return Ok(asked) };
+        let (outages, lacks, known) = site.outages()?;
+        if experiment.circumstances.is_none() {
+            experiment.circumstances = known.filter(|_| self.workload.circumstances().is_some());
+        }
+        if real.outages.is_some() {
+            return Ok(asked);
+        }
+        experiment.outages = lacks;
+        Ok(outages)
+    }
+
+    /// How it is divided among pools that share no node.
+    pub(crate) fn division(&self) -> Option<&Division> {
+        self.site.as_ref().and_then(SiteInput::division)
+    }
+
+    /// Whether these policies can be simulated on it. Pools side by side are looked at when they are simulated.
+    pub(crate) fn fits<'a>(&self, specs: impl IntoIterator<Item = &'a PolicySpec>) -> Result<(), Failure> {
+        match self.division() {
+            Some(_) => Ok(()),
+            None => fits(specs, &self.workload),
+        }
+    }
+
+    /// A policy as it is simulated here.
+    pub(crate) fn policy(&self, spec: &PolicySpec) -> Result<PolicySpec, Failure> {
+        self.site.as_ref().map_or_else(|| Ok(spec.clone()), |site| site.policy(spec))
+    }
+
+    /// Which jobs count: as asked for, else as the study or the site has it, else all.
+    pub(crate) fn selection(&self, args: &SimulationArgs) -> Selection {
+        match (&self.site, args.trim, args.log.study) {
+            (Some(site), None, None) => site.selection,
+            _ => selection(args),
+        }
+    }
+
+    /// The settings of an experiment; says what a study set.
+    pub(crate) fn experiment(&self, args: &SimulationArgs) -> ExperimentMeta {
+        let study = args.log.study.map(|study| {
+            let meta = study_meta(study, &self.header);
+            message::note(&format!(
+                "--as {} sets {}, and policies to their variant where they have one",
+                meta.name,
+                meta.sets.text()
+            ));
+            meta
+        });
+        let trim = self.selection(args).to_string();
+        ExperimentMeta { study, trim, seed: args.seed, each_month: args.each_month, ..ExperimentMeta::default() }
     }
 
     /// What stands for the workload in every output.
@@ -160,23 +222,40 @@ impl Input {
     }
 
     /// What `run` and `compare` simulate.
-    pub(crate) fn simulated(args: &SimulationArgs, records: bool) -> Result<Input, Failure> {
+    ///
+    /// `plain` takes of a site its jobs alone: they are to arrive at other times than they did.
+    pub(crate) fn simulated(args: &SimulationArgs, records: bool, plain: bool) -> Result<Input, Failure> {
         if args.log.load.is_some_and(|load| load.as_f64() != 1.0) && args.by.contains(&Scheme::Month) {
             let problem = "--by month does not go with --load: arrivals that come faster keep no calendar. --by week counts weeks";
             return Err(Failure::usage(problem));
         }
-        Input::part(args.workload.as_deref(), &args.log, &args.cut, &args.real, args.seed, records)
+        let take = Take { all: true, plain };
+        Input::taken(args.workload.as_deref(), (&args.log, &args.cut, &args.real), args.seed, records, take)
     }
 
-    /// A part of a log, or the whole. Times are scaled and shifted last: months and seconds are those of the log.
+    /// A part of a log, or the whole; of a site one pool.
     pub(crate) fn part(
         path: Option<&Path>,
-        log: &LogArgs,
-        cut: &CutArgs,
-        real: &RealArgs,
+        args: (&LogArgs, &CutArgs, &RealArgs),
         seed: u64,
         records: bool,
     ) -> Result<Input, Failure> {
+        Input::taken(path, args, seed, records, Take { all: false, plain: false })
+    }
+
+    /// Times are scaled and shifted last: months and seconds are those of the log.
+    fn taken(
+        path: Option<&Path>,
+        (log, cut, real): (&LogArgs, &CutArgs, &RealArgs),
+        seed: u64,
+        records: bool,
+        take: Take,
+    ) -> Result<Input, Failure> {
+        if let Some(path) = path
+            && let Some(input) = site::input(path, (log, cut, real), take)?
+        {
+            return Ok(input);
+        }
         let cuts = cut.month.is_some() || cut.slice.is_some() || real.needs_times_of_the_log();
         if real.warm_start.is_some() && log.load.is_some_and(|load| load.as_f64() != 1.0) {
             let problem =
@@ -197,7 +276,7 @@ impl Input {
     }
 
     /// Keeps only the jobs that `--month` and `--slice` ask for.
-    fn slice(self, args: &CutArgs, real: &RealArgs) -> Result<Input, Failure> {
+    pub(crate) fn slice(self, args: &CutArgs, real: &RealArgs) -> Result<Input, Failure> {
         let mut input = self;
         if let Some(after) = real.warm_start {
             let places = input.places(args)?;
@@ -294,7 +373,7 @@ fn synthetic(seed: u64, options: Options) -> Result<Input, Failure> {
     let (mut workload, audit, records) = cleaner.finish()?;
     workload.provenance.utc_offset = provenance.utc_offset;
     workload.provenance.settings.insert(0, generated(&provenance.settings));
-    Ok(Input { workload, audit, header, records })
+    Ok(Input { workload, audit, header, records, site: None })
 }
 
 /// The settings of a generator as one: some have the names of cleaning's.
@@ -353,10 +432,11 @@ impl Files {
         (priorities_file, platform_file): (Option<&Path>, Option<&Path>),
         real: &RealArgs,
         spec: &PolicySpec,
-        workload: &Workload,
+        input: &Input,
         experiment: &mut ExperimentMeta,
     ) -> Result<Files, Failure> {
-        let mut files = Files { outages: real.outages(workload, experiment)?, ..Files::default() };
+        let workload = &input.workload;
+        let mut files = Files { outages: input.outages(real, experiment)?, ..Files::default() };
         real.heard_by([spec], &files.outages, workload)?;
         if let Some(file) = priorities_file {
             let (read, meta) = priorities(file, workload)?;
@@ -394,7 +474,15 @@ pub(crate) enum Parts<'a> {
 }
 
 impl Parts<'_> {
-    pub(crate) fn of(workload: &Workload, each_month: bool) -> Result<Parts<'_>, Failure> {
+    pub(crate) fn of(input: &Input, each_month: bool) -> Result<Parts<'_>, Failure> {
+        if each_month && input.division().is_some() {
+            return Err(Failure::usage("--each-month is about one machine, and the site has several pools; SITE#POOL names one"));
+        }
+        Parts::of_jobs(&input.workload, each_month)
+    }
+
+    /// The parts of jobs of one machine.
+    pub(crate) fn of_jobs(workload: &Workload, each_month: bool) -> Result<Parts<'_>, Failure> {
         if !each_month {
             return Ok(Parts::Whole(workload));
         }
@@ -448,21 +536,6 @@ pub(crate) fn fits<'a>(specs: impl IntoIterator<Item = &'a PolicySpec>, workload
 /// Which jobs count: as asked for, else as the study has it, else all.
 pub(crate) fn selection(args: &SimulationArgs) -> Selection {
     args.trim.unwrap_or_else(|| experiment::selection(args.log.study))
-}
-
-/// The settings of an experiment; says what a study set.
-pub(crate) fn experiment(args: &SimulationArgs, header: &Header) -> ExperimentMeta {
-    let study = args.log.study.map(|study| {
-        let meta = study_meta(study, header);
-        message::note(&format!(
-            "--as {} sets {}, and policies to their variant where they have one",
-            meta.name,
-            meta.sets.text()
-        ));
-        meta
-    });
-    let trim = selection(args).to_string();
-    ExperimentMeta { study, trim, seed: args.seed, each_month: args.each_month, ..ExperimentMeta::default() }
 }
 
 /// The settings of a schedule of which nothing is trimmed.

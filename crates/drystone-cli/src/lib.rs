@@ -28,6 +28,7 @@ mod output;
 mod parallel;
 mod progress;
 mod real;
+mod site;
 mod waiting;
 
 use std::process::ExitCode;
@@ -37,6 +38,7 @@ use std::process::ExitCode;
 pub fn main() -> ExitCode {
     args::choose_color_early();
     interrupt::watch();
+    drystone::log::source::register(site::as_log);
     if let Err(error) = drystone_slurm::policy::register() {
         return end(Err(exit::Failure::usage(error.to_string())));
     }

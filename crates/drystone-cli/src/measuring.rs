@@ -1,19 +1,24 @@
 //! What `run` and `compare` measure, and what plots need of it.
 
 use crate::args::SimulationArgs;
-use crate::input;
-use drystone::metrics::{Config, JobRow, Report, Scheme};
+use drystone::metrics::{Config, JobRow, Report, Scheme, Selection};
 use drystone::model::Span;
 use drystone_report::{Details, Material, Watcher};
 
 /// What to measure, `excessive` waits among it; `detailed` measures what [`details`] takes.
-pub(crate) fn config(args: &SimulationArgs, excessive: &[Span], keep_jobs: bool, detailed: bool) -> Config {
+pub(crate) fn config(
+    args: &SimulationArgs,
+    selection: Selection,
+    excessive: &[Span],
+    keep_jobs: bool,
+    detailed: bool,
+) -> Config {
     let mut categories = args.by.clone();
     if detailed {
         categories.extend(DETAILED.iter().filter(|s| !args.by.contains(s)));
     }
     Config {
-        selection: input::selection(args),
+        selection,
         categories,
         category_percentiles: true,
         excessive: excessive.to_vec(),

@@ -20,6 +20,11 @@ function drawReport(json, width) {
   return JSON.stringify(reportPlots(results, view).map(plot => still(plot, width)));
 }
 
+function drawFidelity(json, width) {
+  const view = {look: LOOKS.light, narrow: false, still: true, font: STILL_FONT};
+  return JSON.stringify(fidelityPlots(JSON.parse(json), view).map(plot => still(plot, width)));
+}
+
 function drawGantt(json, width) {
   const {gantt, colour, height} = JSON.parse(json);
   const view = {look: LOOKS.light, still: true, font: STILL_FONT, colour, from: gantt.from, until: Math.max(gantt.until, gantt.from + 1), width: width - 80, height: height - 110};

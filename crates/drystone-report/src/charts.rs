@@ -16,6 +16,9 @@ pub(crate) use absent::run;
 
 /// What makes plots of results.
 pub(crate) const SCRIPT: &str = include_str!("../assets/plots.js");
+/// What makes plots of fidelities.
+#[cfg(feature = "charts")]
+const FIDELITY: &str = include_str!("../assets/fidelity.js");
 
 /// More policies than this are not drawn together unless their number is given.
 pub const MOST_TOGETHER: usize = 9;

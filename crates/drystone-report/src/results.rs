@@ -3,8 +3,9 @@
 use crate::details::Details;
 use crate::meta::{ExperimentMeta, PolicyMeta, WorkloadMeta};
 use crate::summary::Summary;
-use drystone::experiment::Measured;
+use drystone::experiment::{Measured, PoolMeasured};
 use drystone::metrics::{Comparison, Options, PromisesKept, Report};
+use drystone::model::Procs;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -65,12 +66,32 @@ pub struct PolicyResult {
     pub promises: PromisesKept,
     /// Everything measured.
     pub report: Report,
+    /// The same of each pool, where several are simulated side by side.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pools: Vec<PoolResult>,
     /// What plots need, where it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
     /// How fast the simulation was, where that was asked for. Differs from run to run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timing: Option<Timing>,
+}
+
+/// What is measured of a pool by itself.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct PoolResult {
+    /// Its name.
+    pub name: String,
+    /// Its processors, as its own policy counts them.
+    pub procs: Procs,
+    /// Everything measured.
+    pub report: Report,
+}
+
+impl From<PoolMeasured> for PoolResult {
+    fn from(PoolMeasured { name, procs, report, .. }: PoolMeasured) -> PoolResult {
+        PoolResult { name, procs, report: report.without_jobs() }
+    }
 }
 
 impl PolicyResult {

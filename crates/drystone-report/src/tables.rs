@@ -76,6 +76,7 @@ pub(crate) fn tables(results: &Results, out: &mut String) {
     }
     promises(policies, name).html(out);
     quantiles(policies, name, out);
+    pools(policies, name, out);
     categories(policies, out);
     users(results, out);
     searches(policies, name, out);
@@ -127,6 +128,34 @@ fn figures(id: &'static str, caption: &str, policies: &[&PolicyResult], name: im
         table.row(row);
     }
     table
+}
+
+/// Pools that are simulated side by side, where there are several.
+fn pools(policies: &[PolicyResult], name: impl Fn(&PolicyResult) -> Cell, out: &mut String) {
+    if policies.iter().all(|policy| policy.pools.is_empty()) {
+        return;
+    }
+    let metrics = [
+        Metric::Mean(Measure::Wait),
+        Metric::Max(Measure::Wait),
+        Metric::Mean(Measure::BoundedSlowdown),
+        Metric::Utilisation,
+    ];
+    let heads = ["policy", "pool", "processors", "jobs"].into_iter().map(String::from);
+    let mut table = Table::new("pools", "By pool", heads.chain(metrics.iter().map(|metric| metric.name())));
+    for policy in policies {
+        for pool in &policy.pools {
+            let mut row = vec![
+                name(policy),
+                Cell::name(&pool.name),
+                Cell::number(Some(f64::from(pool.procs)), |n| count(n as u64)),
+                Cell::number(Some(pool.report.trimmed.kept as f64), |n| count(n as u64)),
+            ];
+            row.extend(metrics.iter().map(|metric| Cell::number(metric.of(&pool.report), shown(*metric))));
+            table.row(row);
+        }
+    }
+    table.html(out);
 }
 
 fn promises(policies: &[PolicyResult], name: impl Fn(&PolicyResult) -> Cell) -> Table {
@@ -343,6 +372,7 @@ pub(crate) fn judged(change: &Change) -> (&'static str, &'static str) {
         Verdict::Worse => ("clearly worse", "words bad"),
         Verdict::Same => ("the same", "words faint"),
         Verdict::Unclear => ("unclear: may be noise", "words faint"),
+        Verdict::InsideReplayError => ("no larger than the replay's error", "words faint"),
         Verdict::NotAMean => ("one job's value: no interval", "words faint"),
         Verdict::TooFewWeeks => ("too short a log to tell from noise", "words faint"),
         Verdict::NoRatio => ("not comparable", "words faint"),

@@ -1,5 +1,10 @@
 //! One experiment: a workload under a policy on a machine, measured. Commands, sweeps and reproduced studies all simulate here.
 
+mod beside;
+mod division;
+
+pub use division::{Division, DivisionError, Share};
+
 use crate::engine::{
     Happenings, NewsError, Observer, Platform, Replay, Scheduler, Simulation, SimulationError, Source, Unfit,
 };
@@ -36,6 +41,7 @@ pub struct Experiment<'a> {
     platform: Platform,
     outages: Option<&'a Outages>,
     feedback: bool,
+    division: Option<&'a Division>,
     priorities: Option<&'a Priorities>,
     config: Config,
     promises: bool,
@@ -51,9 +57,22 @@ pub struct Measured {
     pub report: Report,
     /// Announced starts; nothing where they were not watched.
     pub promises: PromisesKept,
+    /// Each pool by itself, where the workload is divided.
+    pub pools: Vec<PoolMeasured>,
     /// Wall-clock time of the simulation with everything that watches it, without the summing up at the end. Differs from run to
     /// run.
     pub took: Duration,
+}
+
+/// What was measured of a pool.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PoolMeasured {
+    /// Its name.
+    pub name: String,
+    /// Its processors, as its own policy counts them.
+    pub procs: u32,
+    /// What was measured, in these.
+    pub report: Report,
 }
 
 impl<'a> From<&'a Measured> for Found<'a> {
@@ -78,6 +97,9 @@ pub enum ExperimentError {
     /// The policy broke its contract.
     #[error(transparent)]
     Simulation(#[from] SimulationError),
+    /// The workload cannot be divided so.
+    #[error(transparent)]
+    Division(#[from] DivisionError),
 }
 
 impl<'a> Experiment<'a> {
@@ -90,6 +112,7 @@ impl<'a> Experiment<'a> {
             platform: Platform::default(),
             outages: None,
             feedback: false,
+            division: None,
             priorities: None,
             config: Config::default(),
             promises: true,
@@ -119,6 +142,12 @@ impl<'a> Experiment<'a> {
     /// ([`Then::Arrives`](crate::model::Then::Arrives)).
     pub fn feeding_back(self, feedback: bool) -> Experiment<'a> {
         Experiment { feedback, ..self }
+    }
+
+    /// On pools side by side, each with a scheduler of its own, measured each by itself and all as one. Outages are those of the pools.
+    /// Parts are not simulated so.
+    pub fn divided(self, division: Option<&'a Division>) -> Experiment<'a> {
+        Experiment { division, ..self }
     }
 
     /// With priorities and quotas, where there are any.
@@ -159,6 +188,9 @@ impl<'a> Experiment<'a> {
     #[expect(clippy::disallowed_methods, reason = "how long it took, which decides nothing")]
     pub fn run(&self, also: &mut impl Observer) -> Result<Option<Measured>, ExperimentError> {
         let since = Instant::now();
+        if let Some(division) = self.division {
+            return self.run_divided(division, also, since);
+        }
         let real = self.parts.iter().any(|part| self.is_real(part));
         let config = Config { disruptions: real, ..self.config.clone() };
         let mut collector = Collector::new(Scope::of(self.whole), config);
@@ -184,7 +216,27 @@ impl<'a> Experiment<'a> {
         if let Some(disruptions) = &mut report.disruptions {
             disruptions.left = left;
         }
-        Ok(Some(Measured { report, promises, took }))
+        Ok(Some(Measured { report, promises, pools: Vec::new(), took }))
+    }
+
+    fn run_divided(
+        &self,
+        division: &Division,
+        also: &mut impl Observer,
+        since: Instant,
+    ) -> Result<Option<Measured>, ExperimentError> {
+        let config = Config { disruptions: true, ..self.config.clone() };
+        let mut collector = Collector::new(Scope::of(self.whole), config.clone());
+        let mut audit = self.promises.then(PromiseAudit::default);
+        let mut counted = Counted { progress: self.progress, ended: 0 };
+        let watching = &mut ((&mut collector, &mut audit), (&mut counted, &mut *also));
+        let Some((pools, left)) = beside::run(self, division, &config, watching)? else { return Ok(None) };
+        let promises = audit.map(|audit| audit.kept().of(self.whole)).unwrap_or_default();
+        let mut report = collector.finish();
+        if let Some(disruptions) = &mut report.disruptions {
+            disruptions.left = left;
+        }
+        Ok(Some(Measured { report, promises, pools, took: since.elapsed() }))
     }
 
     /// Whether more happens to a part than arrivals and ends.

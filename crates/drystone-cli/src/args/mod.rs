@@ -4,7 +4,9 @@ mod compare;
 mod cut;
 mod evolve;
 mod explain;
+mod fidelity;
 mod gantt;
+mod import;
 mod log;
 mod policies;
 mod predict;
@@ -25,7 +27,9 @@ pub(crate) use compare::CompareArgs;
 pub(crate) use cut::CutArgs;
 pub(crate) use evolve::{EvolveArgs, Method};
 pub(crate) use explain::{ExplainArgs, StoryFormat};
+pub(crate) use fidelity::FidelityArgs;
 pub(crate) use gantt::GanttArgs;
+pub(crate) use import::{ImportArgs, ImportFormat};
 pub(crate) use log::LogArgs;
 pub(crate) use policies::PoliciesArgs;
 pub(crate) use predict::PredictArgs;
@@ -118,6 +122,10 @@ pub(crate) enum Command {
     Reproduce(ReproduceArgs),
     /// List policies, their parameters, variants and sources.
     Policies(PoliciesArgs),
+    /// Make a workload of a site's accounting.
+    Import(Box<ImportArgs>),
+    /// Hold a simulation of a site against what happened there.
+    Fidelity(Box<FidelityArgs>),
     /// Look at, clean, change, convert and generate workloads.
     Workload(WorkloadArgs),
     /// Simulate a whole study, tens of thousands of configurations, into a store; rank them.

@@ -28,14 +28,14 @@ pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
     let given = [args.workload.as_deref(), args.priorities.as_deref(), args.platform.as_deref()];
     let read = [given[0], given[1], given[2], outages, circumstances];
     file::distinct(&read, &[("--audit", args.log.audit.as_deref())])?;
-    let input = Input::part(args.workload.as_deref(), &args.log, &args.cut, &args.real, args.seed, false)?;
+    let input = Input::part(args.workload.as_deref(), (&args.log, &args.cut, &args.real), args.seed, false)?;
     let workload = &input.workload;
-    let spec = input::in_study(&args.policy, args.log.study)?;
+    let spec = input.policy(&input::in_study(&args.policy, args.log.study)?)?;
     input::fits([&spec], workload)?;
     let id = input::job(workload, args.job)?;
     let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
     let Files { priorities, platform, outages } =
-        Files::read((given[1], given[2]), &args.real, &spec, workload, &mut experiment)?;
+        Files::read((given[1], given[2]), &args.real, &spec, &input, &mut experiment)?;
     let stage = Stage { platform, outages: Some(&outages), feedback: args.real.feedback };
     let what_if =
         if args.no_what_if { Vec::new() } else { WhatIf::about(workload.job(id), workload.truth()[id.index()].run) };

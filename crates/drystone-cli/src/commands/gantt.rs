@@ -31,13 +31,13 @@ pub(crate) fn gantt(args: &GanttArgs) -> Outcome {
         None => (None, None),
     };
     let out = Target::<Charts>::open(&args.output)?;
-    let input = Input::part(args.workload.as_deref(), &args.log, &args.cut, &args.real, args.seed, false)?;
+    let input = Input::part(args.workload.as_deref(), (&args.log, &args.cut, &args.real), args.seed, false)?;
     let workload = &input.workload;
-    let spec = input::in_study(&args.policy, args.log.study)?;
+    let spec = input.policy(&input::in_study(&args.policy, args.log.study)?)?;
     let id = args.job.map(|job| input::job(workload, job)).transpose()?;
     let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
     let given = (args.priorities.as_deref(), args.platform.as_deref());
-    let Files { priorities, platform, outages } = Files::read(given, &args.real, &spec, workload, &mut experiment)?;
+    let Files { priorities, platform, outages } = Files::read(given, &args.real, &spec, &input, &mut experiment)?;
     let mut segments = Segments::default();
     let mut story = Biography::new(id.unwrap_or(JobId(u32::MAX)), workload.machine().procs);
     let progress = Progress::new("simulating", "jobs", Some(workload.len() as u64));

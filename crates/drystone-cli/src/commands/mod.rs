@@ -3,7 +3,9 @@
 mod compare;
 mod evolve;
 mod explain;
+mod fidelity;
 mod gantt;
+mod import;
 mod orders;
 mod policies;
 mod predict;
@@ -33,6 +35,8 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Predict(args) => predict::predict(&args),
         Command::Reproduce(args) => reproduce::reproduce_studies(&args),
         Command::Policies(args) => policies::policies(&args),
+        Command::Import(args) => import::import(&args),
+        Command::Fidelity(args) => fidelity::fidelity(&args),
         Command::Workload(args) => workload::workload(args),
         #[cfg(feature = "sweep")]
         Command::Sweep(args) => sweep::sweep(*args),

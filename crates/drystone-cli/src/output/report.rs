@@ -1,7 +1,7 @@
 //! A report as tables, facts and columns: what `run` and `compare` print alike.
 
 use super::columns::{self, OVERVIEW};
-use super::document::{Document, Table};
+use super::document::{Document, Table, Value};
 use super::flat::Row;
 use super::message;
 use super::number::{NONE, count, duration, fixed, fixed_or, in_unit, minutes, percent, plural, speed};
@@ -10,7 +10,7 @@ use drystone::metrics::{
     Categorised, Disruptions, EXACT_LIMIT, Fairness, Measure, Metric, Needs, Precision, PromisesKept, Report,
     SearchEffort, Stalls, Summary, Unit,
 };
-use drystone_report::Timing;
+use drystone_report::{PoolResult, Timing};
 use std::fmt::Write;
 
 /// What determined a row, as its first columns.
@@ -343,8 +343,12 @@ pub(crate) fn counted(report: &Report) -> String {
         0 => String::new(),
         found => format!(", {} running when it began", count(found)),
     };
+    let unknown = match t.dropped_uncounted {
+        0 => String::new(),
+        jobs => format!(", {} of unknown run time", count(jobs)),
+    };
     format!(
-        "{} of {}; left out: {} early, {} late, {} by status{found}",
+        "{} of {}; left out: {} early, {} late, {} by status{found}{unknown}",
         count(t.kept),
         count(t.seen),
         count(t.dropped_early),
@@ -414,6 +418,39 @@ pub(crate) fn categories(categorised: &Categorised) -> Table {
         table.row(row.into_iter().map(Into::into).collect());
     }
     table
+}
+
+/// A table of pools that are simulated side by side, under each of these policies.
+pub(crate) fn pools(of: &[(Option<String>, &[PoolResult])]) -> Table {
+    let named = of.iter().any(|(name, _)| name.is_some());
+    let heads = ["pool", "processors", "jobs", "mean wait, min", "p95 wait, min", "mean bounded slowdown", "period utilisation"];
+    let mut table = Table::new(named.then_some("policy").into_iter().chain(heads));
+    for (name, pools) in of {
+        for pool in *pools {
+            let wait = &pool.report.measures.wait;
+            let mut row: Vec<Value> = name.iter().map(|name| name.clone().into()).collect();
+            row.extend([
+                pool.name.clone().into(),
+                count(u64::from(pool.procs)).into(),
+                count(pool.report.trimmed.kept).into(),
+                minutes(wait.mean).into(),
+                minutes(wait.p95).into(),
+                fixed_or(pool.report.measures.bounded_slowdown.mean, 2).into(),
+                percent(Metric::Utilisation.of(&pool.report), 1).into(),
+            ]);
+            table.row(row);
+        }
+    }
+    table
+}
+
+/// What is measured of a pool as columns.
+pub(crate) fn pool(pool: &PoolResult) -> Row {
+    let mut row = Row::default();
+    row.text("pool", &pool.name);
+    row.text("pool_procs", pool.procs);
+    figures(&mut row, &pool.report, PromisesKept::default());
+    row
 }
 
 #[cfg(test)]

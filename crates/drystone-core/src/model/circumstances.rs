@@ -3,7 +3,7 @@
 
 use super::{JobId, ProcSet, Span, TIME_LIMIT, Time, Workload};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a job is that a scheduler is told of for the first time.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -129,6 +129,9 @@ pub struct Circumstances {
     pub withdrawn: Vec<Withdrawal>,
     /// How jobs end, where that is not [`How::Completed`].
     pub ends: BTreeMap<JobId, How>,
+    /// Jobs that no measure counts: how long they would have run is not known, and stands there as a guess.
+    #[serde(default)]
+    pub uncounted: BTreeSet<JobId>,
 }
 
 /// Circumstances that cannot be.
@@ -166,7 +169,8 @@ impl Circumstances {
         let others = self.after.values().flat_map(|after| after.jobs.iter().copied());
         let throttled = self.throttles.iter().flat_map(|throttle| throttle.jobs.iter().copied());
         let withdrawn = self.withdrawn.iter().map(|withdrawal| withdrawal.job);
-        for job in named.chain(others).chain(throttled).chain(withdrawn) {
+        let uncounted = self.uncounted.iter().copied();
+        for job in named.chain(others).chain(throttled).chain(withdrawn).chain(uncounted) {
             if job.index() >= workload.len() {
                 let problem = format!("is none of the {} jobs", workload.len());
                 return Err(CircumstanceError { job, number: i64::from(job.0) + 1, problem });
@@ -331,6 +335,7 @@ impl Circumstances {
                 .filter_map(|&withdrawal| Some(Withdrawal { job: place(withdrawal.job)?, ..withdrawal }))
                 .collect(),
             ends: kept(&self.ends, &place),
+            uncounted: self.uncounted.iter().filter_map(|&job| place(job)).collect(),
         }
     }
 

@@ -152,6 +152,15 @@ impl SlurmConf {
     }
 }
 
+/// A file and all it includes as one text, without comments and continuations. It reads as the file does, wherever it lies.
+///
+/// # Errors
+/// A file that cannot be read, or includes itself.
+pub fn flatten(path: impl AsRef<Path>) -> Result<String, ConfError> {
+    let escaped = |text: &str| text.replace('\\', "\\\\").replace('#', "\\#");
+    Ok(lines::read(path.as_ref())?.iter().map(|line| escaped(&line.text) + "\n").collect())
+}
+
 /// What has been read so far.
 #[derive(Default)]
 struct Reading {

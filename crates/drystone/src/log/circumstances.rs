@@ -28,6 +28,7 @@
 //! | `most` | how many | an error where there is an `array` |
 //! | `withdrawn` | when it leaves | it stays to its end |
 //! | `unless_started` | `yes` if it leaves only if it has not started by then | `no` |
+//! | `counts` | `no` if no measure counts it: how long it would have run is a guess | `yes` |
 //! | `ended` | `completed`, `at-limit`, `cancelled`, `machine-failed`, `not-started`: only the run times of the first two are learned | `completed` |
 
 use super::table::{Clock, Row, Table, TableError};
@@ -52,6 +53,7 @@ const COLUMNS: &[&str] = &[
     "most",
     "withdrawn",
     "unless_started",
+    "counts",
     "ended",
 ];
 
@@ -173,6 +175,9 @@ impl Reading {
         if let Some(at) = row.time("withdrawn", &self.clock)? {
             let only_waiting = yes(row, "unless_started")?;
             self.found.circumstances.withdrawn.push(Withdrawal { at, job, only_waiting });
+        }
+        if row.word("counts", &[true, false], |yes| if yes { "yes" } else { "no" })? == Some(false) {
+            self.found.circumstances.uncounted.insert(job);
         }
         if let Some(how) = row.word("ended", &How::ALL, How::word)?
             && how != How::Completed
@@ -304,6 +309,7 @@ pub fn write(workload: &Workload, out: impl Write) -> io::Result<()> {
         put(withdrawal.job, "withdrawn", withdrawal.at.0.to_string());
         put(withdrawal.job, "unless_started", if withdrawal.only_waiting { "yes" } else { "no" }.to_string());
     }
+    known.uncounted.iter().for_each(|&job| put(job, "counts", "no".to_string()));
     known.ends.iter().for_each(|(&job, how)| put(job, "ended", how.word().to_string()));
     for (job, mut row) in rows {
         row.insert("job", number(job));

@@ -4,7 +4,7 @@ use super::LogError;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The path that means the standard input.
 pub const STDIN: &str = "-";
@@ -23,6 +23,17 @@ pub struct Source {
 #[error("behind the compressed data stands something else")]
 pub(super) struct Trailing;
 
+/// Opens what is no file and reads as a log all the same: `None` for a path that it does not know.
+pub type Opener = fn(&Path) -> Option<Result<Source, LogError>>;
+
+/// What was registered.
+static OPENER: OnceLock<Opener> = OnceLock::new();
+
+/// Lets every reader of logs take something else, too: the folder of a site, say. Once in a program; what comes later changes nothing.
+pub fn register(opener: Opener) {
+    let _ = OPENER.set(opener);
+}
+
 /// Opens a log; `-` is the standard input. What its first bytes show to be gzip or zstd is decompressed, whatever its name.
 ///
 /// # Errors
@@ -31,6 +42,9 @@ pub fn open(path: &Path) -> Result<Source, LogError> {
     if path.as_os_str() == STDIN {
         return decompress(Box::new(io::stdin()), "standard input".into());
     }
+    if let Some(opened) = OPENER.get().and_then(|opener| opener(path)) {
+        return opened;
+    }
     let file = File::open(path).map_err(|source| LogError::Open { file: path.display().to_string(), source })?;
     decompress(Box::new(file), path.display().to_string().into())
 }
@@ -38,8 +52,27 @@ pub fn open(path: &Path) -> Result<Source, LogError> {
 /// Looks at the first bytes of `input` and decompresses what they show to be gzip or zstd.
 ///
 /// # Errors
+/// It cannot be read, or is compressed with something else, or with what this build leaves out; or it is a table that was written for
+/// other programs.
+pub fn decompress(input: Box<dyn Read>, name: Arc<str>) -> Result<Source, LogError> {
+    let (start, source) = unpacked(input, name)?;
+    match start.as_slice() {
+        [b'P', b'A', b'R', b'1', ..] => Err(LogError::Table { file: source.name, format: "Parquet" }),
+        b"number" | b"job_id" => Err(LogError::Table { file: source.name, format: "CSV" }),
+        _ => Ok(source),
+    }
+}
+
+/// As [`decompress`], whatever the data is: not only logs come compressed.
+///
+/// # Errors
 /// It cannot be read, or is compressed with something else, or with what this build leaves out.
-pub fn decompress(mut input: Box<dyn Read>, name: Arc<str>) -> Result<Source, LogError> {
+pub fn unpack(input: Box<dyn Read>, name: Arc<str>) -> Result<Source, LogError> {
+    unpacked(input, name).map(|(_, source)| source)
+}
+
+/// The source, and its first bytes as they are stored.
+fn unpacked(mut input: Box<dyn Read>, name: Arc<str>) -> Result<(Vec<u8>, Source), LogError> {
     let mut magic = [0; 6];
     let mut known = 0;
     while known < magic.len() {
@@ -52,8 +85,8 @@ pub fn decompress(mut input: Box<dyn Read>, name: Arc<str>) -> Result<Source, Lo
             }
         }
     }
-    let start = &magic[..known];
-    let whole: Box<dyn Read> = Box::new(io::Cursor::new(start.to_vec()).chain(input));
+    let start = magic[..known].to_vec();
+    let whole: Box<dyn Read> = Box::new(io::Cursor::new(start.clone()).chain(input));
     let unknown = |format| {
         Err(LogError::Compression {
             file: name.clone(),
@@ -61,17 +94,15 @@ pub fn decompress(mut input: Box<dyn Read>, name: Arc<str>) -> Result<Source, Lo
             why: "cannot be read here; decompress it first, or use gzip or zstd",
         })
     };
-    let bytes = match start {
+    let bytes = match start.as_slice() {
         [0x1f, 0x8b, ..] => gzip(whole, &name)?,
         [0x28, 0xb5, 0x2f, 0xfd, ..] => zstd(whole, &name)?,
         [b'B', b'Z', b'h', ..] => return unknown("bzip2"),
         [0xfd, b'7', b'z', b'X', b'Z', 0] => return unknown("xz"),
         [b'P', b'K', 3, 4, ..] => return unknown("zip"),
-        [b'P', b'A', b'R', b'1', ..] => return Err(LogError::Table { file: name, format: "Parquet" }),
-        b"number" | b"job_id" => return Err(LogError::Table { file: name, format: "CSV" }),
         _ => whole,
     };
-    Ok(Source { bytes, name })
+    Ok((start, Source { bytes, name }))
 }
 
 #[cfg(feature = "gzip")]

@@ -14,6 +14,7 @@ use super::selection::{Selection, Selector};
 use super::summary::Distribution;
 use crate::engine::{Levels, Observer};
 use crate::model::{Ended, JobId, Machine, Procs, Provenance, Span, Time, Workload};
+use std::collections::BTreeSet;
 
 /// What to measure.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -98,13 +99,15 @@ pub struct Scope {
     pub submits: (Time, Time),
     /// Tells weeks and months.
     pub calendar: Calendar,
+    /// Jobs that never count ([`Circumstances::uncounted`](crate::model::Circumstances::uncounted)).
+    pub uncounted: BTreeSet<JobId>,
 }
 
 impl Scope {
     /// The scope of a simulation of a number of jobs submitted between two times; `provenance` tells the calendar.
     #[must_use]
     pub fn new(machine: Machine, jobs: u64, submits: (Time, Time), provenance: &Provenance) -> Scope {
-        Scope { machine, jobs, submits, calendar: Calendar::new(submits.0, provenance) }
+        Scope { machine, jobs, submits, calendar: Calendar::new(submits.0, provenance), uncounted: BTreeSet::new() }
     }
 
     /// The scope of a simulation of a whole workload.
@@ -112,7 +115,8 @@ impl Scope {
     pub fn of(workload: &Workload) -> Scope {
         let submits = workload.submits().unwrap_or_default();
         let scope = Scope::new(workload.machine(), workload.len() as u64, submits, &workload.provenance);
-        Scope { submits: Scope::submits(workload), ..scope }
+        let uncounted = workload.circumstances().map(|known| known.uncounted.clone()).unwrap_or_default();
+        Scope { submits: Scope::submits(workload), uncounted, ..scope }
     }
 
     /// First and last submit of a workload. Where jobs are here before its first instant, that stands for the first submit.
@@ -171,7 +175,7 @@ impl Collector {
         // Room for the rows at once, unless more jobs are announced than there can be.
         let room = usize::try_from(scope.jobs.min(1 << 24)).unwrap_or(0);
         Collector {
-            selector: Selector::new(config.selection, scope.jobs, scope.submits),
+            selector: Selector::new(config.selection, scope.jobs, scope.submits).without(scope.uncounted),
             machine: MachineMeter::new(procs, scope.submits.0),
             queue: QueueMeter::new(procs, scope.submits.1),
             overall: Group::new(config.percentiles),

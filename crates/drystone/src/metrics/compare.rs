@@ -40,6 +40,9 @@ pub enum Verdict {
     Same,
     /// The interval contains no change: the difference may be noise.
     Unclear,
+    /// The interval is on one side of no change, but the difference is no larger than the error of the simulation against what was
+    /// recorded.
+    InsideReplayError,
     /// No interval: the metric is not a mean over jobs.
     NotAMean,
     /// No interval: fewer than [`LEAST_WEEKS`] weeks, or sums per week were not kept.

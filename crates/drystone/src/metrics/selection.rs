@@ -1,8 +1,9 @@
 //! Trimming: which jobs of a simulation count.
 
 use super::measures::UnknownWord;
-use crate::model::{Ended, Span, Status, Time, Workload};
+use crate::model::{Ended, JobId, Span, Status, Time, Workload};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -119,6 +120,9 @@ pub struct Trimmed {
     /// Started before the simulation began.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dropped_found: u64,
+    /// Of a run time that nobody knows.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dropped_uncounted: u64,
 }
 
 fn is_zero(count: &u64) -> bool {
@@ -133,6 +137,8 @@ pub(super) struct Selector {
     /// The period the selection is about, as far as it is known: its beginning moves while jobs are skipped.
     period: (Time, Time),
     trimmed: Trimmed,
+    /// Jobs that never count.
+    uncounted: BTreeSet<JobId>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -155,7 +161,12 @@ impl Selector {
     /// A selector for `jobs` jobs with the given first and last submit.
     pub(super) fn new(selection: Selection, jobs: u64, submits: (Time, Time)) -> Selector {
         let (rule, period) = Selector::rule(selection, jobs, submits);
-        Selector { selection, rule, period, trimmed: Trimmed::default() }
+        Selector { selection, rule, period, trimmed: Trimmed::default(), uncounted: BTreeSet::new() }
+    }
+
+    /// The same without these jobs.
+    pub(super) fn without(self, uncounted: BTreeSet<JobId>) -> Selector {
+        Selector { uncounted, ..self }
     }
 
     /// A part of the workload follows that is simulated apart: it is trimmed by itself.
@@ -191,6 +202,10 @@ impl Selector {
         self.trimmed.seen += 1;
         if ended.outcome.found.is_some() {
             self.trimmed.dropped_found += 1;
+            return false;
+        }
+        if !self.uncounted.is_empty() && self.uncounted.contains(&ended.id) {
+            self.trimmed.dropped_uncounted += 1;
             return false;
         }
         let dropped = match &mut self.rule {

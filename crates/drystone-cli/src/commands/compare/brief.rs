@@ -120,6 +120,7 @@ fn table(result: &CompareResult, policies: usize, spark: usize) -> Table {
             Some(Verdict::Worse) => ("worse", Tone::Bad),
             Some(Verdict::Same) => ("same", Tone::Faint),
             Some(Verdict::Unclear) => ("unclear", Tone::Faint),
+            Some(Verdict::InsideReplayError) => ("inside replay error", Tone::Faint),
             _ => ("", Tone::Faint),
         };
         let time = |seconds: Option<f64>| seconds.map_or_else(|| NONE.to_string(), duration);

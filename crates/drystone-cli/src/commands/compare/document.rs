@@ -63,6 +63,11 @@ pub(super) fn document(result: &CompareResult) -> Document {
         document.heading("Outages and holds");
         document.table(disruptions(result));
     }
+    let pools: Vec<_> = result.results.iter().map(|r| (Some(r.name()), r.pools.as_slice())).collect();
+    if pools.iter().any(|(_, pools)| !pools.is_empty()) {
+        document.heading("By pool");
+        document.table(report::pools(&pools));
+    }
     categories(result, &mut document);
     if !result.loads.is_empty() {
         document.heading("At other loads");
@@ -134,6 +139,7 @@ fn change_value(c: &Change) -> Value {
     let (word, tone) = match c.verdict {
         Verdict::Better => ("better", Tone::Good),
         Verdict::Worse => ("worse", Tone::Bad),
+        Verdict::InsideReplayError => ("inside replay error", Tone::Faint),
         _ => ("unclear", Tone::Faint),
     };
     Value::toned(format!("{text} ({} to {}) {word}", bound(low), bound(high)), tone)

@@ -9,6 +9,7 @@ mod loads;
 mod policies;
 mod readings;
 mod recorded;
+mod replay;
 mod result;
 mod rows;
 mod simulate;
@@ -21,6 +22,7 @@ use self::brief::brief;
 use self::loads::Loads;
 use self::readings::{Readings, Simulated};
 use self::recorded::Recorded;
+use self::replay::Replay;
 use self::result::CompareResult;
 use self::simulate::{Bench, Done, Watched};
 use self::summary::Sheet;
@@ -36,10 +38,9 @@ use crate::output::report;
 use crate::output::{self, Printable, ReportFile, file, message, plots};
 use drystone::log::transform::Factor;
 use drystone::metrics::{Comparison, Metric, Options, Report, Selection, compare as compare_reports};
-use drystone::model::Workload;
 use drystone::policy::PolicySpec;
 use drystone_report::Timing;
-use drystone_report::{PolicyResult, Results};
+use drystone_report::{PolicyResult, PoolResult, Results};
 
 pub(crate) fn compare(args: &CompareArgs) -> Outcome {
     let common = &args.common;
@@ -49,14 +50,14 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
     let report_file = common.report.as_deref().map(ReportFile::open).transpose()?;
     let _folder = common.plots.as_deref().map(plots::prepare).transpose()?;
     let specs = policies::asked(args)?;
-    let input = Input::simulated(common, true)?;
-    let records = input.records.as_deref().unwrap_or_default();
-    let as_logged = common.log.load.is_none() && common.real.warm_start.is_none();
-    let recorded = as_logged.then(|| Recorded::of(records)).flatten();
-    input::fits(&specs, &input.workload)?;
-    let mut experiment = input::experiment(common, &input.header);
-    let parts = Parts::of(&input.workload, common.each_month)?;
-    let files = read_files(common, &specs, &input.workload, &mut experiment)?;
+    let mut input = Input::simulated(common, true, !args.loads.is_empty())?;
+    input.site.iter_mut().for_each(|site| site.localise(&specs));
+    let as_logged = input.site.is_none() && common.log.load.is_none() && common.real.warm_start.is_none();
+    let recorded = input.records.as_deref().filter(|_| as_logged).and_then(Recorded::of);
+    input.fits(&specs)?;
+    let mut experiment = input.experiment(common);
+    let parts = Parts::of(&input, common.each_month)?;
+    let files = read_files(common, &specs, &input, &mut experiment)?;
     let page = report_file.as_ref().is_some_and(ReportFile::is_page);
     let stop = interrupt::stop_in_order();
     if let Some(time) = args.within {
@@ -67,8 +68,10 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
         priorities: files.priorities.as_ref(),
         platform: files.platform,
         outages: &files.outages,
+        input: &input,
         stop,
         detailed: common.details || args.brief || common.plots.is_some() || page,
+        keep: false,
     };
     let Some(mut done) = bench.simulate(&input.workload, parts.as_slice(), specs)? else {
         let why = if interrupt::time_is_up() { "time was up" } else { "interrupted" };
@@ -81,14 +84,22 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
         done.merge_equals(&baseline);
     }
     let specs = done.specs.clone();
+    let replay = replay(&input, &done, &baseline);
     let timings: Vec<Timing> = done.watched.iter().map(|w| Timing::of(&w.measured)).collect();
     let results = results(&bench, done, &baseline, &timings);
     results.first().into_iter().for_each(|first| report::warn_if_none_counts(&first.report));
-    let comparison = compared(args, &results, &baseline)?;
+    let mut comparison = compared(args, &results, &baseline)?;
+    replay.iter().for_each(|replay| replay.restrain(&mut comparison));
     let reports: Vec<&Report> = results.iter().map(|r| &r.report).collect();
     let Loads { points: loads, left_out: loads_left_out } =
         loads::load_points(&bench, &input.workload, &specs, &reports)?;
-    let simulated = Simulated { input: &input, specs: &specs, comparison: &comparison, results: &results };
+    let simulated = Simulated {
+        input: &input,
+        specs: &specs,
+        comparison: &comparison,
+        results: &results,
+        replay: replay.as_ref(),
+    };
     let readings = readings::readings(&bench, simulated)?;
     // What is left takes no time worth an orderly stop.
     let stopped = interrupt::stop_at_once();
@@ -99,6 +110,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
         suspension_is_free: experiment.platform.is_none(),
         readings: readings.as_ref(),
         recorded,
+        replay: replay.as_ref(),
         too_long: &too_long,
         left_out: stopped.then_some((left_out.as_slice(), loads_left_out.as_slice())),
     };
@@ -115,6 +127,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
         nothing: nothing.as_deref(),
         open: told.open(&comparison, &results),
         asked: bench.asked(),
+        machine: input.site.as_ref().map(crate::site::SiteInput::assumed),
     };
     let summary = sheet.summary();
     told.say_what_is_missing();
@@ -130,6 +143,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
         summary,
         readings,
         recorded,
+        replay,
         not_tried: [left_out, too_long].concat(),
         comparison,
         results,
@@ -178,9 +192,10 @@ fn check(args: &CompareArgs) -> Result<(), Failure> {
 fn read_files(
     common: &SimulationArgs,
     specs: &[PolicySpec],
-    workload: &Workload,
+    input: &Input,
     experiment: &mut ExperimentMeta,
 ) -> Result<Files, Failure> {
+    let workload = &input.workload;
     let mut files = Files::default();
     if let Some(file) = &common.priorities {
         let (read, meta) = input::priorities(file, workload)?;
@@ -191,9 +206,16 @@ fn read_files(
         let (platform, meta) = input::platform(file)?;
         (files.platform, experiment.platform) = (platform, Some(meta));
     }
-    files.outages = common.real.outages(workload, experiment)?;
+    files.outages = input.outages(&common.real, experiment)?;
     common.real.heard_by(specs, &files.outages, workload)?;
     Ok(files)
+}
+
+/// How far the baseline is from what the site recorded.
+fn replay(input: &Input, done: &Done, baseline: &str) -> Option<Replay> {
+    let site = input.site.as_ref().filter(|site| !site.plain)?;
+    let at = done.specs.iter().position(|spec| spec.text() == baseline)?;
+    Replay::of(site, baseline, done.watched[at].measured.report.jobs.as_deref()?)
 }
 
 /// The result of every policy that was simulated to its end.
@@ -206,6 +228,7 @@ fn results(bench: &Bench<'_>, mut done: Done, baseline: &str, timings: &[Timing]
         equals: equals.next().unwrap_or_default(),
         promises: measured.promises,
         report: measured.report.without_jobs(),
+        pools: measured.pools.into_iter().map(PoolResult::from).collect(),
         details: details.next(),
         timing: timed.then_some(*timing),
     };
@@ -224,6 +247,7 @@ struct Told<'a> {
     suspension_is_free: bool,
     readings: Option<&'a Readings>,
     recorded: Option<Recorded>,
+    replay: Option<&'a Replay>,
     too_long: &'a [String],
     /// Which policies and loads are missing, where the work was stopped.
     left_out: Option<(&'a [String], &'a [Factor])>,
@@ -234,6 +258,7 @@ impl Told<'_> {
     fn sentences(&self, comparison: &Comparison, results: &[PolicyResult], words: verdict::Words) -> Vec<String> {
         let mut all: Vec<String> = self.nothing(comparison, results).into_iter().collect();
         all.extend(self.unlike(comparison, results));
+        all.extend(self.replay.map(Replay::sentence));
         all.extend(verdict::verdict(comparison, results, self.asked, words));
         all.extend(self.readings.into_iter().flat_map(Readings::sentences));
         all.extend(verdict::suspension(results, self.suspension_is_free, self.asked));
@@ -264,6 +289,7 @@ impl Told<'_> {
     /// What the comparison cannot say.
     fn open(&self, comparison: &Comparison, results: &[PolicyResult]) -> Vec<String> {
         let mut open: Vec<String> = self.unlike(comparison, results).into_iter().collect();
+        open.extend(self.replay.map(Replay::sentence));
         open.extend(self.readings.into_iter().flat_map(Readings::sentences));
         open.extend(verdict::not_tried(self.too_long));
         open.extend(self.left_out());

@@ -2,6 +2,7 @@
 
 use super::candidates;
 use super::choices::{self, Choices};
+use super::replay::Replay;
 use super::simulate::{Bench, waiting};
 use super::treatment::{Treatment, outlive};
 use crate::exit::Failure;
@@ -92,6 +93,7 @@ impl Changed {
                 Verdict::Better => "better",
                 Verdict::Worse => "worse",
                 Verdict::Same => "the same",
+                Verdict::InsideReplayError => "inside the replay's error",
                 _ => "unclear",
             };
             relative.map_or_else(|| word.to_string(), |relative| format!("{word} ({})", change(relative)))
@@ -107,11 +109,12 @@ pub(super) struct Simulated<'a> {
     pub(super) specs: &'a [PolicySpec],
     pub(super) comparison: &'a Comparison,
     pub(super) results: &'a [PolicyResult],
+    pub(super) replay: Option<&'a Replay>,
 }
 
 /// Simulates the choices again with other treatments of jobs that outlive their estimates. `None` where no job does.
 pub(super) fn readings(bench: &Bench<'_>, simulated: Simulated<'_>) -> Result<Option<Readings>, Failure> {
-    let Simulated { input, specs, comparison, results } = simulated;
+    let Simulated { input, specs, comparison, results, replay } = simulated;
     let workload = &input.workload;
     let options = bench.args.common.log.options();
     let Some(treatment) = Treatment::asked(options.overrun) else { return Ok(None) };
@@ -138,7 +141,7 @@ pub(super) fn readings(bench: &Bench<'_>, simulated: Simulated<'_>) -> Result<Op
         return Ok(Some(found));
     }
     for other in treatment.others() {
-        let Some(there) = compared(bench, &other.of(&logged)?, &tried, comparison)? else {
+        let Some(there) = compared(bench, &other.of(&logged)?, &tried, (comparison, replay))? else {
             found.untried = tried.iter().map(|spec| spec.text().to_string()).collect();
             found.others.clear();
             break;
@@ -160,16 +163,18 @@ fn compared(
     bench: &Bench<'_>,
     workload: &Workload,
     specs: &[PolicySpec],
-    comparison: &Comparison,
+    (comparison, replay): (&Comparison, Option<&Replay>),
 ) -> Result<Option<Comparison>, Failure> {
-    let parts = Parts::of(workload, bench.args.common.each_month)?;
+    let parts = Parts::of_jobs(workload, bench.args.common.each_month)?;
     let bench = Bench { detailed: false, ..*bench };
     let simulated: Option<Vec<_>> =
         bench.simulate_all(workload, parts.as_slice(), specs, &[], None)?.into_iter().collect();
     let Some(simulated) = simulated else { return Ok(None) };
     let reports: Vec<(&str, &Report)> =
         specs.iter().map(PolicySpec::text).zip(simulated.iter().map(|s| &s.measured.report)).collect();
-    Ok(Some(compare(&reports, &comparison.baseline, &WEIGHED, comparison.options)?))
+    let mut other = compare(&reports, &comparison.baseline, &WEIGHED, comparison.options)?;
+    replay.into_iter().for_each(|replay| replay.restrain(&mut other));
+    Ok(Some(other))
 }
 
 /// Where another policy is clearly the best.

@@ -3,6 +3,7 @@
 use super::choices::Choices;
 use super::readings::Readings;
 use super::recorded::Recorded;
+use super::replay::Replay;
 use crate::meta::{ExperimentMeta, WorkloadMeta};
 use crate::output::number::count;
 use crate::output::report;
@@ -33,6 +34,9 @@ pub(super) struct CompareResult {
     /// The waits that the log recorded, where it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) recorded: Option<Recorded>,
+    /// How far the simulated baseline is from what the site recorded, where it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) replay: Option<Replay>,
     /// Policies that were not tried, or not to the end.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) not_tried: Vec<String>,

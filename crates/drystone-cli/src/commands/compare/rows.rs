@@ -30,6 +30,10 @@ pub(super) fn rows(result: &CompareResult) -> Rows {
             row.number("offered_load", result.workload.load);
         }
         rows.push(report::determined(&result.workload, &one.policy, &result.experiment).followed_by(row));
+        for pool in &one.pools {
+            let determined = report::determined(&result.workload, &one.policy, &result.experiment);
+            rows.push(determined.followed_by(report::pool(pool)));
+        }
     }
     // The rows above are those of factor 1.
     for point in result.loads.iter().filter(|point| point.factor != 1.0) {

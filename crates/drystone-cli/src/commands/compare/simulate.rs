@@ -3,7 +3,7 @@
 use super::{calibrate, candidates, policies};
 use crate::args::CompareArgs;
 use crate::exit::Failure;
-use crate::input;
+use crate::input::{self, Input};
 use crate::measuring::{config, details};
 use crate::output::excess;
 use crate::output::number::{NONE, change, duration, fixed};
@@ -29,10 +29,13 @@ pub(super) struct Bench<'a> {
     pub(super) priorities: Option<&'a Priorities>,
     pub(super) platform: Platform,
     pub(super) outages: &'a Outages,
+    pub(super) input: &'a Input,
     /// Set when the work is to stop.
     pub(super) stop: &'a AtomicBool,
     /// Whether to measure what plots need.
     pub(super) detailed: bool,
+    /// Whether to keep a row of each job.
+    pub(super) keep: bool,
 }
 
 /// What came out of a simulation, with what plots need.
@@ -119,7 +122,9 @@ impl Bench<'_> {
         let Some(first) = specs.iter().position(|spec| spec.text() == baseline) else { return Ok(None) };
         let mut told = Told::new(&specs);
         let alone = std::slice::from_ref(&specs[first]);
-        let Some(base) = self.simulate_all(whole, parts, alone, &excessive, Some(&told))?.pop().flatten() else {
+        // A site's jobs are held against what was recorded of them.
+        let keep = Bench { keep: self.input.site.is_some(), ..*self };
+        let Some(base) = keep.simulate_all(whole, parts, alone, &excessive, Some(&told))?.pop().flatten() else {
             return Ok(None);
         };
         told.against(&baseline, &base.measured.report);
@@ -177,18 +182,21 @@ impl Bench<'_> {
         excessive: &[Span],
         told: Option<&Told>,
     ) -> Result<Vec<Option<Watched>>, Failure> {
+        let common = &self.args.common;
         let progress = Progress::new("simulating", "jobs", Some((specs.len() * whole.len()) as u64));
         let at_work = AtWork { names: Mutex::default(), progress: &progress };
         let one = |_: usize, spec: &PolicySpec| {
             at_work.change(|names| names.push(spec.text().to_string()));
             let mut watcher = self.detailed.then(|| Watcher::new(whole.machine().procs));
-            let measured = Experiment::new(spec, whole)
+            let here = self.input.policy(spec)?;
+            let measured = Experiment::new(&here, whole)
                 .in_parts(parts)
                 .on(self.platform)
                 .losing(Some(self.outages))
+                .divided(self.input.division())
                 .feeding_back(self.args.common.real.feedback)
                 .with(self.priorities.filter(|p| input::takes(spec, p, whole).is_ok()))
-                .measuring(config(&self.args.common, excessive, false, self.detailed))
+                .measuring(config(common, self.input.selection(common), excessive, self.keep, self.detailed))
                 .until(self.stop)
                 .telling(&|jobs| progress.add(jobs))
                 .run(&mut watcher);

@@ -21,6 +21,8 @@ pub(super) struct Sheet<'a> {
     /// What else the comparison cannot say.
     pub(super) open: Vec<String>,
     pub(super) asked: bool,
+    /// What is assumed of the machine, where it is a site's.
+    pub(super) machine: Option<String>,
 }
 
 impl Sheet<'_> {
@@ -118,10 +120,12 @@ impl Sheet<'_> {
             let pairs = &self.workload.settings.0;
             pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
         };
-        let mut assumed = vec![format!(
-            "One pool of {}: no nodes, memory, partitions, outages or limits of users.",
-            plural(u64::from(self.workload.procs), "equal processor")
-        )];
+        let mut assumed = vec![self.machine.clone().unwrap_or_else(|| {
+            format!(
+                "One pool of {}: no nodes, memory, partitions, outages or limits of users.",
+                plural(u64::from(self.workload.procs), "equal processor")
+            )
+        })];
         assumed.push("Jobs arrive as in the log, whatever the policy does.".to_string());
         assumed.push(match (self.readings, set("overrun")) {
             (Some(readings), _) => readings.assumed(),

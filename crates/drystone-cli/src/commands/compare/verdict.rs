@@ -32,6 +32,7 @@ pub(super) fn word(verdict: Verdict) -> &'static str {
         Verdict::Worse => "worse",
         Verdict::Same => "same",
         Verdict::Unclear => "unclear",
+        Verdict::InsideReplayError => "inside_replay_error",
         Verdict::NotAMean => "not_a_mean",
         Verdict::TooFewWeeks => "too_few_weeks",
         Verdict::NoRatio => "no_ratio",
@@ -134,6 +135,10 @@ fn best(base: &str, choices: &[&Compared], measure: Measure, words: Words) -> Op
     Some(match change.verdict {
         Verdict::Unclear if lower => format!(
             "By mean {name}, no policy is clearly better than {base}: {policy} is lowest ({text}), which may be noise."
+        ),
+        Verdict::InsideReplayError if lower => format!(
+            "By mean {name}, no policy is better than {base} by more than the replay is off: {policy} is lowest ({text}), which is inside \
+             the replay's error."
         ),
         Verdict::TooFewWeeks if lower => format!(
             "By mean {name}, {policy} is lowest ({text} against {base}), but the workload is too short to tell that from \

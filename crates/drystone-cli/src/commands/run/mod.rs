@@ -18,23 +18,25 @@ use crate::progress::Progress;
 use drystone::engine::{Notes, Observer, Segments};
 use drystone::experiment::Experiment;
 use drystone::metrics::{HeelAndToe, SearchEffort};
-use drystone_report::{Timing, Watcher};
+use drystone_report::{PoolResult, Timing, Watcher};
 
 pub(crate) fn run(args: &RunArgs) -> Outcome {
     let common = &args.common;
     message::be_quiet(common.quiet);
     let excessive = excess::fixed(&common.excess)?;
     let files = RunFiles::open(args)?;
-    let input = Input::simulated(common, files.need_records())?;
-    let mut experiment = input::experiment(common, &input.header);
-    let spec = input::in_study(&args.policy, common.log.study)?;
-    input::fits([&spec], &input.workload)?;
+    let mut input = Input::simulated(common, files.need_records(), false)?;
+    let mut experiment = input.experiment(common);
+    let asked = input::in_study(&args.policy, common.log.study)?;
+    input.site.iter_mut().for_each(|site| site.localise([&asked]));
+    let spec = input.policy(&asked)?;
+    input.fits([&spec])?;
     let files_given = (common.priorities.as_deref(), common.platform.as_deref());
     let Files { priorities, platform, outages } =
-        Files::read(files_given, &common.real, &spec, &input.workload, &mut experiment)?;
-    let parts = Parts::of(&input.workload, common.each_month)?;
+        Files::read(files_given, &common.real, &spec, &input, &mut experiment)?;
+    let parts = Parts::of(&input, common.each_month)?;
     let detailed = common.details || files.need_details();
-    let config = config(common, &excessive, files.need_rows(), detailed);
+    let config = config(common, input.selection(common), &excessive, files.need_rows(), detailed);
     let mut watched = Watched {
         notes: Notes::default(),
         segments: files.need_segments().then(Segments::default),
@@ -46,6 +48,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
         .in_parts(parts.as_slice())
         .on(platform)
         .losing(Some(&outages))
+        .divided(input.division())
         .feeding_back(common.real.feedback)
         .with_threads(args.search_threads)
         .with(priorities.as_ref())
@@ -75,6 +78,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
         experiment,
         promises: measured.promises,
         report,
+        pools: measured.pools.into_iter().map(PoolResult::from).collect(),
         details,
         stalls: heel.map(HeelAndToe::finish),
         search: SearchEffort::of(&notes),

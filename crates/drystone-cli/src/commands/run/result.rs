@@ -7,7 +7,7 @@ use crate::output::flat::{Row, Rows};
 use crate::output::report;
 use crate::output::{Printable, excess};
 use drystone::metrics::{PromisesKept, Report, SearchEffort, Stalls};
-use drystone_report::{Details, PolicyResult, Results, Timing};
+use drystone_report::{Details, PolicyResult, PoolResult, Results, Timing};
 use serde::Serialize;
 
 /// The result of a run.
@@ -20,6 +20,9 @@ pub(super) struct RunResult {
     pub(super) experiment: ExperimentMeta,
     pub(super) promises: PromisesKept,
     pub(super) report: Report,
+    /// The same of each pool, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) pools: Vec<PoolResult>,
     /// What plots need, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) details: Option<Details>,
@@ -49,6 +52,10 @@ impl Printable for RunResult {
             document.heading("Search");
             document.facts(report::search(search));
         }
+        if !self.pools.is_empty() {
+            document.heading("By pool");
+            document.table(report::pools(&[(None, &self.pools)]));
+        }
         for categorised in &self.report.categories {
             document.heading(format!("By {}", categorised.scheme.name()));
             document.table(report::categories(categorised));
@@ -68,7 +75,11 @@ impl Printable for RunResult {
             row.number("jobs_per_second", Some(timing.jobs_per_second));
         }
         let mut rows = Rows::default();
-        rows.push(report::determined(&self.workload, &self.policy, &self.experiment).followed_by(row));
+        let determined = || report::determined(&self.workload, &self.policy, &self.experiment);
+        rows.push(determined().followed_by(row));
+        for pool in &self.pools {
+            rows.push(determined().followed_by(report::pool(pool)));
+        }
         rows
     }
 
@@ -78,6 +89,7 @@ impl Printable for RunResult {
             equals: Vec::new(),
             promises: self.promises,
             report: self.report.clone(),
+            pools: self.pools.clone(),
             details: self.details.clone(),
             timing: self.timing,
         };

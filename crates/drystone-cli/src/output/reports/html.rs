@@ -4,7 +4,6 @@ use super::{Printable, Reports};
 use crate::exit::Failure;
 use crate::output::file::Output;
 use crate::output::format::{Format, Traits, put};
-use drystone_report::page;
 
 pub(super) struct Html;
 
@@ -18,6 +17,6 @@ impl Format<Reports> for Html {
     }
 
     fn write(&self, result: &(dyn Printable + '_), out: &mut Output) -> Result<(), Failure> {
-        put(out, page(&result.results()?).as_bytes())
+        put(out, result.page()?.as_bytes())
     }
 }

@@ -47,6 +47,11 @@ pub(crate) trait Printable: ToJson {
     fn results(&self) -> Result<Results, Failure> {
         Err(Failure::usage("there is no page of this result"))
     }
+
+    /// As a page with plots.
+    fn page(&self) -> Result<String, Failure> {
+        Ok(drystone_report::page(&self.results()?))
+    }
 }
 
 /// What serde writes, of types that are known only when the program runs.
@@ -107,7 +112,7 @@ impl ReportFile {
     pub(crate) fn open_plain(path: &Path) -> Result<ReportFile, Failure> {
         if by_ending::<Reports>(path)?.traits().has_plots {
             return Err(Failure::usage(format_args!(
-                "{}: only `compare` and `run` make pages; expected .json, .csv, .md or .txt",
+                "{}: only `compare`, `run` and `fidelity` make pages; expected .json, .csv, .md or .txt",
                 path.display()
             )));
         }

@@ -1,0 +1,72 @@
+//! `drystone fidelity`.
+
+use crate::exit::CODES;
+use crate::output::ReportFormat;
+use clap::Args;
+use drystone::model::Span;
+use drystone::policy::PolicySpec;
+use drystone_site::fidelity::Requirement;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  drystone fidelity site/ --policy easy
+  drystone fidelity site/ --policy slurm:site/slurm.conf --report fidelity.html
+  drystone fidelity job0/ --policy easy --repetition job1/ --repetition job2/     # other recordings of the same workload
+  drystone fidelity site/ --policy easy --require within-10m=0.8 --require skill-jobs=0.1
+  drystone fidelity site/ --policy easy --format json | jq '.pools[] | [.name, .errors.within_minute]'
+
+Waits are compared job by job, by class, and in their order; use and queue by the hour. Beside each error stand what needs no model of
+the site, and the noise: the same simulation with arrivals moved by seconds. docs/accounting.md says how each is defined.";
+
+/// Arguments of `drystone fidelity`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
+pub(crate) struct FidelityArgs {
+    /// Folder of an imported site; site/#POOL is one of its pools.
+    pub(crate) site: PathBuf,
+
+    /// The policy that stands for the site's own.
+    #[arg(long, short, value_name = "SPEC", default_value = "easy", value_parser = super::values::policy)]
+    pub(crate) policy: PolicySpec,
+
+    /// Another recording of the same workload, imported: how far the site is from itself; repeatable.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) repetition: Vec<PathBuf>,
+
+    /// Exit with code 1 unless every pool reaches this, such as within-10m=0.9 or mean-distance=600; repeatable.
+    #[arg(long, value_name = "MEASURE=NUMBER", value_parser = str::parse::<Requirement>)]
+    pub(crate) require: Vec<Requirement>,
+
+    /// How often arrivals are moved and the simulation repeated, for the noise; 0 leaves it out.
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(..=10_000), help_heading = "Measuring")]
+    pub(crate) seeds: u32,
+
+    /// Seconds by which arrivals are moved at most.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(i64).range(1..=86_400), help_heading = "Measuring")]
+    pub(crate) jitter: i64,
+
+    /// Seed of everything random.
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Measuring")]
+    pub(crate) seed: u64,
+
+    /// How much of the beginning is left out of every measure, such as 7d [default: as the import found].
+    #[arg(long, value_name = "TIME", value_parser = super::values::span, help_heading = "Measuring")]
+    pub(crate) warm_up: Option<Span>,
+
+    /// Threads that simulate [default: as many as there are processors].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Measuring")]
+    pub(crate) threads: Option<u16>,
+
+    /// How to print the results.
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
+    pub(crate) format: ReportFormat,
+
+    /// Also write the results to a file; its ending (.html, .json, .csv, .md, .txt) says how. An HTML page has plots.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) report: Option<PathBuf>,
+
+    /// Print nothing but errors on the standard error.
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) quiet: bool,
+}

@@ -1,0 +1,169 @@
+//! `drystone import`.
+
+use super::values::words;
+use crate::exit::CODES;
+use clap::{Args, ValueEnum};
+use drystone_site::{Arrive, Het, Options, Preempted, Size, Throttle, Wide, Withdraw};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  drystone import jobs.psv --machine slurm.conf --events events.psv --out site/
+  drystone import dump/ --out site/                       # a folder with all that the commands below give
+  drystone import 2026-01.psv.gz 2026-02.psv.gz --machine nodes.txt --machine partitions.txt --out site/
+  drystone import jobs.psv --timezone Europe/Berlin --out site/
+  drystone import xdmod.log --columns xdmod --timezone UTC --out site/
+  drystone import accounting/ --machine pbsnodes.txt --out site/        # PBS: all files of server_priv/accounting
+  sacct … | drystone import - --out site/
+  drystone import jobs.psv --timezone UTC --anonymise --shift-time --out site/     # a site that may be given away
+  drystone workload convert site/ --out site.swf          # a log, and beside it what a log cannot hold
+  drystone compare --workload site/                       # everything that takes a log takes this
+  drystone fidelity site/ --policy easy                   # how far the simulation is from what happened
+
+What to ask a site for (Slurm):
+";
+
+/// Arguments of `drystone import`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = CODES, after_long_help = format!("{EXAMPLES}{}\n\n{CODES}", drystone_site::ASK))]
+pub(crate) struct ImportArgs {
+    /// Accounting: text or JSON of sacct, job completion records, records of PBS, Torque, LSF or Grid Engine, a log in Standard Workload
+    /// Format; plain or compressed with gzip or zstd; folders of such files; - is the standard input. What each file is, its beginning
+    /// tells.
+    #[arg(value_name = "FILE", required_unless_present = "ask")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Folder to make. A site that is there is replaced, any other folder left alone.
+    #[arg(long, short, value_name = "DIR", required_unless_present = "ask")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// Print the commands to run at the site, and end.
+    #[arg(long)]
+    pub(crate) ask: bool,
+
+    /// A description of the machine: slurm.conf, or what scontrol -o show nodes, show partitions, show config, sinfo --json or pbsnodes
+    /// -av print; repeatable. Without one the machine is inferred from the jobs.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) machine: Vec<PathBuf>,
+
+    /// Outages and reservations: what sacctmgr -P show event and show reservation, or scontrol -o show reservation print; repeatable.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) events: Vec<PathBuf>,
+
+    /// Time zone of times that have none, by its IANA name: sacct prints the local time of the user that runs it.
+    #[arg(long, value_name = "ZONE", help_heading = "Reading")]
+    pub(crate) timezone: Option<String>,
+
+    /// How times are written, as for strftime, where it is none of the usual forms.
+    #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
+    pub(crate) time_format: Option<String>,
+
+    /// Columns of text without a header: a list of sacct's names, or xdmod for the 26 of Open XDMoD. A hyphen is a column to skip.
+    #[arg(long, value_name = "LIST", help_heading = "Reading")]
+    pub(crate) columns: Option<String>,
+
+    /// What parts the columns, where the header does not show it.
+    #[arg(long, value_name = "TEXT", help_heading = "Reading")]
+    pub(crate) delimiter: Option<String>,
+
+    /// Only rows of this cluster.
+    #[arg(long, value_name = "NAME", help_heading = "Reading")]
+    pub(crate) cluster: Option<String>,
+
+    /// Take what is there of files that end in the middle of a record; without it that is an error.
+    #[arg(long, help_heading = "Reading")]
+    pub(crate) partial: bool,
+
+    /// When a job arrives: when it was eligible, or when it was submitted.
+    #[arg(long, value_name = "RULE", default_value = "eligible", help_heading = "From records to jobs", value_parser = words(Arrive::ALL, Arrive::name))]
+    pub(crate) arrive: Arrive,
+
+    /// The size of a job that ran: what it was given, or what it asked for.
+    #[arg(long, value_name = "RULE", default_value = "allocated", help_heading = "From records to jobs", value_parser = words(Size::ALL, Size::name))]
+    pub(crate) size: Size,
+
+    /// Jobs that never ran: they wait, and leave when they left; or they are dropped.
+    #[arg(long, value_name = "RULE", default_value = "leave", help_heading = "From records to jobs", value_parser = words(Withdraw::ALL, Withdraw::name))]
+    pub(crate) withdraw: Withdraw,
+
+    /// Arrays that run few tasks at once: inferred from starts and ends, only where a row says so, or not at all.
+    #[arg(long, value_name = "RULE", default_value = "infer", help_heading = "From records to jobs", value_parser = words(Throttle::ALL, Throttle::name))]
+    pub(crate) throttle: Throttle,
+
+    /// Components of heterogeneous jobs: joined where they share a pool, or a job each.
+    #[arg(long, value_name = "RULE", default_value = "join", help_heading = "From records to jobs", value_parser = words(Het::ALL, Het::name))]
+    pub(crate) het: Het,
+
+    /// Attempts that preemption ended: merged with the last one, or a job each.
+    #[arg(long, value_name = "RULE", default_value = "merge", help_heading = "From records to jobs", value_parser = words(Preempted::ALL, Preempted::name))]
+    pub(crate) preempted: Preempted,
+
+    /// Jobs that need more than their pool ever had: dropped, or an error.
+    #[arg(long, value_name = "RULE", default_value = "drop", help_heading = "From records to jobs", value_parser = words(Wide::ALL, Wide::name))]
+    pub(crate) wide: Wide,
+
+    /// Beginning of the window: a date, a time, or seconds since 1970. Jobs that run or wait then are there at the beginning
+    /// [default: found in the records].
+    #[arg(long, value_name = "TIME", help_heading = "Window")]
+    pub(crate) from: Option<String>,
+
+    /// End of the window [default: the last event].
+    #[arg(long, value_name = "TIME", help_heading = "Window")]
+    pub(crate) until: Option<String>,
+
+    /// Put keyed numbers in the place of users, groups, accounts, nodes, reservations and qualities of service, and drop names of jobs and
+    /// files, reasons, comments and the description of the machine. The same KEY gives the same numbers; without one it is random, and
+    /// is not kept. Says what could still identify people.
+    #[arg(long, value_name = "KEY", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Anonymous")]
+    pub(crate) anonymise: Option<String>,
+
+    /// Also hide the names of partitions.
+    #[arg(long, requires = "anonymise", help_heading = "Anonymous")]
+    pub(crate) anonymise_partitions: bool,
+
+    /// Also move all times by a secret number of weeks, the same for every job: hours and days of the week stay, in UTC.
+    #[arg(long, requires = "anonymise", help_heading = "Anonymous")]
+    pub(crate) shift_time: bool,
+
+    /// Print the account as text or as JSON.
+    #[arg(long, value_name = "FORMAT", default_value = "text", help_heading = "Output")]
+    pub(crate) format: ImportFormat,
+
+    /// Print nothing but errors on the standard error.
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) quiet: bool,
+}
+
+/// How the account of an import is printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum ImportFormat {
+    /// Lines to read.
+    Text,
+    /// What `site.json` holds.
+    Json,
+}
+
+impl ImportArgs {
+    /// How it is imported.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            columns: self.columns.clone(),
+            delimiter: self.delimiter.clone(),
+            time_zone: self.timezone.clone(),
+            time_format: self.time_format.clone(),
+            cluster: self.cluster.clone(),
+            machine: self.machine.clone(),
+            events: self.events.clone(),
+            partial: self.partial,
+            arrive: self.arrive,
+            size: self.size,
+            withdraw: self.withdraw,
+            throttle: self.throttle,
+            het: self.het,
+            preempted: self.preempted,
+            wide: self.wide,
+            from: self.from.clone(),
+            until: self.until.clone(),
+        }
+    }
+}

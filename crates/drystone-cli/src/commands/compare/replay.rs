@@ -1,0 +1,164 @@
+//! How far the simulated baseline is from what a site recorded. No policy is called better or worse by less.
+
+use crate::output::number::{count, duration, fixed, percent};
+use crate::site::SiteInput;
+use drystone::metrics::{Comparison, JobRow, Measure, Metric, Verdict};
+use drystone_site::Kind;
+use serde::Serialize;
+
+/// Run times below this count as this much in bounded slowdowns, as in every report.
+const BOUND: f64 = 10.0;
+/// Fewer jobs say nothing of a replay.
+const LEAST: u64 = 10;
+
+/// The same jobs as they were recorded and as they were simulated.
+#[derive(Clone, PartialEq, Serialize, Debug)]
+pub(super) struct Replay {
+    /// The policy that was simulated.
+    pub(super) policy: String,
+    /// Jobs that count and whose start is recorded.
+    pub(super) jobs: u64,
+    /// The part of them that started within a minute of when they did.
+    pub(super) within_minute: f64,
+    /// Mean waits, in seconds.
+    pub(super) wait: Miss,
+    /// Mean response times, in seconds.
+    pub(super) response: Miss,
+    /// Mean bounded slowdowns.
+    pub(super) bounded_slowdown: Miss,
+}
+
+/// A mean, recorded and simulated.
+#[derive(Clone, Copy, PartialEq, Default, Serialize, Debug)]
+pub(super) struct Miss {
+    pub(super) recorded: f64,
+    pub(super) simulated: f64,
+    /// How far they are apart: smaller differences between policies are not claimed.
+    pub(super) error: f64,
+}
+
+impl Miss {
+    fn add(&mut self, recorded: f64, simulated: f64) {
+        self.recorded += recorded;
+        self.simulated += simulated;
+    }
+
+    fn over(self, jobs: f64) -> Miss {
+        let (recorded, simulated) = (self.recorded / jobs, self.simulated / jobs);
+        Miss { recorded, simulated, error: (recorded - simulated).abs() }
+    }
+}
+
+impl Replay {
+    /// Of the rows of the baseline; `None` where too few starts are recorded.
+    pub(super) fn of(site: &SiteInput, policy: &str, rows: &[JobRow]) -> Option<Replay> {
+        let (mut wait, mut response, mut slowdown) = (Miss::default(), Miss::default(), Miss::default());
+        let (mut jobs, mut near) = (0_u64, 0_u64);
+        for row in rows.iter().filter(|row| row.counted) {
+            let Some(&place) = site.places.get(row.id.index()) else { continue };
+            let job = site.site.job(place as usize);
+            let (Kind::Ran, Some(recorded)) = (job.kind, job.wait()) else { continue };
+            let (recorded, simulated, run) = (recorded as f64, (row.start - row.submit).as_f64(), row.ran.as_f64());
+            let bounded = |wait: f64| ((wait + run) / run.max(BOUND)).max(1.0);
+            wait.add(recorded, simulated);
+            response.add(recorded + run, simulated + run);
+            slowdown.add(bounded(recorded), bounded(simulated));
+            jobs += 1;
+            near += u64::from((recorded - simulated).abs() <= 60.0);
+        }
+        if jobs < LEAST {
+            return None;
+        }
+        let all = jobs as f64;
+        Some(Replay {
+            policy: policy.to_string(),
+            jobs,
+            within_minute: near as f64 / all,
+            wait: wait.over(all),
+            response: response.over(all),
+            bounded_slowdown: slowdown.over(all),
+        })
+    }
+
+    fn of_measure(&self, measure: Measure) -> Option<Miss> {
+        match measure {
+            Measure::Wait => Some(self.wait),
+            Measure::Response => Some(self.response),
+            Measure::BoundedSlowdown => Some(self.bounded_slowdown),
+            _ => None,
+        }
+    }
+
+    /// Takes back what a comparison claims by less than the replay is wrong.
+    pub(super) fn restrain(&self, comparison: &mut Comparison) {
+        for change in comparison.policies.iter_mut().flat_map(|policy| &mut policy.changes) {
+            let Metric::Mean(measure) = change.metric else { continue };
+            let (Some(miss), Some(value), Some(baseline)) = (self.of_measure(measure), change.value, change.baseline)
+            else {
+                continue;
+            };
+            let claimed = matches!(change.verdict, Verdict::Better | Verdict::Worse);
+            if claimed && (value - baseline).abs() <= miss.error {
+                change.verdict = Verdict::InsideReplayError;
+            }
+        }
+    }
+
+    /// In one sentence.
+    pub(super) fn sentence(&self) -> String {
+        let Replay { policy, wait, bounded_slowdown, .. } = self;
+        format!(
+            "How far the replay is off: of {} jobs, {} start under {policy} within a minute of when they did; mean wait {} against {} \
+             recorded, mean bounded slowdown {} against {}. No smaller difference between policies is called better or worse; \
+             `drystone fidelity` says more.",
+            count(self.jobs),
+            percent(Some(self.within_minute), 1),
+            duration(wait.simulated),
+            duration(wait.recorded),
+            fixed(bounded_slowdown.simulated, 2),
+            fixed(bounded_slowdown.recorded, 2),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drystone::metrics::{Change, Compared, Options};
+
+    fn miss(recorded: f64, simulated: f64) -> Miss {
+        Miss { recorded, simulated, ..Miss::default() }.over(1.0)
+    }
+
+    #[test]
+    fn what_is_smaller_than_the_error_is_not_claimed() {
+        let replay = Replay {
+            policy: "easy".to_string(),
+            jobs: 100,
+            within_minute: 0.5,
+            wait: miss(100.0, 130.0),
+            response: miss(200.0, 230.0),
+            bounded_slowdown: miss(3.0, 2.0),
+        };
+        let change = |measure, baseline: f64, value: f64, verdict| Change {
+            metric: Metric::Mean(measure),
+            baseline: Some(baseline),
+            value: Some(value),
+            relative: Some(value / baseline - 1.0),
+            interval: None,
+            verdict,
+        };
+        let changes = vec![
+            change(Measure::Wait, 130.0, 100.0, Verdict::Better),
+            change(Measure::Wait, 130.0, 99.0, Verdict::Better),
+            change(Measure::BoundedSlowdown, 2.0, 2.5, Verdict::Worse),
+            change(Measure::BoundedSlowdown, 2.0, 2.5, Verdict::Unclear),
+        ];
+        let policies = vec![Compared { name: "sjf".to_string(), changes }];
+        let mut comparison = Comparison { baseline: "easy".to_string(), weeks: 9, options: Options::default(), policies };
+        replay.restrain(&mut comparison);
+        let verdicts: Vec<Verdict> = comparison.policies[0].changes.iter().map(|c| c.verdict).collect();
+        use Verdict::{Better, InsideReplayError, Unclear};
+        assert_eq!(verdicts, [InsideReplayError, Better, InsideReplayError, Unclear]);
+    }
+}

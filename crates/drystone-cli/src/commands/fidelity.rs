@@ -1,0 +1,87 @@
+//! `drystone fidelity`: a simulation of a site held against what happened there.
+
+mod document;
+mod rows;
+
+use crate::args::FidelityArgs;
+use crate::exit::{DONE, FINDING, Failure, Outcome};
+use crate::interrupt;
+use crate::output::document::Document;
+use crate::output::flat::Rows;
+use crate::output::{self, Printable, ReportFile, message};
+use crate::progress::Progress;
+use crate::site;
+use drystone_site::fidelity::{Fidelity, ReplayError, Settings, fidelity as measure};
+use serde::Serialize;
+
+/// A result with where it comes from.
+#[derive(Serialize)]
+#[serde(transparent)]
+struct Found(Fidelity);
+
+pub(crate) fn fidelity(args: &FidelityArgs) -> Outcome {
+    message::be_quiet(args.quiet);
+    let report = args.report.as_deref().map(ReportFile::open).transpose()?;
+    let (site, pool) = site::open(&args.site)?;
+    let others = args
+        .repetition
+        .iter()
+        .map(|path| Ok((path.display().to_string(), site::open(path)?.0)))
+        .collect::<Result<Vec<_>, Failure>>()?;
+    let stop = interrupt::stop_in_order();
+    let progress = Progress::new("simulating", "jobs", Some(work(site.len(), args.seeds)));
+    let settings = Settings {
+        policy: args.policy.clone(),
+        seeds: args.seeds,
+        jitter: args.jitter,
+        seed: args.seed,
+        warm_up: args.warm_up.map(|span| span.0),
+        repetitions: others.iter().map(|(name, site)| (name.clone(), site)).collect(),
+        pool,
+        threads: args.threads.map_or_else(site::threads, usize::from),
+        stop: Some(stop),
+        told: &|jobs| progress.add(jobs),
+    };
+    let found = match measure(&site, &settings) {
+        Err(ReplayError::Stopped) => return Ok(interrupt::code()),
+        Err(ReplayError::Experiment { policy, source }) => return Err(Failure::experiment(&policy, source)),
+        other => other.map_err(Failure::usage)?,
+    };
+    drop(progress);
+    if interrupt::stop_at_once() {
+        return Ok(interrupt::code());
+    }
+    let found = Found(found);
+    if let Some(file) = report {
+        file.write(&found)?.publish()?;
+    }
+    output::print(&found, args.format)?;
+    let unmet: Vec<String> =
+        args.require.iter().flat_map(|r| r.unmet(&found.0)).map(|unmet| unmet.to_string()).collect();
+    unmet.iter().for_each(|text| message::error(text));
+    Ok(if unmet.is_empty() { DONE } else { FINDING })
+}
+
+/// Jobs that are simulated: the policy, two baselines, and the runs for the noise.
+fn work(jobs: usize, seeds: u32) -> u64 {
+    jobs as u64 * (3 + u64::from(seeds))
+}
+
+impl Printable for Found {
+    fn document(&self) -> Document {
+        document::document(&self.0)
+    }
+
+    fn rows(&self) -> Rows {
+        rows::rows(&self.0)
+    }
+
+    fn beyond_rows(&self) -> Option<&'static str> {
+        Some("classes, hours and baselines")
+    }
+
+    fn page(&self) -> Result<String, Failure> {
+        let data = serde_json::to_value(&self.0).map_err(Failure::usage)?;
+        drystone_report::fidelity_page(&data).map_err(Failure::usage)
+    }
+}

@@ -1,0 +1,52 @@
+//! A row for each pool.
+
+use crate::output::flat::{Row, Rows};
+use drystone_site::fidelity::{Errors, Fidelity, PoolFidelity};
+
+pub(super) fn rows(fidelity: &Fidelity) -> Rows {
+    let mut rows = Rows::default();
+    for pool in &fidelity.pools {
+        rows.push(row(fidelity, pool));
+    }
+    rows
+}
+
+fn row(fidelity: &Fidelity, pool: &PoolFidelity) -> Row {
+    let mut row = Row::default();
+    row.text("site", &fidelity.site);
+    row.text("policy", &fidelity.policy);
+    row.text("pool", &pool.name);
+    row.number("over_capacity", Some(pool.as_happened.over_capacity));
+    row.number("utilisation", Some(pool.as_happened.utilisation));
+    errors(&mut row, "", &pool.errors);
+    errors(&mut row, "modelled_", &pool.modelled);
+    errors(&mut row, "noise_", &pool.noise.median);
+    row.number("utilisation_rmse", pool.hour_errors.utilisation.rmse);
+    row.number("queue_jobs_rmse", pool.hour_errors.queue_jobs.rmse);
+    row.number("queue_work_rmse", pool.hour_errors.queue_work.rmse);
+    row.number("backfilled_recorded", pool.mechanism.recorded);
+    row.number("backfilled_replayed", pool.mechanism.replayed);
+    row.number("skill_waits", pool.skill.waits);
+    row.number("skill_jobs", pool.skill.jobs);
+    row.number("skill_hours", pool.skill.hours);
+    row
+}
+
+fn errors(row: &mut Row, prefix: &str, errors: &Errors) {
+    let mut number = |name: &str, value: Option<f64>| row.number(format!("{prefix}{name}"), value);
+    number("jobs", Some(errors.jobs as f64));
+    number("recorded_mean", errors.recorded_mean);
+    number("replayed_mean", errors.replayed_mean);
+    number("mean_distance", errors.mean_distance);
+    number("median_distance", errors.median_distance);
+    number("p90_distance", errors.p90_distance);
+    number("signed_median", errors.signed_median);
+    number("within_1m", errors.within_minute);
+    number("within_10m", errors.within_ten_minutes);
+    number("within_1h", errors.within_hour);
+    number("within_tenth", errors.within_tenth);
+    number("wasserstein", errors.wasserstein);
+    number("ks", errors.kolmogorov_smirnov);
+    number("spearman", errors.spearman);
+    number("kendall", errors.kendall);
+}

@@ -1,0 +1,79 @@
+//! `drystone import`: a site's accounting as a workload.
+
+use crate::args::{ImportArgs, ImportFormat};
+use crate::exit::{DONE, Failure, Outcome};
+use crate::interrupt;
+use crate::output::{self, message, stdout};
+use crate::progress::{Counted, Progress};
+use drystone_site::{Hide, Key, Site, SiteError, Watch, import as import_site, report, write};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+impl From<SiteError> for Failure {
+    fn from(error: SiteError) -> Failure {
+        match error {
+            SiteError::Write { file, source } => Failure::write(&file, &source),
+            other => Failure::usage(other),
+        }
+    }
+}
+
+pub(crate) fn import(args: &ImportArgs) -> Outcome {
+    message::be_quiet(args.quiet);
+    if args.ask {
+        stdout::write(format!("{}\n", drystone_site::ASK).as_bytes())?;
+        return Ok(DONE);
+    }
+    let out = args.out.as_deref().ok_or_else(|| Failure::usage("--out DIR says where the site goes"))?;
+    let stop = interrupt::stop_in_order();
+    let open = |path: &Path| counted(path);
+    let watch = Watch { stop: Some(stop), phase: &|_| {} };
+    let mut site = match import_site(&args.files, &args.options(), &open, watch) {
+        Err(SiteError::Stopped) => return Ok(interrupt::code()),
+        other => other?,
+    };
+    // What is said of the accounting itself is said before its names are gone.
+    for warning in &site.manifest.warnings {
+        message::warning(warning);
+    }
+    if let Some(key) = &args.anonymise {
+        anonymise(&mut site, key, args)?;
+    }
+    let progress = Progress::new("writing", "jobs", Some(site.len() as u64));
+    write(&site, out, &|jobs| progress.add(jobs))?;
+    drop(progress);
+    if interrupt::stop_at_once() {
+        return Ok(interrupt::code());
+    }
+    match args.format {
+        ImportFormat::Text => stdout::write(report(&site.manifest).as_bytes())?,
+        ImportFormat::Json => stdout::write(&output::json(&site.manifest)?)?,
+    }
+    message::note(&format!("{} is a workload now: drystone compare --workload {}", out.display(), out.display()));
+    Ok(DONE)
+}
+
+/// Puts keyed numbers in the place of names, and says what could still identify people.
+fn anonymise(site: &mut Site, key: &str, args: &ImportArgs) -> Result<(), Failure> {
+    let key = match key {
+        "" => Key::random().map_err(|error| Failure::usage(format_args!("--anonymise: no random key: {error}")))?,
+        text => Key::given(text),
+    };
+    let hide = Hide { partitions: args.anonymise_partitions, times: args.shift_time };
+    let Some(told) = site.anonymise(&key, hide) else {
+        return Err(Failure::usage(
+            "--anonymise: a log in Standard Workload Format has numbers for names already, and its comments are its authors'",
+        ));
+    };
+    told.iter().for_each(|text| message::note(text));
+    Ok(())
+}
+
+/// A file whose bytes are counted as they are read.
+fn counted(path: &Path) -> io::Result<Box<dyn Read>> {
+    let file = File::open(path)?;
+    let total = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|m| m.len());
+    let progress = Progress::new(&format!("reading {}", path.display()), "bytes", total);
+    Ok(Box::new(Counted { input: Box::new(file), progress }))
+}

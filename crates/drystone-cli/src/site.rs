@@ -1,0 +1,304 @@
+//! Imported sites as workloads.
+
+use crate::args::{CutArgs, LogArgs, RealArgs};
+use crate::exit::Failure;
+use crate::input::Input;
+use crate::meta::FileMeta;
+use crate::output::file::Output;
+use crate::output::message;
+use crate::output::number::{count, plural};
+use crate::progress::{Counted, Progress};
+use drystone::experiment::Division;
+use drystone::log::clean::{Cleaner, Options};
+use drystone::log::swf::Record;
+use drystone::log::source::Source;
+use drystone::log::{LogError, transform};
+use drystone::metrics::Selection;
+use drystone::model::{Outages, Setting};
+use drystone::policy::PolicySpec;
+use drystone_site::{Purpose, Scene, Site, is_site};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What an input has beyond its jobs where it is a site.
+pub(crate) struct SiteInput {
+    pub(crate) site: Site,
+    folder: PathBuf,
+    /// The pools that are simulated.
+    pools: Vec<u16>,
+    /// What the one pool lacks over time.
+    outages: Outages,
+    /// How the jobs are divided among several pools.
+    division: Option<Division>,
+    /// Which jobs count unless something else is asked for.
+    pub(crate) selection: Selection,
+    /// For each job its place in the site.
+    pub(crate) places: Vec<u32>,
+    /// Whether nothing but the jobs is taken of it.
+    pub(crate) plain: bool,
+}
+
+/// The folder of a site and the name of a pool: `site/`, `site/#gpu`, `site/site.json`.
+pub(crate) fn folder(path: &Path) -> Option<(PathBuf, Option<String>)> {
+    if is_site(path) {
+        return Some((path.to_path_buf(), None));
+    }
+    let text = path.to_str()?;
+    if let Some(folder) = text.strip_suffix("site.json")
+        && path.is_file()
+    {
+        let folder = PathBuf::from(if folder.is_empty() { "." } else { folder });
+        return is_site(&folder).then_some((folder, None));
+    }
+    let (folder, pool) = text.rsplit_once('#')?;
+    let folder = PathBuf::from(folder);
+    is_site(&folder).then(|| (folder, Some(pool.to_string())))
+}
+
+/// Opens a site, and finds the pool that is named.
+pub(crate) fn open(path: &Path) -> Result<(Site, Option<u16>), Failure> {
+    let (folder, name) = folder(path).unwrap_or_else(|| (path.to_path_buf(), None));
+    let site = drystone_site::open(&folder)?;
+    let pool = name.map(|name| named(&site, &folder, &name).map_err(Failure::usage)).transpose()?;
+    Ok((site, pool))
+}
+
+fn named(site: &Site, folder: &Path, name: &str) -> Result<u16, String> {
+    site.pool(name).ok_or_else(|| {
+        let pools: Vec<&str> = site.manifest.pools.iter().map(|pool| pool.name.as_str()).collect();
+        format!("{}: no pool is called `{name}`; the pools are {}", folder.display(), pools.join(", "))
+    })
+}
+
+/// A site as a log, for everything that reads one: the pool that is named, else the largest.
+pub(crate) fn as_log(path: &Path) -> Option<Result<Source, LogError>> {
+    let (folder, name) = folder(path)?;
+    let wrong = |problem: String| LogError::Open { file: path.display().to_string(), source: io::Error::other(problem) };
+    let opened = || {
+        let site = drystone_site::open(&folder).map_err(|error| wrong(error.to_string()))?;
+        let pool = match &name {
+            Some(name) => named(&site, &folder, name).map_err(wrong)?,
+            None => largest(&site, path),
+        };
+        Ok(Source { bytes: Box::new(site.log(pool)), name: path.display().to_string().into() })
+    };
+    Some(opened())
+}
+
+/// The pool with the most work.
+pub(crate) fn busiest(site: &Site) -> u16 {
+    let pools = &site.manifest.pools;
+    let best = (0..pools.len()).max_by_key(|&at| (pools[at].core_seconds, pools[at].jobs, usize::MAX - at));
+    u16::try_from(best.unwrap_or(0)).unwrap_or(0)
+}
+
+/// The pool with the most work. Says that there are others.
+fn largest(site: &Site, path: &Path) -> u16 {
+    let pools = &site.manifest.pools;
+    let best = busiest(site);
+    let others = pools.iter().filter(|pool| pool.jobs > 0).count().saturating_sub(1);
+    if others > 0 {
+        let name = &pools[usize::from(best)].name;
+        message::note(&format!(
+            "{}: this is the pool {name}, of {} with jobs; {}#POOL names another",
+            path.display(),
+            others + 1,
+            path.display()
+        ));
+    }
+    best
+}
+
+/// As many threads as there are processors.
+pub(crate) fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// How a site is taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Take {
+    /// All pools, side by side; else the one that is named, or the largest.
+    pub(crate) all: bool,
+    /// Its jobs alone, as those of a log: they are to arrive at other times than they did.
+    pub(crate) plain: bool,
+}
+
+/// A site as what is simulated; `None` for a path that is none, or a site that was made of a log in Standard Workload Format, which is
+/// that log.
+pub(crate) fn input(
+    path: &Path,
+    (log, cut, real): (&LogArgs, &CutArgs, &RealArgs),
+    take: Take,
+) -> Result<Option<Input>, Failure> {
+    if folder(path).is_none() {
+        return Ok(None);
+    }
+    let (site, pool) = open(path)?;
+    if site.manifest.swf.is_some() {
+        return Ok(None);
+    }
+    let plain = take.plain || log.load.is_some_and(|load| load.as_f64() != 1.0);
+    refuse(path, real)?;
+    let pools: Vec<u16> = match pool {
+        Some(pool) => vec![pool],
+        None if take.all => (0..site.manifest.pools.len()).filter_map(|at| u16::try_from(at).ok()).collect(),
+        None => vec![largest(&site, path)],
+    };
+    let (folder, _) = folder(path).unwrap_or_default();
+    let scene = Scene::new(&site, &pools);
+    let pools: Vec<u16> = scene.pools().collect();
+    if pools.len() > 1 && log.procs.is_some() {
+        return Err(Failure::usage("--procs is the size of one machine, and the site has several pools; SITE#POOL names one"));
+    }
+    if pools.len() > 1 && real.outages.is_some() {
+        return Err(Failure::usage("--outages is about one machine, and the site has several pools; SITE#POOL names one"));
+    }
+    let staged = stage(&scene, path, log, plain)?;
+    drop(scene);
+    let mut input = staged.into_input(site, folder, pools, plain);
+    if let Some(file) = &real.circumstances {
+        message::note(&format!("{} stands in the place of what the site says", file.display()));
+    }
+    input = crate::real::attach(input, Some(path), real)?.slice(cut, real)?;
+    if let Some(load) = log.load.filter(|_| plain) {
+        input.workload = transform::scale_load(input.workload, load).map_err(Failure::usage)?;
+    }
+    if let (Some(site), Some(records)) = (&mut input.site, &input.records) {
+        site.places = places(records);
+    }
+    Ok(Some(input))
+}
+
+/// What does not go with a site.
+fn refuse(path: &Path, real: &RealArgs) -> Result<(), Failure> {
+    if real.warm_start.is_some() {
+        return Err(Failure::usage(format_args!(
+            "--warm-start does not go with a site: {} begins with the jobs that ran and waited; `drystone import --from TIME` moves the beginning",
+            path.display()
+        )));
+    }
+    Ok(())
+}
+
+/// A scene after cleaning.
+struct Staged {
+    input: Input,
+    outages: Outages,
+    division: Option<Division>,
+    selection: Selection,
+}
+
+impl Staged {
+    fn into_input(self, site: Site, folder: PathBuf, pools: Vec<u16>, plain: bool) -> Input {
+        let Staged { input, outages, division, selection } = self;
+        let site = SiteInput { site, folder, pools, outages, division, selection, places: Vec::new(), plain };
+        Input { site: Some(site), ..input }
+    }
+}
+
+/// Cleans the jobs of a scene like those of a log.
+fn stage(scene: &Scene<'_>, path: &Path, log: &LogArgs, plain: bool) -> Result<Staged, Failure> {
+    let options = Options { records: true, ..LogArgs { load: None, shift: false, ..log.clone() }.options() };
+    let header = scene.header();
+    let purpose = if plain { Purpose::Export } else { Purpose::Simulation };
+    let mut cleaner = Cleaner::new(&header, options, path.display().to_string(), &scene.title())?;
+    // A job that never ran has no processors.
+    let never_ran = |record: &Record| plain && record.allocated < 0 && record.run.round() == 0;
+    for record in scene.records(purpose).filter(|record| !never_ran(record)) {
+        cleaner.push(&record)?;
+    }
+    let (workload, audit, records) = cleaner.finish()?;
+    let kept = records.unwrap_or_default();
+    let wrong = |error| Failure::usage(format_args!("{}: {error}", path.display()));
+    let (mut workload, outages, division, selection) = if plain {
+        message::warning(
+            "jobs arrive at other times than they did: what ran and waited at the beginning, jobs that left the queue and lost capacity are left out",
+        );
+        (workload, Outages::default(), scene.plain().map_err(wrong)?, Selection::All)
+    } else {
+        let stage = scene.stage(workload, &kept).map_err(wrong)?;
+        (stage.workload, stage.outages, stage.division, stage.selection)
+    };
+    if let Some(division) = &division {
+        let names: Vec<&str> = division.shares().iter().map(|share| share.name.as_str()).collect();
+        workload.provenance.settings.push(Setting { name: "pools".to_string(), value: names.join(" ") });
+    }
+    if let Some(file) = &log.audit {
+        let mut out = Output::create(file)?;
+        audit.write_csv(&mut out).map_err(|e| Failure::write(out.name(), &e))?;
+        out.finish()?;
+    }
+    let input = Input { workload, audit, header, records: Some(kept), site: None };
+    Ok(Staged { input, outages, division, selection })
+}
+
+/// The places of jobs in their site.
+fn places(records: &[Record]) -> Vec<u32> {
+    records.iter().map(|record| u32::try_from(record.line.saturating_sub(1)).unwrap_or(u32::MAX)).collect()
+}
+
+impl SiteInput {
+    /// What the machine lacks, and the files that say what the site says beyond its jobs.
+    pub(crate) fn outages(&self) -> Result<(Outages, Option<FileMeta>, Option<FileMeta>), Failure> {
+        if self.plain {
+            return Ok((Outages::default(), None, None));
+        }
+        let meta = |name: &str| -> Result<FileMeta, Failure> {
+            let file = self.folder.join(name);
+            let text = std::fs::read_to_string(&file)
+                .map_err(|error| Failure::usage(format_args!("{}: cannot be read: {error}", file.display())))?;
+            Ok(FileMeta::of(file.display().to_string(), &text))
+        };
+        let lacks = (self.pools.iter()).any(|&pool| self.site.losses.iter().any(|loss| loss.pool == pool));
+        let outages = lacks.then(|| meta("capacity.csv")).transpose()?;
+        Ok((self.outages.clone(), outages, Some(meta("site.json")?)))
+    }
+
+    /// How the jobs are divided among several pools.
+    pub(crate) fn division(&self) -> Option<&Division> {
+        self.division.as_ref()
+    }
+
+    /// Lets policies of the site's `slurm.conf` be, in each pool, of that of the pool.
+    pub(crate) fn localise<'a>(&mut self, specs: impl IntoIterator<Item = &'a PolicySpec>) {
+        let specs: Vec<&PolicySpec> = specs.into_iter().collect();
+        let texts = |pool: u16| specs.iter().flat_map(|spec| self.site.texts(pool, spec)).collect();
+        let all: Vec<Vec<(String, String)>> = self.pools.iter().map(|&pool| texts(pool)).collect();
+        if let Some(division) = &mut self.division {
+            all.into_iter().enumerate().for_each(|(at, texts)| division.put(at, texts));
+        }
+    }
+
+    /// A policy as it is simulated: of several pools each has its own.
+    pub(crate) fn policy(&self, spec: &PolicySpec) -> Result<PolicySpec, Failure> {
+        match self.pools[..] {
+            [pool] => {
+                self.site.policy(pool, spec).map_err(|error| Failure::usage(format_args!("policy {spec}: {error}")))
+            }
+            _ => Ok(spec.clone()),
+        }
+    }
+
+    /// What is assumed of the machine, for people.
+    pub(crate) fn assumed(&self) -> String {
+        let pools = &self.site.manifest.pools;
+        let one = |&pool: &u16| {
+            let summary = &pools[usize::from(pool)];
+            format!("{} with {}", summary.name, plural(u64::from(summary.units), &format!("equal {}", summary.unit.name())))
+        };
+        let named: Vec<String> = self.pools.iter().take(4).map(one).collect();
+        let more = if self.pools.len() > 4 { format!(" and {} more", count(self.pools.len() as u64 - 4)) } else { String::new() };
+        let side = if self.pools.len() > 1 { "Pools that share no node, side by side" } else { "One pool" };
+        let lost = if self.plain { "nothing is ever out" } else { "capacity that was out is out" };
+        format!("{side}: {}{more}; {lost}. A job's size is its dominant share; no places of nodes, no limits of users.", named.join(", "))
+    }
+}
+
+/// A site as a log, counted as it is read.
+pub(crate) fn counted(path: &Path) -> Option<Result<Source, LogError>> {
+    let opened = as_log(path)?;
+    Some(opened.map(|source| {
+        let progress = Progress::new("reading", "bytes", None);
+        Source { bytes: Box::new(Counted { input: source.bytes, progress }), name: source.name }
+    }))
+}

@@ -1,0 +1,99 @@
+//! The page of how faithful a simulation of a site is.
+
+use crate::assets;
+use crate::charts::{DrawError, Drawing, run};
+use crate::html::{embed, escape};
+use serde_json::Value;
+use std::fmt::Write;
+
+/// Draws the plots of what `drystone fidelity --format json` writes.
+///
+/// # Errors
+/// Mistakes in the JavaScript of the plots.
+pub fn draw_fidelity(fidelity: &Value, width: u32) -> Result<Vec<Drawing>, DrawError> {
+    run("drawFidelity", fidelity.to_string(), width)
+}
+
+/// The page of it: the verdict, the plots as pictures, the errors, and the data. It opens without any network and needs no script.
+///
+/// # Errors
+/// As [`draw_fidelity`].
+pub fn fidelity_page(fidelity: &Value) -> Result<String, DrawError> {
+    let text = |value: &Value| escape(value.as_str().unwrap_or_default());
+    let title = format!("{} replayed under {}", text(&fidelity["site"]), text(&fidelity["policy"]));
+    let mut main = String::with_capacity(1 << 18);
+    let _ = write!(main, "<header><div><h1>{title}</h1></div></header>\n<main>\n<section id=\"verdict\"><h2>Verdict</h2><ul class=\"verdict\">");
+    for sentence in fidelity["verdict"].as_array().into_iter().flatten() {
+        let _ = write!(main, "<li>{}</li>", text(sentence));
+    }
+    main.push_str("</ul></section>\n<section id=\"plots\"><h2>Plots</h2>");
+    for drawing in draw_fidelity(fidelity, 900)? {
+        let _ = write!(
+            main,
+            "<figure><h3>{}</h3>{}<figcaption>{}</figcaption></figure>",
+            escape(&drawing.title),
+            drawing.svg,
+            escape(&drawing.note)
+        );
+    }
+    main.push_str("</section>\n<section id=\"tables\"><h2>Errors</h2>");
+    for pool in fidelity["pools"].as_array().into_iter().flatten() {
+        table(pool, &mut main);
+    }
+    main.push_str("</section>\n</main>\n");
+    let mut out = String::with_capacity(main.len() + (1 << 18));
+    let _ = write!(
+        out,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" \
+         content=\"default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; img-src data:\">\n<meta \
+         name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta \
+         name=\"generator\" content=\"drystone {}\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{title}</title>\n<style>{} figure svg {{ \
+         max-width: 100%; height: auto; background: #fff; }}</style>\n</head>\n<body>\n{main}",
+        env!("CARGO_PKG_VERSION"),
+        assets::PAGE_CSS,
+    );
+    let _ = write!(out, "<script type=\"application/json\" id=\"data\">{}</script>\n</body>\n</html>\n", embed(&fidelity.to_string()));
+    Ok(out)
+}
+
+/// Rows of errors: the replay, the noise, repetitions, baselines.
+fn table(pool: &Value, out: &mut String) {
+    const COLUMNS: [(&str, &str); 8] = [
+        ("jobs", "jobs"),
+        ("replayed_mean", "mean wait, s"),
+        ("mean_distance", "mean distance, s"),
+        ("median_distance", "median, s"),
+        ("within_minute", "within 1 min"),
+        ("within_hour", "within 1 h"),
+        ("kolmogorov_smirnov", "KS"),
+        ("spearman", "Spearman"),
+    ];
+    let name = escape(pool["name"].as_str().unwrap_or_default());
+    let _ = write!(out, "<h3>{name}</h3><div class=\"wide\"><table><thead><tr><th>waits</th>");
+    COLUMNS.iter().for_each(|(_, head)| {
+        let _ = write!(out, "<th>{head}</th>");
+    });
+    out.push_str("</tr></thead><tbody>");
+    let mut row = |name: &str, errors: &Value| {
+        let _ = write!(out, "<tr><td>{}</td>", escape(name));
+        for (key, _) in COLUMNS {
+            let shown = match &errors[key] {
+                Value::Number(n) if n.is_u64() => n.to_string(),
+                Value::Number(n) => n.as_f64().map_or(String::new(), |v| if v.abs() < 10.0 { format!("{v:.3}") } else { format!("{v:.0}") }),
+                _ => "–".to_string(),
+            };
+            let _ = write!(out, "<td>{shown}</td>");
+        }
+        out.push_str("</tr>");
+    };
+    row("replayed", &pool["errors"]);
+    row("replayed, without unmodelled waits", &pool["modelled"]);
+    row("noise (median)", &pool["noise"]["median"]);
+    for repetition in pool["repetitions"].as_array().into_iter().flatten() {
+        row(&format!("recorded again: {}", repetition["name"].as_str().unwrap_or_default()), &repetition["errors"]);
+    }
+    for baseline in pool["baselines"].as_array().into_iter().flatten() {
+        row(&format!("baseline: {}", baseline["name"].as_str().unwrap_or_default()), &baseline["errors"]);
+    }
+    out.push_str("</tbody></table></div>");
+}

@@ -1,0 +1,289 @@
+//! Names that are no names: people, accounts and nodes become keyed numbers, and texts go.
+
+use crate::jobs::Job;
+use crate::rows::{Symbol, Symbols, Table};
+use crate::site::{Imported, Jobs, Site};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// How names become numbers. The same key gives the same numbers, so that months anonymised apart fit together. It is never written.
+pub struct Key {
+    bytes: [u8; 32],
+    given: bool,
+}
+
+const WEEK: i64 = 7 * 86_400;
+/// A shift is so many weeks at most, and at least a twentieth of it.
+const MOST_WEEKS: u64 = 1_040;
+/// What an administrator's number is.
+const ROOT: u32 = 0;
+
+impl Key {
+    /// From a text.
+    #[must_use]
+    pub fn given(text: &str) -> Key {
+        Key { bytes: blake3::derive_key("drystone 2026 anonymised accounting", text.as_bytes()), given: true }
+    }
+
+    /// From the randomness of the system; it is not kept.
+    ///
+    /// # Errors
+    /// The system gives none.
+    pub fn random() -> std::io::Result<Key> {
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes).map_err(|error| std::io::Error::other(error.to_string()))?;
+        Ok(Key { bytes, given: false })
+    }
+
+    fn number(&self, kind: &str, name: &[u8]) -> u64 {
+        let mut hasher = blake3::Hasher::new_keyed(&self.bytes);
+        hasher.update(kind.as_bytes()).update(&[0]).update(name);
+        let bytes = hasher.finalize();
+        let mut first = [0; 8];
+        first.copy_from_slice(&bytes.as_bytes()[..8]);
+        u64::from_le_bytes(first)
+    }
+
+    /// What stands for a name: a letter for what it names and twelve digits.
+    fn mask(&self, kind: &str, name: &[u8]) -> String {
+        format!("{}{:012x}", &kind[..1], self.number(kind, name) >> 16)
+    }
+
+    /// A number of weeks, back in time.
+    fn shift(&self, earliest: i64) -> i64 {
+        let least = MOST_WEEKS / 20;
+        let weeks = (least + self.number("shift", b"") % (MOST_WEEKS - least)) as i64;
+        // Times stay behind 1970.
+        if earliest - weeks * WEEK > WEEK { -weeks * WEEK } else { weeks * WEEK }
+    }
+}
+
+/// What becomes a number, beyond what always does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Hide {
+    /// Partitions, and with them pools.
+    pub partitions: bool,
+    /// Times: moved by a secret number of weeks, so that hours and days of the week stay.
+    pub times: bool,
+}
+
+impl Site {
+    /// Puts keyed numbers in the place of users, groups, accounts, nodes, reservations and qualities of service, and drops the name of the
+    /// cluster, names of jobs and files, reasons, examples of rows, the description of the machine and what was said of it. The user
+    /// `root` stays. Answers what could still identify people, in sentences.
+    ///
+    /// A site that was read from a folder, or made of a log in Standard Workload Format, stays as it is, and `None` is the answer.
+    pub fn anonymise(&mut self, key: &Key, hide: Hide) -> Option<Vec<String>> {
+        let Jobs::Imported(imported) = &mut self.jobs else { return None };
+        if self.manifest.swf.is_some() {
+            return None;
+        }
+        mask_people(imported, key);
+        mask_places(imported, key, hide);
+        mask_lists(&mut imported.table, key);
+        self.nodes.iter_mut().for_each(|node| node.name = key.mask("node", node.name.as_bytes()));
+        self.nodes.sort_by(|a, b| a.name.cmp(&b.name));
+        self.slurm_conf = None;
+        self.mask_manifest(key, hide);
+        if hide.times {
+            self.shift(key);
+        }
+        let told = self.what_identifies(hide, key.given);
+        self.manifest.warnings.clone_from(&told);
+        Some(told)
+    }
+
+    fn mask_manifest(&mut self, key: &Key, hide: Hide) {
+        let manifest = &mut self.manifest;
+        manifest.anonymous = true;
+        manifest.cluster = String::new();
+        for (file, number) in manifest.files.iter_mut().zip(1..) {
+            file.name = format!("file {number}");
+        }
+        manifest.options.retain(|setting| !["cluster", "columns"].contains(&setting.name.as_str()));
+        manifest.rules.iter_mut().for_each(|rule| rule.examples.clear());
+        manifest.evidence = vec!["what is known of the machine is left out, since it names nodes".to_string()];
+        if !hide.partitions {
+            return;
+        }
+        let mut pools = BTreeMap::new();
+        for (pool, number) in manifest.pools.iter_mut().zip(1..) {
+            pools.insert(pool.name.clone(), format!("pool-{number}"));
+            pool.name = format!("pool-{number}");
+            pool.partitions.iter_mut().for_each(|name| *name = key.mask("partition", name.as_bytes()));
+        }
+        let renamed = |pool: &mut Option<String>| {
+            if let Some(name) = pool {
+                *pool = pools.get(name).cloned();
+            }
+        };
+        for partition in &mut manifest.partitions {
+            partition.name = key.mask("partition", partition.name.as_bytes());
+            renamed(&mut partition.pool);
+        }
+        self.nodes.iter_mut().for_each(|node| renamed(&mut node.pool));
+    }
+
+    fn shift(&mut self, key: &Key) {
+        let Jobs::Imported(imported) = &mut self.jobs else { return };
+        let earliest = imported.jobs.iter().map(earliest).min().unwrap_or(0);
+        let by = key.shift(earliest.min(self.manifest.window.from));
+        let move_stamp = |stamp: &mut u32| {
+            if *stamp > 0 {
+                *stamp = u32::try_from(i64::from(*stamp) + by).unwrap_or(*stamp);
+            }
+        };
+        for job in &mut imported.jobs {
+            for stamp in [&mut job.submit, &mut job.eligible, &mut job.arrive, &mut job.start, &mut job.end] {
+                move_stamp(stamp);
+            }
+        }
+        for loss in &mut self.losses {
+            loss.begin += by;
+            loss.end = loss.end.map(|end| end + by);
+            loss.announced = loss.announced.map(|at| at + by);
+        }
+        let manifest = &mut self.manifest;
+        let window = &mut manifest.window;
+        for moment in [&mut window.from, &mut window.until, &mut window.measure_from, &mut window.measure_until] {
+            *moment += by;
+        }
+        manifest.options.retain(|setting| !["from", "until", "time-zone"].contains(&setting.name.as_str()));
+        manifest.time_zone = "UTC".to_string();
+    }
+
+    /// What could still identify people, or the site.
+    fn what_identifies(&self, hide: Hide, given: bool) -> Vec<String> {
+        let mut told = vec!["names of people, accounts and nodes are keyed numbers".to_string()];
+        let mut sizes: HashMap<(u32, Option<u32>), BTreeSet<String>> = HashMap::new();
+        let (mut partitions, mut accounts): (BTreeMap<String, BTreeSet<String>>, BTreeMap<String, BTreeSet<String>>) =
+            Default::default();
+        for job in self.jobs().filter(|job| !job.user.is_empty()) {
+            let user = || job.user.to_string();
+            sizes.entry((job.units, job.nodes)).or_default().insert(user());
+            partitions.entry(job.partition.to_string()).or_default().insert(user());
+            accounts.entry(job.account.to_string()).or_default().insert(user());
+        }
+        let alone = |of: &BTreeMap<String, BTreeSet<String>>| -> Vec<String> {
+            of.iter().filter(|(name, users)| !name.is_empty() && users.len() == 1).map(|(name, _)| name.clone()).collect()
+        };
+        let unique = sizes.values().filter(|users| users.len() == 1).count();
+        if unique > 0 {
+            told.push(format!("{unique} sizes of jobs are of one user each: a person who knows such a job knows the user"));
+        }
+        let own = alone(&partitions);
+        if !own.is_empty() {
+            told.push(format!("partitions of one user each: {}", own.join(", ")));
+        }
+        let own = alone(&accounts).len();
+        if own > 0 {
+            told.push(format!("{own} accounts have one user each"));
+        }
+        if !hide.partitions {
+            told.push("names of partitions are as they were (--anonymise-partitions hides them)".to_string());
+        }
+        if !hide.times {
+            told.push("times are as they were (--shift-time moves them by a secret number of weeks)".to_string());
+        }
+        told.push("numbers of jobs, constraints, sizes, limits and the kinds of nodes are as they were".to_string());
+        if given {
+            told.push("a person who knows the key can find names again by trying them".to_string());
+        }
+        told
+    }
+}
+
+/// The earliest time of a job.
+fn earliest(job: &Job) -> i64 {
+    let known = [job.submit, job.eligible, job.arrive, job.start].into_iter().filter(|&stamp| stamp > 0);
+    known.min().map_or(i64::MAX, i64::from)
+}
+
+/// Users, groups, accounts, and those who cancelled jobs.
+fn mask_people(imported: &mut Imported, key: &Key) {
+    let table = &mut imported.table;
+    // Jobs are cancelled by numbers of users, which have names elsewhere.
+    let mut by_number: HashMap<u32, Vec<u8>> = HashMap::new();
+    for who in table.who.items().iter().filter(|who| who.user != Symbol(0)) {
+        by_number.entry(who.uid).or_insert_with(|| table.names.bytes(who.user).to_vec());
+    }
+    let names = &mut table.names;
+    for who in table.who.items_mut() {
+        let root = who.uid == ROOT || names.bytes(who.user) == b"root";
+        if !root {
+            who.user = masked(names, who.user, key, "user");
+            who.group = masked(names, who.group, key, "group");
+            who.uid = u32::MAX;
+        }
+        who.account = masked(names, who.account, key, "account");
+    }
+    for note in table.notes.items_mut() {
+        note.canceller = canceller(names, note.canceller, key, &by_number);
+        let reason = names.bytes(note.reason);
+        // Reasons are words of the scheduler; what has anything else in it may be written by people.
+        if !reason.iter().all(|b| b.is_ascii_alphanumeric() || b"_-()".contains(b)) || reason.len() > 48 {
+            note.reason = Symbol(0);
+        }
+    }
+    table.rows.each_mut(|row| {
+        if row.name > 0 {
+            row.name = (key.number("job", &row.name.to_le_bytes()) as u32 & 0x7fff_ffff).max(1);
+        }
+    });
+}
+
+fn canceller(names: &mut Symbols, symbol: Symbol, key: &Key, by_number: &HashMap<u32, Vec<u8>>) -> Symbol {
+    let text = names.text(symbol).into_owned();
+    if text.is_empty() || text == "root" || text == "0" {
+        return symbol;
+    }
+    let name = match text.parse::<u32>() {
+        Ok(number) => by_number.get(&number).cloned().unwrap_or_else(|| text.clone().into_bytes()),
+        Err(_) => text.split('@').next().unwrap_or_default().as_bytes().to_vec(),
+    };
+    names.intern(key.mask("user", &name).as_bytes())
+}
+
+fn masked(names: &mut Symbols, symbol: Symbol, key: &Key, kind: &str) -> Symbol {
+    if symbol == Symbol(0) {
+        return symbol;
+    }
+    let mask = key.mask(kind, names.bytes(symbol));
+    names.intern(mask.as_bytes())
+}
+
+/// Clusters, partitions, qualities of service and reservations.
+fn mask_places(imported: &mut Imported, key: &Key, hide: Hide) {
+    let table = &mut imported.table;
+    let names = &mut table.names;
+    for at in table.at.items_mut() {
+        at.cluster = Symbol(0);
+        at.qos = masked(names, at.qos, key, "qos");
+        at.reservation = masked(names, at.reservation, key, "reservation");
+        if hide.partitions {
+            at.partition = masked(names, at.partition, key, "partition");
+        }
+    }
+}
+
+/// Lists of nodes, each node by itself.
+fn mask_lists(table: &mut Table, key: &Key) {
+    let mut lists = Symbols::default();
+    let mut known: HashMap<String, String> = HashMap::new();
+    let moved: Vec<Symbol> = (table.node_lists.all())
+        .map(|symbol| {
+            let text = table.node_lists.text(symbol);
+            if text.is_empty() {
+                return Symbol(0);
+            }
+            let names = drystone_slurm::conf::expand_hostlist(&text).unwrap_or_else(|_| vec![text.to_string()]);
+            let mut masks: Vec<String> = names
+                .into_iter()
+                .map(|name| known.entry(name).or_insert_with_key(|name| key.mask("node", name.as_bytes())).clone())
+                .collect();
+            masks.sort_unstable();
+            lists.intern(masks.join(",").as_bytes())
+        })
+        .collect();
+    table.rows.each_mut(|row| row.nodes = moved.get(row.nodes.0 as usize).copied().unwrap_or_default());
+    table.node_lists = lists;
+}

@@ -1,0 +1,73 @@
+//! `sacctmgr show event`: nodes that were out, and how much the cluster had.
+
+use super::{Sheet, Times};
+use crate::error::SiteError;
+use crate::text::{Amount, UNKNOWN, tres};
+
+/// An event.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Event {
+    pub(crate) cluster: String,
+    /// Names of nodes; empty for rows about the whole cluster.
+    pub(crate) nodes: String,
+    pub(crate) begin: i64,
+    pub(crate) end: Option<i64>,
+    /// Processors of the whole cluster, of such a row.
+    pub(crate) cpus: Option<u32>,
+}
+
+/// States in which a node takes no job.
+const OUT: &[&str] = &["DOWN", "DRAIN", "FAIL", "MAINT", "POWERED_DOWN", "POWER_DOWN", "ERROR"];
+
+/// Reads them; rows that cannot be used are counted.
+pub(crate) fn read(text: &str, name: &str, times: &Times<'_>) -> Result<(Vec<Event>, u64), SiteError> {
+    let mut events = Vec::new();
+    let mut unused = 0;
+    for (line, get) in Sheet::read(text).rows() {
+        let place = format!("{name}:{line}");
+        let begin = times.moment(get(&["timestart", "start", "starttime"]), &place)?;
+        let end = times.moment(get(&["timeend", "end", "endtime"]), &place)?;
+        let (node, state) = (get(&["nodename"]), get(&["state"]).to_ascii_uppercase());
+        let amount = tres(get(&["tres"]).as_bytes()).unwrap_or(Amount::UNKNOWN);
+        let cpus = (amount.cpus != UNKNOWN).then_some(amount.cpus).or_else(|| get(&["cpu", "cpus", "cpucount"]).parse().ok());
+        let whole = node.is_empty();
+        let out = OUT.iter().any(|word| state.contains(word));
+        let Some(begin) = begin.filter(|&b| end.is_none_or(|end| end > b) && (whole || out)) else {
+            unused += 1;
+            continue;
+        };
+        events.push(Event {
+            cluster: get(&["cluster"]).to_string(),
+            nodes: node.to_string(),
+            begin,
+            end,
+            cpus: cpus.filter(|_| whole),
+        });
+    }
+    Ok((events, unused))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Zone;
+    use crate::text::Form;
+
+    #[test]
+    fn nodes_and_clusters_have_events() {
+        let text = "Cluster|ClusterNodes|NodeName|Start|End|State|Reason|TRES\n\
+                    c|n[1-4]||2026-01-01T00:00:00|Unknown||Cluster Registered TRES|cpu=128,mem=4G,node=4\n\
+                    c||n2|2026-01-02T00:00:00|2026-01-03T00:00:00|DOWN*|Not responding|cpu=32\n\
+                    c||n3|1767398400|0|IDLE+DRAIN|bad disk|\nc||n4|2026-01-02T00:00:00|2026-01-01T00:00:00|DOWN|x|\n\
+                    c||n4|2026-01-02T00:00:00|Unknown|IDLE|x|\n";
+        let zone = Zone::utc();
+        let times = Times { form: &Form::default(), zone: Some(&zone) };
+        let (events, unused) = read(text, "events.psv", &times).expect("a table");
+        assert_eq!((events.len(), unused), (3, 2));
+        assert_eq!((events[0].cpus, events[0].nodes.as_str(), events[0].end), (Some(128), "", None));
+        assert_eq!((events[1].cpus, events[1].nodes.as_str(), events[1].end), (None, "n2", Some(1_767_398_400)));
+        assert_eq!((events[2].begin, events[2].end), (1_767_398_400, None));
+        let unzoned = Times { form: &Form::default(), zone: None };
+        assert!(matches!(read(text, "events.psv", &unzoned), Err(SiteError::NoZone { place, .. }) if place == "events.psv:2"));
+    }
+}

@@ -1,0 +1,121 @@
+//! Capacity over time: nodes that were down, drained or reserved, and jobs that start when they started.
+
+mod events;
+mod reservations;
+mod timeline;
+
+pub(crate) use events::{Event, read as read_events};
+pub(crate) use reservations::{Reservation, of_pbs, read as read_reservations, read_scontrol};
+pub(crate) use timeline::{Closures, Scene, timeline};
+
+use crate::clock::{Local, Zone};
+use crate::error::SiteError;
+use crate::text::{Form, When};
+use serde::{Deserialize, Serialize};
+
+/// Why a part of a pool was out.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// Nodes failed or were drained.
+    Down,
+    /// Nodes were reserved, for maintenance or for others.
+    Reservation,
+    /// A job ran within a reservation of which nothing else is known.
+    ReservedJob,
+    /// The cluster counted fewer processors.
+    Cluster,
+    /// A node that the description lacks was not there yet, or no longer.
+    NewNode,
+}
+
+impl Cause {
+    /// All of them.
+    pub const ALL: &'static [Cause] =
+        &[Cause::Down, Cause::Reservation, Cause::ReservedJob, Cause::Cluster, Cause::NewNode];
+
+    /// Its word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Cause::Down => "down",
+            Cause::Reservation => "reservation",
+            Cause::ReservedJob => "reserved-job",
+            Cause::Cluster => "cluster",
+            Cause::NewNode => "new-node",
+        }
+    }
+}
+
+/// Units of a pool that were out for some time. Times are seconds since 1970.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Loss {
+    /// Which pool.
+    pub pool: u16,
+    /// From when on.
+    pub begin: i64,
+    /// Until when; `None` beyond the records.
+    pub end: Option<i64>,
+    /// How many units.
+    pub units: u32,
+    /// When the scheduler knew; `None`: when it began.
+    pub announced: Option<i64>,
+    /// Why.
+    pub cause: Cause,
+}
+
+/// How far ahead a reservation is known: its creation is not recorded.
+pub(crate) const AHEAD: i64 = 14 * 86_400;
+
+/// The times of tables beside the jobs.
+pub(crate) struct Times<'a> {
+    pub(crate) form: &'a Form,
+    pub(crate) zone: Option<&'a Zone>,
+}
+
+impl Times<'_> {
+    /// A moment; `None` for "not yet" and what is none.
+    ///
+    /// # Errors
+    /// It has no zone, and none was given.
+    pub(crate) fn moment(&self, text: &str, place: &str) -> Result<Option<i64>, SiteError> {
+        match (self.form.read(text.trim().as_bytes()), self.zone) {
+            (Ok(When::Epoch(moment)), _) => Ok(Some(moment)),
+            (Ok(When::Civil(civil)), Some(zone)) => Ok(Some(match zone.local(civil) {
+                Local::Once(at) | Local::Twice(at, _) | Local::Skipped(at) => at,
+            })),
+            (Ok(When::Civil(civil)), None) => {
+                Err(SiteError::NoZone { place: place.to_string(), time: crate::clock::text(civil) })
+            }
+            (Ok(When::Unknown) | Err(_), _) => Ok(None),
+        }
+    }
+}
+
+/// A table with a header line: names in small letters without blanks, and rows with their lines.
+pub(crate) struct Sheet<'a> {
+    names: Vec<String>,
+    rows: Vec<(usize, Vec<&'a str>)>,
+}
+
+impl<'a> Sheet<'a> {
+    pub(crate) fn read(text: &'a str) -> Sheet<'a> {
+        let mut lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
+        let header = lines.next().map_or("", |(line, _)| line);
+        let delimiter = ['|', '\t', ',', ';'].into_iter().find(|d| header.contains(*d)).unwrap_or('|');
+        let plain = |name: &str| name.chars().filter(char::is_ascii_alphanumeric).flat_map(char::to_lowercase).collect();
+        let names = header.split(delimiter).map(plain).collect();
+        Sheet { names, rows: lines.map(|(line, number)| (number, line.split(delimiter).collect())).collect() }
+    }
+
+    /// The rows, each as a function from names of a column to its value; of several names the first that is there.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (usize, impl Fn(&[&str]) -> &'a str + '_)> + '_ {
+        self.rows.iter().map(move |(line, values)| {
+            let get = move |wanted: &[&str]| {
+                let at = wanted.iter().find_map(|name| self.names.iter().position(|known| known == name));
+                at.and_then(|at| values.get(at).copied()).unwrap_or_default().trim()
+            };
+            (*line, get)
+        })
+    }
+}

@@ -1,0 +1,93 @@
+//! Reservations: `sacctmgr show reservation`, `scontrol -o show reservation`, and those of PBS.
+
+use super::{Sheet, Times};
+use crate::error::SiteError;
+use crate::machine::Pairs;
+use crate::readers::pbs;
+use crate::text::{Amount, UNKNOWN, tres};
+
+/// A reservation.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Reservation {
+    pub(crate) name: String,
+    pub(crate) begin: i64,
+    pub(crate) end: i64,
+    /// Names of its nodes; empty where unknown.
+    pub(crate) nodes: String,
+    /// Its processors, where unknown which nodes.
+    pub(crate) cpus: Option<u32>,
+}
+
+/// Reads what `sacctmgr` prints; rows that cannot be used are counted.
+pub(crate) fn read(text: &str, name: &str, times: &Times<'_>) -> Result<(Vec<Reservation>, u64), SiteError> {
+    let mut found = Vec::new();
+    let mut unused = 0;
+    for (line, get) in Sheet::read(text).rows() {
+        let place = format!("{name}:{line}");
+        let begin = times.moment(get(&["timestart", "start", "starttime"]), &place)?;
+        let end = times.moment(get(&["timeend", "end", "endtime"]), &place)?;
+        let amount = tres(get(&["tres"]).as_bytes()).unwrap_or(Amount::UNKNOWN);
+        match (begin, end) {
+            (Some(begin), Some(end)) if end > begin => found.push(Reservation {
+                name: get(&["name"]).to_string(),
+                begin,
+                end,
+                nodes: get(&["nodenames", "nodes", "nodelist"]).to_string(),
+                cpus: (amount.cpus != UNKNOWN).then_some(amount.cpus),
+            }),
+            _ => unused += 1,
+        }
+    }
+    Ok((found, unused))
+}
+
+/// Reads what `scontrol -o` prints.
+pub(crate) fn read_scontrol(text: &str, name: &str, times: &Times<'_>) -> Result<(Vec<Reservation>, u64), SiteError> {
+    let mut found = Vec::new();
+    let mut unused = 0;
+    for (line, number) in text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty()) {
+        let pairs = Pairs::split(line);
+        let place = format!("{name}:{number}");
+        let moment = |key: &str| times.moment(pairs.get(key).unwrap_or_default(), &place);
+        match (moment("StartTime")?, moment("EndTime")?, pairs.get("ReservationName")) {
+            (Some(begin), Some(end), Some(name)) if end > begin => found.push(Reservation {
+                name: name.to_string(),
+                begin,
+                end,
+                nodes: pairs.get("Nodes").unwrap_or_default().to_string(),
+                cpus: pairs.number("CoreCnt").and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0),
+            }),
+            _ => unused += 1,
+        }
+    }
+    Ok((found, unused))
+}
+
+/// Those that PBS's records tell of.
+pub(crate) fn of_pbs(open: &pbs::Open) -> Vec<Reservation> {
+    let one = |(name, known): (&String, &pbs::Reservation)| Reservation {
+        name: name.split('.').next().unwrap_or(name).to_string(),
+        begin: known.start,
+        end: known.end,
+        nodes: known.nodes.clone(),
+        cpus: None,
+    };
+    open.reservations.iter().map(one).filter(|r| r.end > r.begin && !r.nodes.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Form;
+
+    #[test]
+    fn both_commands_are_read() {
+        let times = Times { form: &Form::default(), zone: None };
+        let text = "Cluster|Name|TRES|Start|End|UnusedWall\nc|maint|cpu=64|1767225600|1767312000|0\nc|x|cpu=1|0|0|0\n";
+        let (found, unused) = read(text, "resv.psv", &times).expect("a table");
+        assert_eq!((found.len(), unused, found[0].cpus), (1, 1, Some(64)));
+        let text = "ReservationName=maint StartTime=1767225600 EndTime=1767312000 Duration=1-00:00:00 Nodes=n[1-2] NodeCnt=2 CoreCnt=64 Flags=MAINT\n";
+        let (found, _) = read_scontrol(text, "resv.txt", &times).expect("lines");
+        assert_eq!((found[0].name.as_str(), found[0].nodes.as_str(), found[0].cpus), ("maint", "n[1-2]", Some(64)));
+    }
+}

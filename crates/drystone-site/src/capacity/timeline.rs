@@ -1,0 +1,235 @@
+//! From closures of nodes to units that a pool lacked.
+//!
+//! What a closed node still runs, it does not lack: a drained node runs its jobs to their ends, and a job that a failing node took along
+//! ends there in the records.
+
+use super::{AHEAD, Cause, Loss};
+use crate::jobs::{Job, Marks};
+use crate::machine::{Machine, NodeSets, Pools, Projection, Unit};
+use crate::rows::Table;
+use crate::text::{Amount, UNKNOWN};
+use std::collections::BTreeMap;
+
+/// A time in which a node takes no job.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Span {
+    begin: i64,
+    end: i64,
+    cause: Cause,
+}
+
+/// Closures of nodes.
+#[derive(Default)]
+pub(crate) struct Closures {
+    of: BTreeMap<u32, Vec<Span>>,
+}
+
+/// Later than all.
+const NEVER: i64 = i64::MAX / 4;
+
+impl Closures {
+    /// Closes a node.
+    pub(crate) fn add(&mut self, node: u32, begin: i64, end: Option<i64>, cause: Cause) {
+        let end = end.unwrap_or(NEVER);
+        if end > begin {
+            self.of.entry(node).or_default().push(Span { begin, end, cause });
+        }
+    }
+
+    /// Takes over those of another.
+    pub(crate) fn take(&mut self, other: &Closures) {
+        for (&node, spans) in &other.of {
+            self.of.entry(node).or_default().extend(spans);
+        }
+    }
+
+    /// Makes the closures of each node disjoint, within the records. Where a reservation and a failure meet, the reservation counts: it
+    /// is known beforehand.
+    fn settle(&mut self, from: i64, until: i64) {
+        for spans in self.of.values_mut() {
+            let mut marks: Vec<i64> = spans.iter().flat_map(|s| [s.begin, s.end]).collect();
+            marks.extend([from, until]);
+            marks.sort_unstable();
+            marks.dedup();
+            let mut settled: Vec<Span> = Vec::new();
+            for pair in marks.windows(2) {
+                let (begin, end) = (pair[0], pair[1]);
+                let over = spans.iter().filter(|s| s.begin <= begin && s.end >= end).map(|s| s.cause);
+                let reserved = |cause: &Cause| *cause == Cause::Reservation;
+                let causes: Vec<Cause> = over.collect();
+                let Some(&first) = causes.iter().find(|c| reserved(c)).or(causes.first()) else { continue };
+                match settled.last_mut() {
+                    Some(last) if last.end == begin && last.cause == first => last.end = end,
+                    _ => settled.push(Span { begin, end, cause: first }),
+                }
+            }
+            // What begins before the records is as if it began with them, so that equal ones are one.
+            settled.retain(|s| s.end > from && s.begin < until);
+            settled.iter_mut().for_each(|s| s.begin = s.begin.max(from));
+            *spans = settled;
+        }
+        self.of.retain(|_, spans| !spans.is_empty());
+    }
+}
+
+/// All that a timeline is made of.
+pub(crate) struct Scene<'a> {
+    pub(crate) jobs: &'a [Job],
+    pub(crate) table: &'a Table,
+    pub(crate) amounts: &'a [Amount],
+    pub(crate) sets: &'a NodeSets,
+    pub(crate) machine: &'a Machine,
+    pub(crate) pools: &'a Pools,
+    pub(crate) projections: &'a [Projection],
+    /// The first and the last moment of the records.
+    pub(crate) records: (i64, i64),
+}
+
+/// The units that each pool lacked over time, those of `extra` among them.
+pub(crate) fn timeline(scene: &Scene<'_>, mut closures: Closures, extra: Vec<Loss>) -> Vec<Loss> {
+    closures.settle(scene.records.0, scene.records.1);
+    let uses = uses(scene, &closures);
+    let mut sum: BTreeMap<(u16, i64, i64, Cause), u64> = BTreeMap::new();
+    for (&node, spans) in &closures.of {
+        let Some(pool) = scene.pools.of_node(node) else { continue };
+        let projection = &scene.projections[usize::from(pool)];
+        let has = units(&scene.machine.nodes[node as usize], projection.unit);
+        let here = uses.get(&node).map_or(&[][..], Vec::as_slice);
+        for span in spans {
+            for (begin, end, used) in steps(span, here) {
+                let used = if projection.unit == Unit::Node { u64::from(used > 0) } else { used };
+                let lost = has.saturating_sub(used);
+                if lost > 0 {
+                    *sum.entry((pool, begin, end, span.cause)).or_default() += lost;
+                }
+            }
+        }
+    }
+    let (first, last) = scene.records;
+    let losses = sum.into_iter().map(|((pool, begin, end, cause), units)| Loss {
+        pool,
+        begin: begin.max(first),
+        end: (end < last).then_some(end),
+        units: u32::try_from(units).unwrap_or(u32::MAX),
+        announced: (cause == Cause::Reservation).then_some(begin - AHEAD),
+        cause,
+    });
+    let inside = |loss: &Loss| loss.begin < last && loss.end.is_none_or(|end| end > first);
+    let extra = extra.into_iter().filter(inside).map(|loss| Loss { begin: loss.begin.max(first), ..loss });
+    within(losses.chain(extra).collect(), scene)
+}
+
+fn units(node: &crate::machine::Node, unit: Unit) -> u64 {
+    match unit {
+        Unit::Cpu => u64::from(node.cpus),
+        Unit::Node => 1,
+        Unit::Gpu => u64::from(node.gpus),
+    }
+}
+
+/// A job's time on a node, and how much it has there.
+struct Use {
+    begin: i64,
+    end: i64,
+    units: u64,
+}
+
+/// What closed nodes run while they are closed. Jobs within reservations are what these are for.
+fn uses(scene: &Scene<'_>, closures: &Closures) -> BTreeMap<u32, Vec<Use>> {
+    let mut uses: BTreeMap<u32, Vec<Use>> = BTreeMap::new();
+    if closures.of.is_empty() {
+        return uses;
+    }
+    for job in scene.jobs.iter().filter(|job| job.kind.started() && !job.marks.has(Marks::RESERVED)) {
+        let (begin, end) = (i64::from(job.start), if job.end == 0 { NEVER } else { i64::from(job.end) });
+        let list = scene.table.rows.get(job.row).nodes;
+        let count = scene.sets.len(list);
+        if count == 0 || end <= begin {
+            continue;
+        }
+        let unit = scene.projections[usize::from(job.pool)].unit;
+        let amount = &scene.amounts[job.amount as usize];
+        for node in scene.sets.nodes(list) {
+            let closed = closures.of.get(&node).is_some_and(|spans| spans.iter().any(|s| s.begin < end && begin < s.end));
+            if closed {
+                let units = share(job, amount, unit, count);
+                uses.entry(node).or_default().push(Use { begin, end, units });
+            }
+        }
+    }
+    uses
+}
+
+/// What a job has of each of its nodes.
+fn share(job: &Job, amount: &Amount, unit: Unit, count: u32) -> u64 {
+    let all = match unit {
+        Unit::Cpu => job.units,
+        Unit::Node => return 1,
+        Unit::Gpu if amount.gpus == UNKNOWN => 0,
+        Unit::Gpu => amount.gpus,
+    };
+    u64::from(all).div_ceil(u64::from(count))
+}
+
+/// The pieces of a closure in which as much is used.
+fn steps(span: &Span, uses: &[Use]) -> Vec<(i64, i64, u64)> {
+    let mut marks: Vec<i64> = vec![span.begin, span.end];
+    let near: Vec<&Use> = uses.iter().filter(|u| u.begin < span.end && u.end > span.begin).collect();
+    marks.extend(near.iter().flat_map(|u| [u.begin, u.end]).filter(|t| (span.begin..span.end).contains(t)));
+    marks.sort_unstable();
+    marks.dedup();
+    let mut steps: Vec<(i64, i64, u64)> = Vec::new();
+    for pair in marks.windows(2) {
+        let used = near.iter().filter(|u| u.begin <= pair[0] && u.end >= pair[1]).map(|u| u.units).sum();
+        match steps.last_mut() {
+            Some(last) if last.2 == used => last.1 = pair[1],
+            _ => steps.push((pair[0], pair[1], used)),
+        }
+    }
+    steps
+}
+
+/// Never more than a pool has: of what is too much the later and smaller is cut.
+fn within(mut losses: Vec<Loss>, scene: &Scene<'_>) -> Vec<Loss> {
+    losses.sort_by_key(|l| (l.pool, l.begin, l.end.unwrap_or(NEVER), l.cause));
+    let mut active: Vec<(i64, u32)> = Vec::new();
+    let mut pool = None;
+    for loss in &mut losses {
+        if pool.replace(loss.pool) != Some(loss.pool) {
+            active.clear();
+        }
+        active.retain(|(end, _)| *end > loss.begin);
+        let out: u64 = active.iter().map(|(_, units)| u64::from(*units)).sum();
+        let all = u64::from(scene.projections[usize::from(loss.pool)].units);
+        loss.units = u32::try_from(all.saturating_sub(out)).unwrap_or(u32::MAX).min(loss.units);
+        active.push((loss.end.unwrap_or(NEVER), loss.units));
+    }
+    losses.retain(|loss| loss.units > 0);
+    losses
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closure_is_cut_where_its_use_changes() {
+        let span = Span { begin: 100, end: 200, cause: Cause::Down };
+        let uses = [Use { begin: 50, end: 150, units: 3 }, Use { begin: 90, end: 120, units: 1 }];
+        assert_eq!(steps(&span, &uses), [(100, 120, 4), (120, 150, 3), (150, 200, 0)]);
+        assert_eq!(steps(&span, &[]), [(100, 200, 0)]);
+    }
+
+    #[test]
+    fn closures_of_a_node_become_disjoint() {
+        let mut closures = Closures::default();
+        closures.add(1, 0, Some(100), Cause::Down);
+        closures.add(1, 50, Some(150), Cause::Reservation);
+        closures.add(1, 140, None, Cause::Down);
+        closures.add(1, 5, Some(5), Cause::Down);
+        closures.settle(10, 1_000);
+        let spans: Vec<(i64, i64, Cause)> = closures.of[&1].iter().map(|s| (s.begin, s.end, s.cause)).collect();
+        assert_eq!(spans[..2], [(10, 50, Cause::Down), (50, 150, Cause::Reservation)]);
+        assert_eq!((spans[2].0, spans[2].2), (150, Cause::Down));
+    }
+}

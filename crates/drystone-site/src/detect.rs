@@ -1,0 +1,305 @@
+//! What a file is, from its beginning.
+
+use crate::readers::Carrier;
+use crate::readers::sacct::{FirstLine, Header, Layout, is_column};
+use crate::text::Id;
+
+/// A description of a machine.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Description {
+    SlurmConf,
+    Nodes,
+    Partitions,
+    Config,
+    Sinfo,
+    PbsNodes,
+    PbsNodesJson,
+}
+
+impl Description {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Description::SlurmConf => "slurm.conf",
+            Description::Nodes => "scontrol show nodes",
+            Description::Partitions => "scontrol show partitions",
+            Description::Config => "scontrol show config",
+            Description::Sinfo => "sinfo --json",
+            Description::PbsNodes => "pbsnodes -av",
+            Description::PbsNodesJson => "pbsnodes -av -F json",
+        }
+    }
+}
+
+/// What a file holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum FileKind {
+    /// Jobs.
+    Jobs(Carrier),
+    /// A machine, or a part of its description.
+    Machine(Description),
+    /// `sacctmgr show event`.
+    Events,
+    /// `sacctmgr show reservation`.
+    Reservations,
+    /// `scontrol show reservation`.
+    ScontrolReservations,
+    /// `sacctmgr show qos` or `show assoc`: limits, which are named and not simulated.
+    Limits,
+    /// Something that goes with these and is not read: `gres.conf`.
+    Beside,
+    /// Nothing.
+    Empty,
+    /// Something else: what it looks like, and what to do.
+    Unknown(String, String),
+}
+
+impl FileKind {
+    pub(crate) fn name(&self) -> String {
+        match self {
+            FileKind::Jobs(carrier) => carrier.name().to_string(),
+            FileKind::Machine(description) => description.name().to_string(),
+            FileKind::Events => "sacctmgr show event".to_string(),
+            FileKind::Reservations => "sacctmgr show reservation".to_string(),
+            FileKind::ScontrolReservations => "scontrol show reservation".to_string(),
+            FileKind::Limits => "sacctmgr show qos or assoc".to_string(),
+            FileKind::Beside => "gres.conf".to_string(),
+            FileKind::Empty => "empty".to_string(),
+            FileKind::Unknown(looks, _) => looks.clone(),
+        }
+    }
+
+    /// What the beginning of a file shows. `head` is unpacked.
+    pub(crate) fn of(head: &[u8], layout: &Layout) -> FileKind {
+        let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+        if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
+            return unknown("text in UTF-16", "convert it: iconv -f UTF-16 -t UTF-8");
+        }
+        if head.starts_with(b"PAR1") {
+            return unknown("a table in Parquet", "write it as text with the columns of sacct, parted by |");
+        }
+        if head.get(257..262) == Some(b"ustar") {
+            return unknown("a tar archive", "unpack it and give the folder");
+        }
+        let control = |b: &&u8| **b < b' ' && !matches!(**b, b'\t' | b'\r' | b'\n' | 0x1f | 0x1e);
+        if head.iter().take(4_096).filter(control).count() > 4 {
+            return unknown("no text", "expected what sacct prints, or records of PBS, plain or compressed with gzip or zstd");
+        }
+        let first = head.split(|&b| b == b'\n').map(<[u8]>::trim_ascii_end).find(|line| !line.is_empty());
+        let Some(first) = first else { return FileKind::Empty };
+        match first.trim_ascii_start() {
+            [b'{' | b'[', ..] => json(head),
+            _ => text(head, first, layout),
+        }
+    }
+}
+
+fn unknown(looks: &str, advice: &str) -> FileKind {
+    FileKind::Unknown(looks.to_string(), advice.to_string())
+}
+
+/// Which list a JSON document has first.
+fn json(head: &[u8]) -> FileKind {
+    let text = String::from_utf8_lossy(head);
+    let has = |key: &str| text.contains(&format!("\"{key}\""));
+    match () {
+        () if has("job_state") && (has("job_resources") || has("batch_host")) => unknown(
+            "what squeue --json prints, which has the jobs of this moment only",
+            "at the site: sacct -a -D --json -S … -E … > jobs.json",
+        ),
+        () if has("pbs_version") => FileKind::Machine(Description::PbsNodesJson),
+        () if (has("sinfo") || has("nodes")) && (has("real_memory") || has("cpu_load") || has("sinfo")) && !has("submission") => {
+            FileKind::Machine(Description::Sinfo)
+        }
+        () => FileKind::Jobs(Carrier::Json),
+    }
+}
+
+fn text(head: &[u8], first: &[u8], layout: &Layout) -> FileKind {
+    let line = String::from_utf8_lossy(first);
+    if let Some(kind) = by_key(head, &line) {
+        return kind;
+    }
+    if line.starts_with("\"JOB_") {
+        return FileKind::Jobs(Carrier::Lsf);
+    }
+    if is_pbs(first) {
+        return FileKind::Jobs(Carrier::Pbs);
+    }
+    let names: Vec<String> = line.split(['|', ',', '\t', ';']).map(plain).collect();
+    let has = |wanted: &str| names.iter().any(|name| name == wanted);
+    if !has("jobid") && !has("jobidraw") && names.len() > 2 {
+        if (has("nodename") || has("clusternodes")) && has("state") {
+            return FileKind::Events;
+        }
+        if has("name") && (has("unusedwall") || (has("start") || has("timestart")) && (has("end") || has("timeend"))) {
+            return FileKind::Reservations;
+        }
+        if has("gracetime") || has("grptres") || has("maxjobs") || has("maxjobspu") || has("parentname") {
+            return FileKind::Limits;
+        }
+    }
+    match Header::of_line(first, layout.delimiter.as_deref()) {
+        FirstLine::Header(_) | FirstLine::Padded => return FileKind::Jobs(Carrier::Sacct),
+        FirstLine::Row if layout.columns.is_some() => return FileKind::Jobs(Carrier::Sacct),
+        FirstLine::Row => {}
+    }
+    if is_swf(head) {
+        return FileKind::Jobs(Carrier::Swf);
+    }
+    if is_grid_engine(head) {
+        return FileKind::Jobs(Carrier::GridEngine);
+    }
+    if is_gres_conf(head) {
+        return FileKind::Beside;
+    }
+    if is_slurm_conf(head) {
+        return FileKind::Machine(Description::SlurmConf);
+    }
+    // A row without a header: its reader says what to do.
+    let leading = first.split(|&b| b == b'|').next().unwrap_or_default();
+    if line.matches('|').count() >= 4 && Id::read(leading).is_some() {
+        return FileKind::Jobs(Carrier::Sacct);
+    }
+    if is_pbsnodes(head) {
+        return FileKind::Machine(Description::PbsNodes);
+    }
+    if names.len() > 3 && names.iter().filter(|name| is_column(name)).count() == 0 {
+        return unknown(
+            "a table whose columns are not those of sacct",
+            "name them as sacct does in its first line (JobIDRaw,User,Partition,Submit,Start,End,State,ReqCPUS,Timelimit,…), or say them: \
+             --columns",
+        );
+    }
+    let shown: String = line.chars().take(40).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    unknown(
+        &format!("text that is no accounting (it begins `{shown}`)"),
+        "expected what sacct prints, records of PBS, LSF or Grid Engine, a log in Standard Workload Format, or the description of a machine",
+    )
+}
+
+/// Small letters without blanks and the like, as column names are compared.
+fn plain(name: &str) -> String {
+    name.chars().filter(|c| c.is_ascii_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Files of `Key=value`.
+fn by_key(head: &[u8], line: &str) -> Option<FileKind> {
+    if line.starts_with("Configuration data as of") {
+        return Some(FileKind::Machine(Description::Config));
+    }
+    if line.starts_with("JobId=") {
+        let completed = memchr::memmem::find(head, b" ProcCnt=").is_some();
+        return Some(match completed {
+            true => FileKind::Jobs(Carrier::JobCompletion),
+            false => unknown(
+                "what scontrol show job prints, which has the jobs of the last minutes only",
+                "at the site: sacct -a -X -D -P --noconvert -S … -E … --format=… > jobs.psv",
+            ),
+        });
+    }
+    if line.starts_with("ReservationName=") {
+        return Some(FileKind::ScontrolReservations);
+    }
+    let within = |text: &str| memchr::memmem::find(head, text.as_bytes()).is_some();
+    if line.starts_with("NodeName=") && within("CPUTot=") {
+        return Some(FileKind::Machine(Description::Nodes));
+    }
+    if line.starts_with("PartitionName=") && (within("TotalCPUs=") || within("AllowGroups=") && within("TotalNodes=")) {
+        return Some(FileKind::Machine(Description::Partitions));
+    }
+    None
+}
+
+/// `MM/DD/YYYY HH:MM:SS;T;`.
+fn is_pbs(line: &[u8]) -> bool {
+    let shape: Vec<u8> = line.iter().take(20).map(|&b| if b.is_ascii_digit() { b'0' } else { b }).collect();
+    shape == b"00/00/0000 00:00:00;" && line.get(20).is_some_and(u8::is_ascii_alphabetic)
+}
+
+fn lines(head: &[u8]) -> impl Iterator<Item = std::borrow::Cow<'_, str>> {
+    head.split(|&b| b == b'\n').map(|line| String::from_utf8_lossy(line.trim_ascii()))
+}
+
+/// Comments behind semicolons, or eighteen numbers.
+fn is_swf(head: &[u8]) -> bool {
+    let first = lines(head).find(|line| !line.is_empty() && !line.starts_with(';'));
+    let numbers = first.is_some_and(|line| {
+        line.split_whitespace().count() >= 18 && line.split_whitespace().all(|word| word.parse::<f64>().is_ok())
+    });
+    numbers || (head.starts_with(b";") && memchr::memmem::find(head, b"Version:").is_some())
+}
+
+fn is_grid_engine(head: &[u8]) -> bool {
+    let first = lines(head).find(|line| !line.is_empty() && !line.starts_with('#'));
+    first.is_some_and(|line| {
+        let fields: Vec<&str> = line.split(':').collect();
+        let number = |at: usize| fields.get(at).is_some_and(|f| f.parse::<u64>().is_ok());
+        fields.len() >= 40 && number(5) && number(8) && number(9) && number(10)
+    })
+}
+
+fn is_slurm_conf(head: &[u8]) -> bool {
+    let keys = ["nodename=", "partitionname=", "clustername=", "slurmctldhost", "slurmctldport", "slurmuser=", "controlmachine=", "include "];
+    let own = |line: &str| keys.iter().any(|key| line.starts_with(key));
+    lines(head).any(|line| own(&line.to_ascii_lowercase().replace(" =", "=")))
+}
+
+/// `gres.conf`: GPUs by their files, or their counts by node.
+fn is_gres_conf(head: &[u8]) -> bool {
+    let rows: Vec<String> = lines(head).map(|line| line.to_ascii_lowercase()).filter(|l| !l.is_empty() && !l.starts_with('#')).collect();
+    let gres = |line: &String| {
+        line.starts_with("autodetect=") || line.starts_with("name=") || (line.starts_with("nodename=") && line.contains(" name="))
+    };
+    !rows.is_empty() && rows.iter().all(gres)
+}
+
+/// A name at the margin, attributes below.
+fn is_pbsnodes(head: &[u8]) -> bool {
+    let mut lines = head.split(|&b| b == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let (first, second) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+    let margin = |line: &[u8]| !line.first().is_some_and(u8::is_ascii_whitespace);
+    margin(first) && !margin(second) && second.contains(&b'=') && !first.contains(&b'=')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(head: &str) -> FileKind {
+        FileKind::of(head.as_bytes(), &Layout::default())
+    }
+
+    #[test]
+    fn files_are_known_by_their_beginning() {
+        use FileKind::{Jobs, Machine};
+        for (head, expected) in [
+            ("JobID|User|Submit|Start\n", Jobs(Carrier::Sacct)),
+            ("163485|163485|c|p|q|a\n", Jobs(Carrier::Sacct)),
+            ("{\n \"jobs\": [", Jobs(Carrier::Json)),
+            ("04/16/2025 09:23:33;Q;1.srv;queue=a\n", Jobs(Carrier::Pbs)),
+            ("\"JOB_FINISH\" \"9.11\" 1\n", Jobs(Carrier::Lsf)),
+            ("JobId=1 UserId=a(1) JobState=COMPLETED NodeCnt=1 ProcCnt=2 \n", Jobs(Carrier::JobCompletion)),
+            ("; Version: 2.2\n", Jobs(Carrier::Swf)),
+            ("1 0 10 3600 64 -1 -1 64 7200 -1 1 5 1 -1 0 -1 -1 -1\n", Jobs(Carrier::Swf)),
+            ("Cluster|ClusterNodes|NodeName|Start|End|State|Reason|TRES\n", FileKind::Events),
+            ("Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User\n", FileKind::Events),
+            ("Cluster|Name|TRES|TimeStart|TimeEnd|UnusedWall\n", FileKind::Reservations),
+            ("ReservationName=m StartTime=2026-01-01T00:00:00\n", FileKind::ScontrolReservations),
+            ("Name|Priority|GraceTime|Preempt\n", FileKind::Limits),
+            ("# comment\nClusterName=c\nNodeName=n1 CPUs=4\n", Machine(Description::SlurmConf)),
+            ("NodeName=n1 Arch=x CPUTot=4\n", Machine(Description::Nodes)),
+            ("PartitionName=p AllowGroups=ALL TotalCPUs=4\n", Machine(Description::Partitions)),
+            ("AutoDetect=off\nNodeName=g[001-008] Name=gpu Count=2\n", FileKind::Beside),
+            ("Configuration data as of 2026\n", Machine(Description::Config)),
+            ("n1\n     Mom = n1\n", Machine(Description::PbsNodes)),
+            ("{\"timestamp\":1,\"pbs_version\":\"2022\",\"nodes\":{", Machine(Description::PbsNodesJson)),
+            ("{\"nodes\":[{\"name\":\"n1\",\"real_memory\":1", Machine(Description::Sinfo)),
+            ("\n\n", FileKind::Empty),
+        ] {
+            assert_eq!(of(head), expected, "{head}");
+        }
+        for head in ["hello world\n", "PAR1\u{1}", "a,b,c,d\n1,2,3,4\n", "{\"jobs\":[{\"job_state\":\"R\",\"batch_host\":1"] {
+            assert!(matches!(of(head), FileKind::Unknown(..)), "{head}");
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! What ends an import, said so that a person can mend it.
+
+use std::io;
+
+/// The commands that give everything an import can use, Slurm's.
+pub const ASK: &str = "\
+export TZ=UTC SLURM_TIME_FORMAT=%s SLURM_BITSTR_LEN=0
+sacct -a -X -D -P --noconvert -S 2026-01-01 -E 2026-04-01 --format=JobIDRaw,JobID,Cluster,User,Account,Group,UID,\\
+Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,Suspended,TimelimitRaw,State,ExitCode,Priority,Reason,Flags,Reservation,\\
+Constraints,ReqNodes,NNodes,ReqCPUS,AllocCPUS,ReqMem,ReqTRES,AllocTRES,NodeList > jobs.psv
+sacctmgr -P show event Start=2026-01-01 End=2026-04-01 format=Cluster,ClusterNodes,NodeName,Start,End,State,Reason,TRES > events.psv
+sacctmgr -P show reservation Start=2026-01-01 End=2026-04-01 > resv.psv
+scontrol -o show nodes > nodes.txt
+scontrol -o show partitions > partitions.txt
+scontrol show config > config.txt";
+
+/// Why an import, or reading an imported site, came to nothing.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SiteError {
+    /// A file or folder cannot be read.
+    #[error("{file}: cannot be read: {source}")]
+    Unreadable {
+        /// Which one.
+        file: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// Compressed with something else, or a table of another program.
+    #[error(transparent)]
+    Log(#[from] drystone::log::LogError),
+    /// Local times without a zone.
+    #[error(
+        "{place}: the time {time} has no zone, and sacct prints the local time of the user that runs it; say which (--timezone \
+         Europe/Berlin), or at the site: TZ=UTC SLURM_TIME_FORMAT=%s sacct …"
+    )]
+    NoZone {
+        /// File and line.
+        place: String,
+        /// The time.
+        time: String,
+    },
+    /// Times relative to the day on which they were printed.
+    #[error(
+        "{place}: the time `{time}` is relative to the day on which it was printed, so that its date is lost; at the site: \
+         SLURM_TIME_FORMAT=%s sacct …"
+    )]
+    RelativeTime {
+        /// File and line.
+        place: String,
+        /// The time.
+        time: String,
+    },
+    /// Columns padded for people.
+    #[error(
+        "{place}: the columns are padded with blanks and cut to their width, so that values are lost ({example}); at the site: sacct \
+         --parsable2 …"
+    )]
+    Padded {
+        /// File and line.
+        place: String,
+        /// A value that was cut, or the ruler beneath the header.
+        example: String,
+    },
+    /// A file without the header that says what its columns are.
+    #[error(
+        "{place}: no header line says what the columns are; say it (--columns JobIDRaw,Submit,… or --columns xdmod for Open XDMoD's 26), \
+         or at the site: sacct without --noheader"
+    )]
+    NoHeader {
+        /// File and line.
+        place: String,
+    },
+    /// A column that cannot be without.
+    #[error("{file}: no column says {what}; at the site: sacct --format={columns},…")]
+    NoColumn {
+        /// The file.
+        file: String,
+        /// What is missing.
+        what: &'static str,
+        /// The columns that say it.
+        columns: &'static str,
+    },
+    /// Column names that are none.
+    #[error("--columns: `{name}` is no column; expected names such as JobIDRaw,Submit,Start,End,… or a layout by name: xdmod")]
+    BadColumn {
+        /// The name.
+        name: String,
+    },
+    /// A file that ends in its middle.
+    #[error(
+        "{place}: the file ends in the middle of a record; whatever wrote or copied it was cut off, and what should follow is missing. \
+         Fetch it again, or at the site: {command}; --partial takes what is there"
+    )]
+    CutOff {
+        /// File and line.
+        place: String,
+        /// The command to run again.
+        command: String,
+    },
+    /// JSON that is none.
+    #[error("{place}: this is no JSON: {problem}; at the site: sacct -a -D --json … > jobs.json")]
+    BadJson {
+        /// File, line and column.
+        place: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A file that is nothing an import knows.
+    #[error("{file}: {looks}; {advice}")]
+    Unknown {
+        /// The file.
+        file: String,
+        /// What it looks like.
+        looks: String,
+        /// What to do.
+        advice: String,
+    },
+    /// Files of several kinds of accounting.
+    #[error("these files are accounting of several kinds, which are different machines or say the same twice: {list}; import one kind at a time")]
+    Mixed {
+        /// Each file with its kind.
+        list: String,
+    },
+    /// Files that hold no jobs.
+    #[error("no file holds jobs ({list}). At the site:\n\n{ASK}")]
+    NoJobs {
+        /// Each file with its kind.
+        list: String,
+    },
+    /// No row could be used.
+    #[error("none of {rows} rows became a job ({rules}). {advice}")]
+    NothingLeft {
+        /// How many rows there were.
+        rows: u64,
+        /// Which rules took how many.
+        rules: String,
+        /// What to do.
+        advice: String,
+    },
+    /// Rows of several clusters.
+    #[error("the rows are of several clusters ({clusters}); import one at a time: --cluster NAME")]
+    SeveralClusters {
+        /// Their names and rows.
+        clusters: String,
+    },
+    /// A machine's description that does not fit the jobs.
+    #[error(
+        "{file} describes another machine: {evidence}. Give the configuration of the cluster that ran these jobs: there, scontrol -o \
+         show nodes > nodes.txt; scontrol -o show partitions > partitions.txt. Without --machine the machine is inferred from the jobs"
+    )]
+    OtherMachine {
+        /// The file.
+        file: String,
+        /// What does not fit.
+        evidence: String,
+    },
+    /// A configuration that cannot be read.
+    #[error(transparent)]
+    Conf(#[from] drystone_slurm::conf::ConfError),
+    /// A description of a machine with a mistake.
+    #[error("{place}: {problem}")]
+    Machine {
+        /// File and line.
+        place: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// An option that does not go with what was read.
+    #[error("{0}")]
+    Option(String),
+    /// A folder that is no imported site, or one of another version.
+    #[error("{folder}: {problem}")]
+    NoSite {
+        /// The folder.
+        folder: String,
+        /// What is wrong, and what to do.
+        problem: String,
+    },
+    /// A file of an imported site that is damaged.
+    #[error("{file}: {problem}; import the site again")]
+    Damaged {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A file cannot be written.
+    #[error("{file}: cannot be written: {source}")]
+    Write {
+        /// The file.
+        file: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// Stopped from outside.
+    #[error("interrupted")]
+    Stopped,
+}

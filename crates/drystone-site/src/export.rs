@@ -1,0 +1,416 @@
+//! A site's pool as a log in Standard Workload Format, and what that cannot hold.
+
+use crate::clock;
+use crate::jobs::Kind;
+use crate::machine::Unit;
+use crate::site::{Manifest, Site, SiteJob};
+use crate::text::State;
+use crate::workload::PoolError;
+use drystone::log::swf::{Decimal, Header, Record, Writer};
+use drystone::log::{circumstances, outages};
+use drystone::model::Workload;
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+
+/// Numbers for names, from 1 in the order in which they are met. Users, groups and queues have one number throughout the site; partitions
+/// are counted in each pool by itself, in the order of the description, as Slurm's own policy expects.
+#[derive(Clone, Debug, Default)]
+pub struct Numbering {
+    users: BTreeMap<String, i64>,
+    groups: BTreeMap<String, i64>,
+    queues: BTreeMap<String, i64>,
+    partitions: Vec<BTreeMap<String, i64>>,
+}
+
+fn number(of: &mut BTreeMap<String, i64>, name: &str) {
+    if !name.is_empty() && !of.contains_key(name) {
+        of.insert(name.to_string(), of.len() as i64 + 1);
+    }
+}
+
+/// Without the group of the operating system, the account is one.
+fn group<'a>(job: &'a SiteJob<'_>) -> &'a str {
+    if job.group.is_empty() { &job.account } else { &job.group }
+}
+
+impl Numbering {
+    /// Of the names of a site.
+    #[must_use]
+    pub fn of(site: &Site) -> Numbering {
+        let pools = &site.manifest.pools;
+        let mut numbering = Numbering { partitions: vec![BTreeMap::new(); pools.len()], ..Numbering::default() };
+        for (at, pool) in pools.iter().enumerate() {
+            let mine = |p: &&crate::site::PartitionSummary| p.pool.as_deref() == Some(pool.name.as_str());
+            for partition in site.manifest.partitions.iter().filter(mine) {
+                number(&mut numbering.partitions[at], &partition.name);
+            }
+        }
+        for job in site.jobs() {
+            number(&mut numbering.users, &job.user);
+            number(&mut numbering.groups, group(&job));
+            number(&mut numbering.queues, &job.qos);
+            if let Some(partitions) = numbering.partitions.get_mut(usize::from(job.pool)) {
+                number(partitions, &job.partition);
+            }
+        }
+        numbering
+    }
+
+    /// User, group, queue and partition of a job.
+    fn known(&self, job: &SiteJob<'_>) -> [i64; 4] {
+        let find = |of: Option<&BTreeMap<String, i64>>, name: &str| of.and_then(|of| of.get(name)).copied().unwrap_or(-1);
+        [
+            find(Some(&self.users), &job.user),
+            find(Some(&self.groups), group(job)),
+            find(Some(&self.queues), &job.qos),
+            find(self.partitions.get(usize::from(job.pool)), &job.partition),
+        ]
+    }
+
+    /// How many partitions a pool has.
+    pub(crate) fn partitions(&self, pool: u16) -> usize {
+        self.partitions.get(usize::from(pool)).map_or(0, BTreeMap::len)
+    }
+
+    fn in_order(of: &BTreeMap<String, i64>) -> Vec<(&str, i64)> {
+        let mut all: Vec<(&str, i64)> = of.iter().map(|(name, &number)| (name.as_str(), number)).collect();
+        all.sort_by_key(|(_, number)| *number);
+        all
+    }
+
+    /// The names behind the numbers of a pool's jobs: lines `user,12,alice`, as Slurm's own policy reads them.
+    #[must_use]
+    pub fn names(&self, pool: u16) -> String {
+        let empty = BTreeMap::new();
+        let partitions = self.partitions.get(usize::from(pool)).unwrap_or(&empty);
+        let kinds = [("user", &self.users), ("account", &self.groups), ("qos", &self.queues), ("partition", partitions)];
+        let mut text = "kind,number,name\n".to_string();
+        for (kind, of) in kinds {
+            for (name, number) in Numbering::in_order(of) {
+                text.push_str(&format!("{kind},{number},{name}\n"));
+            }
+        }
+        text
+    }
+}
+
+/// How a log is to be used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Purpose {
+    /// To be written: sizes asked for and granted apart, jobs that never ran without processors.
+    Export,
+    /// To be simulated: one size, and jobs that never ran as those that they would have been.
+    Simulation,
+}
+
+impl Site {
+    /// The origin of times, in seconds since 1970: the first arrival of any job.
+    #[must_use]
+    pub fn origin(&self) -> i64 {
+        self.jobs().next().map_or(self.manifest.window.from, |job| job.arrive)
+    }
+
+    /// The header of a pool as a log.
+    #[must_use]
+    pub fn header(&self, pool: u16, numbering: &Numbering) -> Header {
+        let mut header = Header::new();
+        if let Some(comments) = &self.manifest.swf {
+            return of_comments(comments);
+        }
+        let manifest = &self.manifest;
+        let Some(summary) = manifest.pools.get(usize::from(pool)) else { return header };
+        header.push("Version", "2.2");
+        header.push("Computer", &format!("{}, pool {}", if manifest.cluster.is_empty() { "a cluster" } else { &manifest.cluster }, summary.name));
+        header.push("Conversion", "drystone import");
+        header.push("MaxJobs", &summary.jobs.to_string());
+        header.push("UnixStartTime", &self.origin().to_string());
+        header.push("TimeZoneString", &manifest.time_zone);
+        header.push("StartTime", &clock::text(manifest.window.from));
+        header.push("EndTime", &clock::text(manifest.window.until));
+        if summary.nodes > 0 {
+            header.push("MaxNodes", &summary.nodes.to_string());
+        }
+        header.push("MaxProcs", &summary.units.to_string());
+        names(&mut header, "Queue", &numbering.queues, "qualities of service");
+        if let Some(partitions) = numbering.partitions.get(usize::from(pool)) {
+            names(&mut header, "Partition", partitions, "partitions");
+        }
+        notes(&mut header, manifest, summary.unit, summary.described);
+        header
+    }
+
+    /// A job as a record, with this number.
+    #[must_use]
+    pub fn record(&self, job: &SiteJob<'_>, numbering: &Numbering, serial: i64, purpose: Purpose) -> Record {
+        if let Some(record) = of_text(&job.swf) {
+            return record;
+        }
+        let [user, group, queue, partition] = numbering.known(job);
+        let units = i64::from(job.units);
+        let left = job.end.map(|end| end - job.arrive);
+        let wait = job.wait().or(if job.kind == Kind::Withdrawn { left } else { None });
+        let whole = |value: Option<i64>| value.map_or(Decimal::UNKNOWN, Decimal::from);
+        let run = match (job.kind, purpose) {
+            (Kind::Ran, Purpose::Export) => job.run.map(i64::from),
+            (Kind::Ran, Purpose::Simulation) => job.run.map(|run| i64::from(run).max(self.ran_before(job))),
+            (Kind::Running, Purpose::Export) | (Kind::Waiting, Purpose::Export) => None,
+            (Kind::Withdrawn, Purpose::Export) => Some(0),
+            (Kind::Running, Purpose::Simulation) => Some(self.censored_run(job)),
+            (Kind::Waiting | Kind::Withdrawn, Purpose::Simulation) => job.imputed_run.map(i64::from),
+        };
+        let none = purpose == Purpose::Export && !job.kind.started();
+        let memory = job.memory_kb.filter(|&kb| kb < u64::MAX).map(|kb| (kb / u64::from(job.units.max(1))) as i64);
+        // A limit that nothing says is a guess, which no log should hold.
+        let guessed = purpose == Purpose::Export && job.limit_from == crate::jobs::LimitFrom::Year;
+        Record {
+            number: serial,
+            submit: (job.arrive - self.origin()).into(),
+            wait: whole(wait),
+            run: whole(run),
+            allocated: if none { -1 } else { units },
+            requested: if purpose == Purpose::Export { self.asked(job) } else { units },
+            requested_time: if guessed { Decimal::UNKNOWN } else { i64::from(job.limit).into() },
+            requested_memory: whole(memory),
+            status: status(job),
+            user,
+            group,
+            executable: if job.name > 0 { i64::from(job.name) } else { -1 },
+            queue,
+            partition,
+            line: job.number,
+            ..Record::default()
+        }
+    }
+
+    /// How long a job has run when the window begins, if it runs then: suspended or not, it is there.
+    fn ran_before(&self, job: &SiteJob<'_>) -> i64 {
+        let from = self.manifest.window.from;
+        match (job.start, job.end) {
+            (Some(start), Some(end)) if start < from && from <= end => from - start,
+            _ => 0,
+        }
+    }
+
+    /// How long a job that still runs is taken to run: to its limit, or as long as it has.
+    fn censored_run(&self, job: &SiteJob<'_>) -> i64 {
+        let seen = job.start.map_or(0, |start| self.manifest.window.until - start);
+        seen.max(i64::from(job.limit)).max(1)
+    }
+
+    /// The size that a job asked for, in units.
+    fn asked(&self, job: &SiteJob<'_>) -> i64 {
+        let unit = self.manifest.pools.get(usize::from(job.pool)).map_or(Unit::Cpu, |pool| pool.unit);
+        let asked = match unit {
+            Unit::Cpu => job.asked_cpus,
+            Unit::Node => job.asked_nodes,
+            Unit::Gpu => job.gpus,
+        };
+        asked.filter(|&n| n > 0).map_or(i64::from(job.units), i64::from)
+    }
+
+    /// A pool as a log in Standard Workload Format, written as it is read.
+    #[must_use]
+    pub fn log(self, pool: u16) -> impl Read + Send + 'static {
+        let numbering = Numbering::of(&self);
+        let mut places: Vec<u32> = (0..self.len() as u32).filter(|&at| self.job(at as usize).pool == pool).collect();
+        if self.manifest.swf.is_some() {
+            // In the order of the log that it was.
+            places.sort_by_key(|&at| place_of_text(&self.job(at as usize).swf));
+        }
+        let header = self.header(pool, &numbering);
+        Log { site: self, numbering, header, places, next: 0, writer: Writer::new(Vec::new()), read: 0, over: false }
+    }
+}
+
+/// What a log in Standard Workload Format cannot hold, as tables beside it: `outages.csv` and `circumstances.csv`.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Beside {
+    /// What the machine lacked over time; `None` where it lacked nothing.
+    pub outages: Option<Vec<u8>>,
+    /// What is known of jobs beyond the log; `None` where that is nothing.
+    pub circumstances: Option<Vec<u8>>,
+}
+
+impl Site {
+    /// What the log of a pool cannot hold. Jobs have the numbers that they have there.
+    ///
+    /// # Errors
+    /// Jobs that form no workload.
+    pub fn beside(&self, pool: u16) -> Result<Beside, PoolError> {
+        let wrong = |error: io::Error| PoolError::Table(error.to_string());
+        let found = self.pool_workload(pool)?;
+        let mut serial = 0;
+        let serials: Vec<i64> = (self.jobs())
+            .map(|job| {
+                serial += i64::from(job.pool == pool);
+                serial
+            })
+            .collect();
+        let mut truth = found.workload.truth().to_vec();
+        for (truth, &place) in truth.iter_mut().zip(&found.places) {
+            truth.number = serials[place as usize];
+        }
+        let (machine, jobs) = (found.workload.machine(), found.workload.jobs().to_vec());
+        let mut beside = Beside::default();
+        if let Some(known) = found.workload.circumstances() {
+            let numbered = Workload::new(machine, jobs, truth, found.workload.provenance.clone())?.with(known.clone())?;
+            let mut table = Vec::new();
+            circumstances::write(&numbered, &mut table).map_err(wrong)?;
+            beside.circumstances = Some(table);
+        }
+        if !found.outages.is_empty() {
+            let mut table = Vec::new();
+            outages::write(found.outages.list(), &mut table).map_err(wrong)?;
+            beside.outages = Some(table);
+        }
+        Ok(beside)
+    }
+}
+
+/// Names of numbers, as the standard has them.
+fn names(header: &mut Header, key: &str, of: &BTreeMap<String, i64>, what: &str) {
+    let all = Numbering::in_order(of);
+    if all.is_empty() {
+        return;
+    }
+    header.push(&format!("Max{key}s"), &all.len().to_string());
+    header.push(&format!("{key}s"), &format!("the {what} of the site"));
+    for (name, number) in all {
+        header.push(key, &format!("{number} {name}"));
+    }
+}
+
+/// Every rule, and what the format cannot hold.
+fn notes(header: &mut Header, manifest: &Manifest, unit: Unit, described: bool) {
+    let size = if described { "described" } else { "the most used at once" };
+    header.push("Note", &format!("processors are {}s of the pool; its size is {size}", unit.name()));
+    for rule in &manifest.rules {
+        let meaning = &rule.meaning;
+        header.push("Note", &format!("rule {}: {} rows, {} jobs, {} core-seconds; {meaning}", rule.name, rule.rows, rule.jobs, rule.core_seconds));
+    }
+    header.push(
+        "Note",
+        "not here: submission beside eligibility, suspension, GPUs, memory of shared nodes, names of nodes, constraints, arrays, \
+         reservations, capacity over time, what ran and waited at the beginning, when jobs were withdrawn, priority, reason, canceller",
+    );
+}
+
+/// How a job ended, as the standard counts.
+fn status(job: &SiteJob<'_>) -> i64 {
+    if job.kind == Kind::Withdrawn {
+        return 5;
+    }
+    if matches!(job.kind, Kind::Waiting | Kind::Running) {
+        return -1;
+    }
+    match State::named(&job.state) {
+        Some(State::Completed | State::Completing | State::Resizing) => 1,
+        Some(State::Cancelled | State::Revoked) => 5,
+        Some(State::Failed | State::Timeout | State::OutOfMemory | State::NodeFail | State::BootFail | State::Deadline) => 0,
+        Some(State::Preempted | State::Requeued) => 0,
+        _ => -1,
+    }
+}
+
+fn of_comments(comments: &[crate::site::Comment]) -> Header {
+    let mut log = Vec::new();
+    for comment in comments.iter().filter(|comment| comment.after == 0) {
+        log.extend(comment.line.chars().map(|c| u8::try_from(u32::from(c)).unwrap_or(b'?')));
+        log.push(b'\n');
+    }
+    // The reader of logs makes a header of them.
+    log.extend_from_slice(b"1 0 0 0 1 -1 -1 1 -1 -1 1 -1 -1 -1 -1 -1 -1 -1\n");
+    match drystone::log::swf::Reader::new(log.as_slice(), "site") {
+        Ok(mut reader) => {
+            let _ = reader.read();
+            reader.into_header().0
+        }
+        Err(_) => Header::new(),
+    }
+}
+
+/// `PLACE FIELDS`: the record as it stood.
+fn of_text(text: &str) -> Option<Record> {
+    let (place, fields) = text.split_once(' ')?;
+    let mut reader = drystone::log::swf::Reader::new(fields.as_bytes(), "site").ok()?;
+    let record = reader.read().ok()??;
+    Some(Record { line: place.parse::<u64>().ok()? + 1, ..record })
+}
+
+fn place_of_text(text: &str) -> u64 {
+    text.split_once(' ').and_then(|(place, _)| place.parse().ok()).unwrap_or(u64::MAX)
+}
+
+/// A log that is written while it is read.
+struct Log {
+    site: Site,
+    numbering: Numbering,
+    header: Header,
+    places: Vec<u32>,
+    next: usize,
+    writer: Writer<Vec<u8>>,
+    /// Bytes of the writer's that were read.
+    read: usize,
+    over: bool,
+}
+
+/// Bytes written at once.
+const PIECE: usize = 1 << 16;
+
+impl Log {
+    /// Writes some more.
+    fn write_more(&mut self) -> io::Result<()> {
+        let writer = std::mem::replace(&mut self.writer, Writer::new(Vec::new()));
+        let mut bytes = writer.into_inner();
+        bytes.clear();
+        self.read = 0;
+        if self.next == 0 {
+            for comment in self.header.comments() {
+                bytes.extend_from_slice(&comment.text);
+                bytes.push(b'\n');
+            }
+        }
+        while bytes.len() < PIECE && !self.over {
+            self.between(&mut bytes);
+            let Some(&at) = self.places.get(self.next) else {
+                self.over = true;
+                break;
+            };
+            self.next += 1;
+            let job = self.site.job(at as usize);
+            let record = self.site.record(&job, &self.numbering, self.next as i64, Purpose::Export);
+            let mut writer = Writer::new(std::mem::take(&mut bytes));
+            writer.record(&record)?;
+            bytes = writer.into_inner();
+        }
+        self.writer = Writer::new(bytes);
+        Ok(())
+    }
+
+    /// Comments of the log that stood between records.
+    fn between(&self, bytes: &mut Vec<u8>) {
+        let after = self.next as u64;
+        for comment in self.site.manifest.swf.iter().flatten().filter(|c| c.after == after && after > 0) {
+            bytes.extend(comment.line.chars().map(|c| u8::try_from(u32::from(c)).unwrap_or(b'?')));
+            bytes.push(b'\n');
+        }
+    }
+}
+
+impl Read for Log {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let writer = std::mem::replace(&mut self.writer, Writer::new(Vec::new()));
+            let bytes = writer.into_inner();
+            let left = bytes.get(self.read..).unwrap_or_default();
+            let more = left.len().min(buffer.len());
+            buffer[..more].copy_from_slice(&left[..more]);
+            self.read += more;
+            self.writer = Writer::new(bytes);
+            if more > 0 || buffer.is_empty() || self.over {
+                return Ok(more);
+            }
+            self.write_more()?;
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! What a replay has to beat: no model at all, and models of no site.
+
+use super::case::{Case, Recorded};
+use super::errors::Starts;
+use std::collections::BTreeMap;
+
+/// Nothing waits.
+pub(super) fn nothing_waits(case: &Case) -> Starts {
+    Starts::of_waits(case.jobs.iter().map(|_| Some(0)).collect())
+}
+
+/// Every job waits as long as the median of its class did in the block of time before: a week or, of less than six weeks, a day. Classes
+/// are of size and limit, which are known when a job arrives. Before anything is known, nothing waits.
+pub(super) fn class_medians(case: &Case) -> Starts {
+    let mut blocks: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
+    for (at, job) in case.jobs.iter().enumerate() {
+        blocks.entry(case.block_of(job)).or_default().push(at);
+    }
+    let mut waits: Vec<Option<i64>> = vec![Some(0); case.jobs.len()];
+    let mut known: BTreeMap<(usize, usize), i64> = BTreeMap::new();
+    let mut of_all = 0;
+    for jobs in blocks.values() {
+        let mut seen: BTreeMap<(usize, usize), Vec<i64>> = BTreeMap::new();
+        let mut all = Vec::new();
+        for &at in jobs {
+            let job = &case.jobs[at];
+            let class = (size_class(job.units), length_class(job.limit));
+            waits[at] = Some(known.get(&class).copied().unwrap_or(of_all));
+            if let Some(wait) = job.wait().filter(|_| job.simulated) {
+                seen.entry(class).or_default().push(wait);
+                all.push(wait);
+            }
+        }
+        known.extend(seen.into_iter().filter_map(|(class, mut waits)| Some((class, median(&mut waits)?))));
+        of_all = median(&mut all).unwrap_or(of_all);
+    }
+    Starts::of_waits(waits)
+}
+
+fn median(values: &mut [i64]) -> Option<i64> {
+    let middle = values.len().checked_sub(1)? / 2;
+    Some(*values.select_nth_unstable(middle).1)
+}
+
+/// Classes of sizes, by their upper ends.
+pub(super) const SIZES: &[(u32, &str)] = &[(1, "1"), (8, "2-8"), (64, "9-64"), (512, "65-512"), (u32::MAX, "over 512")];
+
+/// Classes of lengths of time, by their upper ends.
+pub(super) const LENGTHS: &[(i64, &str)] =
+    &[(600, "up to 10 min"), (3_600, "up to 1 h"), (28_800, "up to 8 h"), (86_400, "up to 1 d"), (i64::MAX, "over 1 d")];
+
+/// The class of a size.
+pub(super) fn size_class(units: u32) -> usize {
+    SIZES.iter().position(|(most, _)| units <= *most).unwrap_or(0)
+}
+
+/// The class of a length of time.
+pub(super) fn length_class(seconds: i64) -> usize {
+    LENGTHS.iter().position(|(most, _)| seconds <= *most).unwrap_or(0)
+}
+
+/// The classes of a job by its size and by how long it held its processors.
+pub(super) fn classes(job: &Recorded) -> (usize, usize) {
+    (size_class(job.units), length_class(job.holds))
+}

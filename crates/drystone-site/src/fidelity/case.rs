@@ -1,0 +1,125 @@
+//! What a replay is held against: the jobs of a pool as they were recorded.
+
+use crate::clock;
+use crate::jobs::{Kind, Marks};
+use crate::site::Site;
+
+/// A job as it was recorded. Times are seconds since 1970.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Recorded {
+    pub(super) arrive: i64,
+    /// When it started; `None` if it never did.
+    pub(super) start: Option<i64>,
+    /// When it left its processors or, without a start, the queue.
+    pub(super) end: Option<i64>,
+    /// Seconds that it holds its processors, known or imputed.
+    pub(super) holds: i64,
+    pub(super) limit: i64,
+    pub(super) units: u32,
+    /// Whether its wait is compared.
+    pub(super) counts: bool,
+    /// Whether its wait is one that a model can explain.
+    pub(super) modelled: bool,
+    /// Whether a policy starts it: not within a reservation.
+    pub(super) simulated: bool,
+    /// Whether backfill started it, where the record says what did.
+    pub(super) backfilled: Option<bool>,
+}
+
+impl Recorded {
+    /// The recorded wait.
+    pub(super) fn wait(&self) -> Option<i64> {
+        self.start.map(|start| start - self.arrive)
+    }
+}
+
+/// A pool's jobs, in the order of the site.
+pub(super) struct Case {
+    pub(super) name: String,
+    pub(super) pool: u16,
+    pub(super) units: u32,
+    pub(super) jobs: Vec<Recorded>,
+    /// For each job of the site its place here.
+    pub(super) places: Vec<u32>,
+    /// From where to where waits are compared.
+    pub(super) from: i64,
+    pub(super) until: i64,
+}
+
+/// No place.
+pub(super) const ELSEWHERE: u32 = u32::MAX;
+
+impl Case {
+    /// The jobs of a pool. Waits are compared of those that arrive within the part of the window that is measured, started within it, and
+    /// are no guess.
+    pub(super) fn of(site: &Site, pool: u16, span: (i64, i64)) -> Case {
+        let summary = &site.manifest.pools[usize::from(pool)];
+        let window = &site.manifest.window;
+        let (from, until) = span;
+        let mut places = vec![ELSEWHERE; site.len()];
+        let mut jobs = Vec::new();
+        for (at, job) in site.jobs().enumerate() {
+            if job.pool != pool {
+                continue;
+            }
+            places[at] = jobs.len() as u32;
+            let started = job.kind.started();
+            let simulated = Site::is_simulated(&job);
+            let fresh = job.start.is_some_and(|start| start >= window.from);
+            let holds = job.occupied().unwrap_or_else(|| match (job.start, job.kind) {
+                (Some(start), Kind::Running) => (window.until - start).max(i64::from(job.limit)),
+                _ => job.imputed_run.map_or(0, i64::from),
+            });
+            jobs.push(Recorded {
+                arrive: job.arrive,
+                start: job.start.filter(|_| started),
+                end: job.end,
+                holds,
+                limit: i64::from(job.limit),
+                units: job.units,
+                counts: started && simulated && fresh && (from..=until).contains(&job.arrive),
+                modelled: !job.marks.has(Marks::CAUSE),
+                simulated,
+                backfilled: backfilled(job.flags),
+            });
+        }
+        Case { name: summary.name.clone(), pool, units: summary.units, jobs, places, from, until }
+    }
+
+    /// The part of the site's window that is measured, `warm_up` seconds of it left out at the beginning if that is given.
+    pub(super) fn span(site: &Site, warm_up: Option<i64>) -> (i64, i64) {
+        let window = &site.manifest.window;
+        let from = warm_up.map_or(window.measure_from, |warm| window.from + warm);
+        (from, window.measure_until.max(from))
+    }
+
+    /// Jobs whose waits are compared.
+    pub(super) fn counted(&self) -> impl Iterator<Item = (usize, &Recorded)> {
+        self.jobs.iter().enumerate().filter(|(_, job)| job.counts)
+    }
+
+    /// Lengths of blocks of time: weeks or, of less than six, days.
+    pub(super) fn block(&self) -> i64 {
+        const DAY: i64 = 86_400;
+        if self.until - self.from >= 6 * 7 * DAY { 7 * DAY } else { DAY }
+    }
+
+    /// The block of a job.
+    pub(super) fn block_of(&self, job: &Recorded) -> i64 {
+        (job.arrive - self.from).div_euclid(self.block())
+    }
+
+    /// A moment for people.
+    pub(super) fn when(moment: i64) -> String {
+        clock::text(moment)
+    }
+}
+
+fn backfilled(flags: crate::text::Flags) -> Option<bool> {
+    use crate::text::Flags;
+    match () {
+        () if flags.has(Flags::BACKFILL) => Some(true),
+        () if flags.has(Flags::MAIN) || flags.has(Flags::SUBMIT) => Some(false),
+        () => None,
+    }
+}

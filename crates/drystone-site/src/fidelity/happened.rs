@@ -1,0 +1,214 @@
+//! The data against the machine, without any policy: recorded starts, replayed as they happened.
+
+use super::case::Case;
+use crate::capacity::Cause;
+use crate::jobs::Kind;
+use crate::site::Site;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Whether what was recorded fits on the machine.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct AsHappened {
+    /// Share of the time in which jobs held more than there was: the machine or the sizes are wrong.
+    pub over_capacity: f64,
+    /// Most units held beyond what there was.
+    pub most_over: u64,
+    /// Share of the time of nodes in which jobs had more processors of a node than it has, of nodes whose jobs name them.
+    pub nodes_twice: Option<f64>,
+    /// Share of the pool's time in use, of what was up.
+    pub utilisation: f64,
+    /// Units times seconds that were idle while a job waited that fitted into them, in percent of all.
+    pub idle_while_queued: f64,
+}
+
+/// Something that changes what is held, what there is, or what waits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Change {
+    /// Units more or less that there are.
+    Capacity(i64),
+    /// Units less held.
+    End(i64),
+    /// Units more held.
+    Start(i64),
+    /// A job of so many units waits.
+    Arrive(u32),
+    /// It no longer does.
+    Leave(u32),
+}
+
+/// Replays the recorded starts.
+pub(super) fn as_happened(site: &Site, case: &Case) -> AsHappened {
+    let window = &site.manifest.window;
+    let mut changes: Vec<(i64, Change)> = Vec::new();
+    for job in &case.jobs {
+        let units = i64::from(job.units);
+        if let Some(start) = job.start {
+            let end = start.saturating_add(job.holds);
+            if end > start {
+                changes.push((start, Change::Start(units)));
+                changes.push((end, Change::End(-units)));
+            }
+        }
+        let leaves = job.start.or(job.end).unwrap_or(i64::MAX);
+        if leaves > job.arrive {
+            changes.push((job.arrive, Change::Arrive(job.units)));
+            changes.push((leaves, Change::Leave(job.units)));
+        }
+    }
+    // What reservations keep from others, jobs within them use.
+    let lost = |cause: Cause| !matches!(cause, Cause::Reservation | Cause::ReservedJob);
+    for loss in site.losses.iter().filter(|loss| loss.pool == case.pool && lost(loss.cause)) {
+        changes.push((loss.begin, Change::Capacity(-i64::from(loss.units))));
+        changes.push((loss.end.unwrap_or(i64::MAX), Change::Capacity(i64::from(loss.units))));
+    }
+    changes.sort_unstable();
+    let mut sums = Sums { capacity: i64::from(case.units), ..Sums::default() };
+    let mut last = window.from;
+    for (at, change) in changes {
+        let now = at.clamp(window.from, window.until);
+        sums.pass((now - last).max(0));
+        last = last.max(now);
+        sums.take(change);
+    }
+    sums.pass((window.until - last).max(0));
+    AsHappened { nodes_twice: nodes_twice(site, case.pool), ..sums.finish() }
+}
+
+#[derive(Default)]
+struct Sums {
+    capacity: i64,
+    held: i64,
+    /// Sizes of jobs that wait, with how many have each.
+    waiting: BTreeMap<u32, u64>,
+    time: f64,
+    over: f64,
+    most_over: i64,
+    used: f64,
+    up: f64,
+    idle: f64,
+}
+
+impl Sums {
+    fn pass(&mut self, seconds: i64) {
+        if seconds == 0 {
+            return;
+        }
+        let seconds = seconds as f64;
+        let free = self.capacity - self.held;
+        self.time += seconds;
+        self.used += seconds * self.held as f64;
+        self.up += seconds * self.capacity.max(0) as f64;
+        if free < 0 {
+            self.over += seconds;
+            self.most_over = self.most_over.max(-free);
+        }
+        if self.waiting.keys().next().is_some_and(|&smallest| i64::from(smallest) <= free) {
+            self.idle += seconds * free as f64;
+        }
+    }
+
+    fn take(&mut self, change: Change) {
+        match change {
+            Change::Capacity(by) => self.capacity += by,
+            Change::Start(by) | Change::End(by) => self.held += by,
+            Change::Arrive(units) => *self.waiting.entry(units).or_default() += 1,
+            Change::Leave(units) => {
+                if let Some(count) = self.waiting.get_mut(&units) {
+                    *count -= 1;
+                    if *count == 0 {
+                        self.waiting.remove(&units);
+                    }
+                }
+            }
+        }
+    }
+
+    fn finish(&self) -> AsHappened {
+        let share = |part: f64, all: f64| if all > 0.0 { part / all } else { 0.0 };
+        AsHappened {
+            over_capacity: share(self.over, self.time),
+            most_over: self.most_over.unsigned_abs(),
+            nodes_twice: None,
+            utilisation: share(self.used, self.up),
+            idle_while_queued: share(self.idle, self.up) * 100.0,
+        }
+    }
+}
+
+/// Share of the time of nodes that are booked beyond their processors; `None` where no job names its nodes or no node is described.
+fn nodes_twice(site: &Site, pool: u16) -> Option<f64> {
+    let name = site.manifest.pools[usize::from(pool)].name.as_str();
+    let cpus: BTreeMap<&str, u32> = site
+        .nodes
+        .iter()
+        .filter(|node| node.described && node.pool.as_deref() == Some(name))
+        .map(|node| (node.name.as_str(), node.cpus))
+        .collect();
+    if cpus.is_empty() {
+        return None;
+    }
+    let mut moves: BTreeMap<&str, Vec<(i64, i64)>> = BTreeMap::new();
+    let mut lists: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for job in site.jobs().filter(|job| job.pool == pool && job.kind == Kind::Ran && !job.node_list.is_empty()) {
+        let (Some(start), Some(end), Some(held)) = (job.start, job.end, job.cpus) else { continue };
+        let names = lists
+            .entry(job.node_list.to_string())
+            .or_insert_with_key(|list| drystone_slurm::conf::expand_hostlist(list).unwrap_or_default());
+        // Of processors that do not divide evenly, no node is sure to have the larger part.
+        let share = i64::from(held) / names.len().max(1) as i64;
+        for name in names.iter() {
+            if let Some((&known, _)) = cpus.get_key_value(name.as_str()) {
+                moves.entry(known).or_default().extend([(start, share), (end, -share)]);
+            }
+        }
+    }
+    if moves.is_empty() {
+        return None;
+    }
+    let window = &site.manifest.window;
+    let all = (window.until - window.from).max(1) as f64 * cpus.len() as f64;
+    let over: f64 = moves.iter().map(|(name, moves)| over_time(moves, i64::from(cpus[name]))).sum();
+    Some(over / all)
+}
+
+/// Seconds in which a node is booked beyond what it has.
+fn over_time(moves: &[(i64, i64)], has: i64) -> f64 {
+    let mut moves = moves.to_vec();
+    moves.sort_unstable();
+    let (mut held, mut last, mut over) = (0, 0, 0.0);
+    for (at, by) in moves {
+        if held > has {
+            over += (at - last) as f64;
+        }
+        held += by;
+        last = at;
+    }
+    over
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_booked_twice_is_found() {
+        assert_eq!(over_time(&[(0, 4), (10, -4), (5, 4), (20, -4)], 4), 5.0);
+        assert_eq!(over_time(&[(0, 4), (10, -4), (10, 4), (20, -4)], 4), 0.0);
+    }
+
+    #[test]
+    fn what_fits_and_waits_is_seen() {
+        let mut sums = Sums { capacity: 10, ..Sums::default() };
+        sums.take(Change::Start(6));
+        sums.take(Change::Arrive(5));
+        sums.pass(10);
+        sums.take(Change::Arrive(4));
+        sums.pass(10);
+        sums.take(Change::Start(5));
+        sums.pass(10);
+        let found = sums.finish();
+        assert_eq!((found.over_capacity, found.most_over), (1.0 / 3.0, 1));
+        assert_eq!(found.idle_while_queued, 4.0 * 10.0 / 300.0 * 100.0);
+    }
+}

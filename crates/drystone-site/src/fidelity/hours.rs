@@ -1,0 +1,140 @@
+//! Use of the machine and length of the queue, hour by hour.
+
+use super::case::Case;
+use super::errors::Starts;
+use super::stats::{correlation, errors};
+use serde::{Deserialize, Serialize};
+
+/// An hour.
+const HOUR: i64 = 3_600;
+
+/// What happens in each hour of the part that is measured.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Hours {
+    /// Share of the pool in use.
+    pub utilisation: Vec<f64>,
+    /// Jobs that wait, on average.
+    pub queue_jobs: Vec<f64>,
+    /// Units times seconds that waiting jobs will take, on average.
+    pub queue_work: Vec<f64>,
+}
+
+/// How far a series is from the recorded one.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct SeriesError {
+    /// Mean of the recorded series.
+    pub recorded_mean: Option<f64>,
+    /// Mean of replayed less recorded.
+    pub mean_error: Option<f64>,
+    /// Root of the mean square of that.
+    pub rmse: Option<f64>,
+    /// Pearson's correlation.
+    pub correlation: Option<f64>,
+}
+
+/// All three.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct HourErrors {
+    /// Of the share in use.
+    pub utilisation: SeriesError,
+    /// Of the jobs that wait.
+    pub queue_jobs: SeriesError,
+    /// Of the work that waits.
+    pub queue_work: SeriesError,
+}
+
+/// Sums over hours of something that lasts.
+struct Sum {
+    from: i64,
+    hours: Vec<f64>,
+}
+
+impl Sum {
+    fn new(case: &Case) -> Sum {
+        let count = ((case.until - case.from) / HOUR).max(0);
+        Sum { from: case.from, hours: vec![0.0; usize::try_from(count).unwrap_or(0)] }
+    }
+
+    /// Adds `amount` from `begin` to `end`.
+    fn add(&mut self, begin: i64, end: i64, amount: f64) {
+        let last = self.from + self.hours.len() as i64 * HOUR;
+        let (begin, end) = (begin.max(self.from), end.min(last));
+        if begin >= end {
+            return;
+        }
+        let first = ((begin - self.from) / HOUR) as usize;
+        let until = ((end - 1 - self.from) / HOUR) as usize;
+        for hour in first..=until {
+            let start = self.from + hour as i64 * HOUR;
+            let part = end.min(start + HOUR) - begin.max(start);
+            self.hours[hour] += amount * part as f64 / HOUR as f64;
+        }
+    }
+}
+
+impl Hours {
+    /// Of a replay, or of what was recorded. Jobs within reservations are where they were; those that never ran leave when they did,
+    /// unless a replay starts them first.
+    pub(super) fn of(case: &Case, starts: &Starts) -> Hours {
+        let (mut used, mut jobs, mut work) = (Sum::new(case), Sum::new(case), Sum::new(case));
+        for (at, job) in case.jobs.iter().enumerate() {
+            let replayed = starts.wait[at].map(|wait| job.arrive + wait);
+            let start = if job.simulated { replayed } else { job.start };
+            let units = f64::from(job.units);
+            let leaves = start.or(job.end.filter(|_| job.start.is_none())).unwrap_or(i64::MAX / 2);
+            if let Some(start) = start {
+                used.add(start, start.saturating_add(job.holds), units);
+            }
+            jobs.add(job.arrive, leaves, 1.0);
+            work.add(job.arrive, leaves, units * job.holds as f64);
+        }
+        let all = f64::from(case.units.max(1));
+        Hours {
+            utilisation: used.hours.into_iter().map(|u| u / all).collect(),
+            queue_jobs: jobs.hours,
+            queue_work: work.hours,
+        }
+    }
+
+    /// How far it is from what was recorded.
+    pub(super) fn errors(&self, recorded: &Hours) -> HourErrors {
+        let one = |ours: &[f64], theirs: &[f64]| {
+            let both = errors(ours, theirs);
+            let n = theirs.len().max(1) as f64;
+            SeriesError {
+                recorded_mean: (!theirs.is_empty()).then(|| theirs.iter().sum::<f64>() / n),
+                mean_error: both.map(|b| b.0),
+                rmse: both.map(|b| b.1),
+                correlation: correlation(ours, theirs),
+            }
+        };
+        HourErrors {
+            utilisation: one(&self.utilisation, &recorded.utilisation),
+            queue_jobs: one(&self.queue_jobs, &recorded.queue_jobs),
+            queue_work: one(&self.queue_work, &recorded.queue_work),
+        }
+    }
+
+    /// The week, by its first hour, in which the queue is furthest from what was recorded.
+    pub(super) fn worst_week(&self, recorded: &Hours) -> Option<usize> {
+        const WEEK: usize = 7 * 24;
+        let squares: Vec<f64> =
+            self.queue_work.iter().zip(&recorded.queue_work).map(|(a, b)| (a - b) * (a - b)).collect();
+        let sums = squares.chunks(WEEK).map(|week| week.iter().sum::<f64>());
+        sums.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(week, _)| week * WEEK)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lasts_is_shared_out_by_the_hour() {
+        let mut sum = Sum { from: 1_000, hours: vec![0.0; 3] };
+        sum.add(0, 1_000 + 1_800, 2.0);
+        sum.add(1_000 + 3_600, i64::MAX / 2, 1.0);
+        sum.add(5, 9, 7.0);
+        assert_eq!(sum.hours, [1.0, 1.0, 1.0]);
+    }
+}

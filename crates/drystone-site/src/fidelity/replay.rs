@@ -1,0 +1,143 @@
+//! A pool simulated under a policy: when each of its jobs started.
+
+use super::case::{Case, ELSEWHERE};
+use super::errors::Starts;
+use crate::error::SiteError;
+use crate::site::Site;
+use crate::workload::PoolWorkload;
+use drystone::engine::Observer;
+use drystone::experiment::{Experiment, ExperimentError};
+use drystone::metrics::Selection;
+use drystone::model::{Adopted, Ended, JobId, Time};
+use drystone::policy::{PolicySpec, Why};
+use rand::RngExt as _;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use std::sync::atomic::AtomicBool;
+
+/// Why a replay came to nothing.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// The site.
+    #[error(transparent)]
+    Site(#[from] SiteError),
+    /// The pool is no workload.
+    #[error(transparent)]
+    Pool(#[from] crate::workload::PoolError),
+    /// The policy.
+    #[error("policy {policy}: {source}")]
+    Experiment {
+        /// Its text.
+        policy: String,
+        /// What went wrong.
+        source: ExperimentError,
+    },
+    /// The policy cannot be read for a pool.
+    #[error("policy {policy}: {source}")]
+    Policy {
+        /// Its text.
+        policy: String,
+        /// What went wrong.
+        source: drystone::policy::SpecError,
+    },
+    /// Told to stop.
+    #[error("interrupted")]
+    Stopped,
+    /// Nothing can be compared.
+    #[error("{0}")]
+    Nothing(String),
+}
+
+/// Watches when jobs start.
+#[derive(Default)]
+struct Watch {
+    start: Vec<Option<Time>>,
+    backfilled: Vec<bool>,
+}
+
+impl Watch {
+    fn put(&mut self, id: JobId, at: Time, backfilled: bool) {
+        let place = id.index();
+        if self.start.len() <= place {
+            self.start.resize(place + 1, None);
+            self.backfilled.resize(place + 1, false);
+        }
+        if self.start[place].is_none() {
+            self.start[place] = Some(at);
+            self.backfilled[place] = backfilled;
+        }
+    }
+}
+
+impl Observer for Watch {
+    const NOTES: bool = false;
+    const ENDS: bool = false;
+
+    fn started(&mut self, now: Time, id: JobId, why: Why) {
+        self.put(id, now, why == Why::Backfilled);
+    }
+
+    fn adopted(&mut self, _: Time, id: JobId, adopted: &Adopted) {
+        if let Adopted::Running { since, .. } = adopted {
+            self.put(id, *since, false);
+        }
+    }
+
+    fn ended(&mut self, ended: &Ended<'_>) {
+        self.put(ended.id, ended.outcome.start, false);
+    }
+}
+
+/// What all replays of a site have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Bench<'a> {
+    pub(super) site: &'a Site,
+    pub(super) stop: Option<&'a AtomicBool>,
+    pub(super) told: &'a (dyn Fn(u64) + Sync),
+}
+
+impl Bench<'_> {
+    /// Simulates the pool of a case. `jitter` moves arrivals by up to so many seconds, drawn by the seed.
+    pub(super) fn replay(&self, case: &Case, spec: &PolicySpec, jitter: Option<(i64, u64)>) -> Result<Starts, ReplayError> {
+        let pool = match jitter {
+            None => self.site.pool_workload(case.pool)?,
+            Some((most, seed)) => {
+                let mut random = ChaCha8Rng::seed_from_u64(seed);
+                self.site.pool_workload_later(case.pool, |_| random.random_range(-most..=most))?
+            }
+        };
+        let watch = self.simulate(&pool, spec)?;
+        let mut starts = Starts { wait: vec![None; case.jobs.len()], backfilled: vec![false; case.jobs.len()] };
+        for (at, &place) in pool.places.iter().enumerate() {
+            let here = case.places[place as usize];
+            if here == ELSEWHERE {
+                continue;
+            }
+            let submit = pool.workload.job(JobId(at as u32)).submit;
+            if let Some(Some(start)) = watch.start.get(at) {
+                starts.wait[here as usize] = Some((*start - submit).0);
+                starts.backfilled[here as usize] = watch.backfilled[at];
+            }
+        }
+        Ok(starts)
+    }
+
+    fn simulate(&self, pool: &PoolWorkload, given: &PolicySpec) -> Result<Watch, ReplayError> {
+        let mut watch = Watch::default();
+        let spec = self.site.policy(pool.pool, given);
+        let spec = &spec.map_err(|source| ReplayError::Policy { policy: given.to_string(), source })?;
+        let mut experiment = Experiment::new(spec, &pool.workload)
+            .losing(Some(&pool.outages))
+            .finding(&[], Selection::All)
+            .telling(self.told);
+        if let Some(stop) = self.stop {
+            experiment = experiment.until(stop);
+        }
+        let measured = experiment.run(&mut watch);
+        match measured.map_err(|source| ReplayError::Experiment { policy: spec.to_string(), source })? {
+            Some(_) => Ok(watch),
+            None => Err(ReplayError::Stopped),
+        }
+    }
+}

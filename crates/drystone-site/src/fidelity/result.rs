@@ -1,0 +1,458 @@
+//! The result, as data and in words.
+
+use super::case::Case;
+use super::errors::Errors;
+use super::hours::{HourErrors, Hours};
+use super::intervals::Intervals;
+use super::stats::{quantile, sorted};
+use super::{AsHappened, Settings};
+use crate::jobs::Kind;
+use crate::site::Site;
+use serde::{Deserialize, Serialize};
+
+/// The version of the result.
+const SCHEMA: &str = "drystone/fidelity/1";
+
+/// How faithful a simulation of a site is.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Fidelity {
+    /// The version of this result.
+    pub schema: String,
+    /// The site.
+    pub site: String,
+    /// The policy that stands for the site's own.
+    pub policy: String,
+    /// From when on waits are compared, in seconds since 1970.
+    pub from: i64,
+    /// Until when.
+    pub until: i64,
+    /// Rows of accounting, jobs, and what became of them.
+    pub coverage: Coverage,
+    /// Each pool by itself.
+    pub pools: Vec<PoolFidelity>,
+    /// All pools together, where there are several.
+    pub total: Option<Errors>,
+    /// What it comes to, in sentences.
+    pub verdict: Vec<String>,
+    /// What is not modelled.
+    pub not_modelled: Vec<String>,
+}
+
+/// How much of the accounting is compared.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Coverage {
+    /// Rows of jobs.
+    pub rows: u64,
+    /// Rows that could not be used.
+    pub bad_rows: u64,
+    /// Jobs.
+    pub jobs: u64,
+    /// Jobs whose waits are compared.
+    pub compared: u64,
+    /// Jobs dropped by rules.
+    pub dropped: u64,
+    /// Jobs that never ran.
+    pub withdrawn: u64,
+    /// Jobs that wait or run at the end.
+    pub censored: u64,
+    /// Jobs that waited for something that is not modelled.
+    pub unmodelled: u64,
+    /// Jobs within reservations.
+    pub reserved: u64,
+    /// Jobs with a value that stands for an unknown one.
+    pub imputed: u64,
+}
+
+/// A pool.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct PoolFidelity {
+    /// Its name.
+    pub name: String,
+    /// Its jobs.
+    pub jobs: u64,
+    /// The records against the machine, without a policy.
+    pub as_happened: AsHappened,
+    /// Errors of all waits that are compared.
+    pub errors: Errors,
+    /// The same without jobs that waited for something that is not modelled.
+    pub modelled: Errors,
+    /// Intervals of some errors.
+    pub intervals: Intervals,
+    /// Waits by class.
+    pub classes: Vec<ClassRow>,
+    /// Recorded waits, with those that had not ended.
+    pub waiting: Waiting,
+    /// Use and queue by the hour.
+    pub hour_errors: HourErrors,
+    /// The first hour of the week that is worst.
+    pub worst_week: Option<usize>,
+    /// What started jobs.
+    pub mechanism: Mechanism,
+    /// What has to be beaten.
+    pub baselines: Vec<Baseline>,
+    /// By how much it is beaten.
+    pub skill: Skill,
+    /// What arrivals moved by seconds change.
+    pub noise: Noise,
+    /// Other recordings of the same workload.
+    pub repetitions: Vec<Repetition>,
+    /// The hours, replayed.
+    pub hours: Hours,
+    /// And recorded.
+    pub recorded_hours: Hours,
+}
+
+/// Waits of a class of jobs. Quantiles are those of 10, 50, 90 and 99 of 100.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ClassRow {
+    /// Units.
+    pub size: String,
+    /// How long they held them.
+    pub length: String,
+    /// How many.
+    pub jobs: u64,
+    /// Recorded waits.
+    pub recorded: [Option<f64>; 4],
+    /// Replayed ones.
+    pub replayed: [Option<f64>; 4],
+    /// Distance of the distributions.
+    pub wasserstein: Option<f64>,
+    /// Largest distance of the distributions.
+    pub kolmogorov_smirnov: Option<f64>,
+}
+
+/// Recorded waits where some had not ended (Kaplan and Meier 1958).
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Waiting {
+    /// Jobs that still waited, of those that arrived while waits are compared.
+    pub censored: u64,
+    /// Their share.
+    pub share: f64,
+    /// Median, and waits that 90 and 99 of 100 do not exceed, with what is known of those that had not ended; where these are more than
+    /// one in a hundred. `None` where too many still waited to tell.
+    pub quantiles: Option<[Option<f64>; 3]>,
+}
+
+/// What started jobs.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Mechanism {
+    /// Jobs whose record says what started them.
+    pub jobs_with_flags: u64,
+    /// Share of these that backfill started.
+    pub recorded: Option<f64>,
+    /// Share of all that overtook others in the replay.
+    pub replayed: Option<f64>,
+    /// Share of those with a record that were started in the same way.
+    pub same_way: Option<f64>,
+}
+
+/// What has to be beaten.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Baseline {
+    /// Its name.
+    pub name: String,
+    /// Whether it is the policy itself.
+    pub is_policy: bool,
+    /// Its errors.
+    pub errors: Errors,
+    /// Its errors by the hour.
+    pub hours: HourErrors,
+}
+
+/// 1 less the error over that of the best baseline: 0 is no better than it, 1 is perfect. `None` where the best baseline has no error, or
+/// the policy is a baseline itself.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Skill {
+    /// Of the distributions of waits.
+    pub waits: Option<f64>,
+    /// Of waits job by job.
+    pub jobs: Option<f64>,
+    /// Of the work that waits, by the hour.
+    pub hours: Option<f64>,
+    /// The best baseline of each.
+    pub best: [String; 3],
+}
+
+impl Skill {
+    pub(super) fn of(errors: &Errors, hours: &HourErrors, baselines: &[Baseline]) -> Skill {
+        let one = |ours: Option<f64>, get: &dyn Fn(&Baseline) -> Option<f64>| {
+            let others = baselines.iter().filter(|b| !b.is_policy);
+            let best = others.filter_map(|b| Some((get(b)?, b.name.clone()))).min_by(|a, b| a.0.total_cmp(&b.0));
+            match (ours, best) {
+                (Some(ours), Some((best, name))) => ((best > 0.0).then(|| 1.0 - ours / best), name),
+                _ => (None, String::new()),
+            }
+        };
+        let (waits, a) = one(errors.wasserstein, &|b| b.errors.wasserstein);
+        let (jobs, b) = one(errors.mean_distance, &|b| b.errors.mean_distance);
+        let (hours, c) = one(hours.queue_work.rmse, &|b| b.hours.queue_work.rmse);
+        Skill { waits, jobs, hours, best: [a, b, c] }
+    }
+}
+
+/// What arrivals moved by seconds change in the replay, by the same measures as its errors: medians over the runs, and the worst.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Noise {
+    /// Runs.
+    pub runs: u64,
+    /// How many seconds arrivals were moved at most.
+    pub jitter: i64,
+    /// Median over the runs.
+    pub median: Errors,
+    /// Largest distance, or smallest share, of any run.
+    pub worst: Errors,
+    /// Smallest and largest mean wait of the runs.
+    pub mean_wait: Option<(f64, f64)>,
+    /// Median errors by the hour: of use, of jobs that wait, of work that waits.
+    pub hours: [Option<f64>; 3],
+}
+
+impl Noise {
+    pub(super) fn of(jitter: i64, runs: &[(Errors, HourErrors)]) -> Noise {
+        let middle = |get: &dyn Fn(&Errors) -> Option<f64>| quantile(&sorted(runs.iter().filter_map(|r| get(&r.0)).collect()), 0.5);
+        let low = |get: &dyn Fn(&Errors) -> Option<f64>| quantile(&sorted(runs.iter().filter_map(|r| get(&r.0)).collect()), 0.0);
+        let high = |get: &dyn Fn(&Errors) -> Option<f64>| quantile(&sorted(runs.iter().filter_map(|r| get(&r.0)).collect()), 1.0);
+        let hour = |get: &dyn Fn(&HourErrors) -> Option<f64>| quantile(&sorted(runs.iter().filter_map(|r| get(&r.1)).collect()), 0.5);
+        let summed = |near: &dyn Fn(&dyn Fn(&Errors) -> Option<f64>) -> Option<f64>, far: &dyn Fn(&dyn Fn(&Errors) -> Option<f64>) -> Option<f64>| Errors {
+            jobs: runs.first().map_or(0, |r| r.0.jobs),
+            recorded_mean: middle(&|e| e.recorded_mean),
+            replayed_mean: middle(&|e| e.replayed_mean),
+            mean_distance: far(&|e| e.mean_distance),
+            median_distance: far(&|e| e.median_distance),
+            p90_distance: far(&|e| e.p90_distance),
+            signed_median: far(&|e| e.signed_median.map(f64::abs)),
+            within_minute: near(&|e| e.within_minute),
+            within_ten_minutes: near(&|e| e.within_ten_minutes),
+            within_hour: near(&|e| e.within_hour),
+            within_tenth: near(&|e| e.within_tenth),
+            wasserstein: far(&|e| e.wasserstein),
+            kolmogorov_smirnov: far(&|e| e.kolmogorov_smirnov),
+            spearman: near(&|e| e.spearman),
+            kendall: near(&|e| e.kendall),
+            waiting: runs.first().map_or(0, |r| r.0.waiting),
+        };
+        Noise {
+            runs: runs.len() as u64,
+            jitter,
+            median: summed(&middle, &middle),
+            worst: summed(&low, &high),
+            mean_wait: low(&|e| e.replayed_mean).zip(high(&|e| e.replayed_mean)),
+            hours: [
+                hour(&|h| h.utilisation.rmse),
+                hour(&|h| h.queue_jobs.rmse),
+                hour(&|h| h.queue_work.rmse),
+            ],
+        }
+    }
+}
+
+/// Another recording of the same workload.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Repetition {
+    /// Its name.
+    pub name: String,
+    /// Jobs that both have.
+    pub matched: u64,
+    /// Jobs that waited as long, to the second.
+    pub same: u64,
+    /// How many seconds its clock is ahead.
+    pub clock: i64,
+    /// Its distance from this recording.
+    pub errors: Errors,
+    /// The same by the hour.
+    pub hours: HourErrors,
+}
+
+impl Waiting {
+    pub(super) fn of(case: &Case) -> Waiting {
+        let inside = |arrive: i64| (case.from..=case.until).contains(&arrive);
+        let mut waits: Vec<(f64, bool)> = Vec::new();
+        for job in case.jobs.iter().filter(|job| job.simulated && inside(job.arrive)) {
+            match (job.start, job.end) {
+                (Some(start), _) => waits.push(((start - job.arrive) as f64, true)),
+                // Neither started nor left.
+                (None, None) => waits.push(((case.until - job.arrive).max(0) as f64, false)),
+                // A user who gave up: the wait was at least so long.
+                (None, Some(end)) => waits.push(((end - job.arrive) as f64, false)),
+            }
+        }
+        let censored = waits.iter().filter(|(_, ended)| !ended).count();
+        let share = censored as f64 / waits.len().max(1) as f64;
+        let quantiles = (share > 0.01).then(|| kaplan_meier(&mut waits));
+        Waiting { censored: censored as u64, share, quantiles }
+    }
+}
+
+/// Quantiles of times of which some had not ended.
+fn kaplan_meier(times: &mut [(f64, bool)]) -> [Option<f64>; 3] {
+    // At one time ends come before those that are lost from sight.
+    times.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+    let wanted = [0.5, 0.9, 0.99];
+    let mut found = [None; 3];
+    let (mut left, mut alive) = (times.len() as f64, 1.0);
+    for &(time, ended) in times.iter() {
+        if ended {
+            alive *= 1.0 - 1.0 / left;
+            for (quantile, part) in found.iter_mut().zip(wanted) {
+                if quantile.is_none() && alive <= 1.0 - part + 1e-12 {
+                    *quantile = Some(time);
+                }
+            }
+        }
+        left -= 1.0;
+    }
+    found
+}
+
+impl Fidelity {
+    pub(super) fn new(
+        site: &Site,
+        settings: &Settings<'_>,
+        (from, until): (i64, i64),
+        pools: Vec<PoolFidelity>,
+        total: Option<Errors>,
+    ) -> Fidelity {
+        let name = if site.manifest.cluster.is_empty() { "site" } else { site.manifest.cluster.as_str() };
+        let mut fidelity = Fidelity {
+            schema: SCHEMA.to_string(),
+            site: name.to_string(),
+            policy: settings.policy.to_string(),
+            from,
+            until,
+            coverage: coverage(site, &pools),
+            pools,
+            total,
+            verdict: Vec::new(),
+            not_modelled: NOT_MODELLED.iter().map(|text| (*text).to_string()).collect(),
+        };
+        fidelity.verdict = fidelity.sentences();
+        fidelity
+    }
+
+    /// The errors of the whole.
+    #[must_use]
+    pub fn whole(&self) -> Option<&Errors> {
+        self.total.as_ref().or(self.pools.first().map(|pool| &pool.errors))
+    }
+
+    fn sentences(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        for pool in &self.pools {
+            let of = if self.pools.len() > 1 { format!("{}: ", pool.name) } else { String::new() };
+            all.extend(pool.sentences(&self.policy).into_iter().map(|sentence| format!("{of}{sentence}")));
+        }
+        all
+    }
+}
+
+/// What may make a replay unlike the site.
+const NOT_MODELLED: &[&str] = &[
+    "fair share and other priorities, unless the policy has them",
+    "limits of QOS, accounts and users",
+    "preemption",
+    "topology, constraints, memory and GPUs other than as dominant share",
+    "users that react to waits",
+];
+
+fn coverage(site: &Site, pools: &[PoolFidelity]) -> Coverage {
+    use crate::jobs::Marks;
+    let m = &site.manifest;
+    let mut coverage = Coverage {
+        rows: m.rows,
+        bad_rows: m.bad_rows,
+        jobs: m.jobs,
+        compared: pools.iter().map(|pool| pool.errors.jobs).sum(),
+        dropped: m.rules.iter().filter(|r| r.effect == crate::rules::Effect::Dropped).map(|r| r.jobs).sum(),
+        ..Coverage::default()
+    };
+    for job in site.jobs() {
+        coverage.withdrawn += u64::from(job.kind == Kind::Withdrawn);
+        coverage.censored += u64::from(matches!(job.kind, Kind::Waiting | Kind::Running));
+        coverage.unmodelled += u64::from(job.marks.has(Marks::CAUSE));
+        coverage.reserved += u64::from(job.marks.has(Marks::RESERVED));
+        coverage.imputed += u64::from(job.marks.has(Marks::LIMIT) || job.marks.has(Marks::RUN) || job.marks.has(Marks::SIZE));
+    }
+    coverage
+}
+
+impl PoolFidelity {
+    /// What it comes to.
+    fn sentences(&self, policy: &str) -> Vec<String> {
+        let mut all = Vec::new();
+        let percent = |share: f64| format!("{:.1} %", share * 100.0);
+        let happened = &self.as_happened;
+        if happened.over_capacity > 0.001 {
+            all.push(format!(
+                "The records do not fit on the machine: for {} of the time jobs held more than there was, by up to {} units. The machine \
+                 or the sizes of jobs are wrong, and no policy can be judged before that is mended.",
+                percent(happened.over_capacity),
+                happened.most_over
+            ));
+        }
+        let e = &self.errors;
+        if let (Some(minute), Some(hour), Some(recorded), Some(replayed)) =
+            (e.within_minute, e.within_hour, e.recorded_mean, e.replayed_mean)
+        {
+            all.push(format!(
+                "Under {policy} {} of {} jobs start within a minute of when they did, {} within an hour; the mean wait is {replayed:.0} s, \
+                 and {recorded:.0} s were recorded.",
+                percent(minute),
+                e.jobs,
+                percent(hour)
+            ));
+        }
+        all.extend(self.against_baselines(policy));
+        all.extend(self.against_noise());
+        all
+    }
+
+    fn against_baselines(&self, policy: &str) -> Option<String> {
+        if self.baselines.iter().any(|b| b.is_policy) {
+            return Some(format!("{policy} is itself one of the baselines: what it explains, any site would."));
+        }
+        let loses = |skill: Option<f64>| skill.is_some_and(|s| s <= 0.0);
+        let lost: Vec<&str> = [(self.skill.waits, "distributions of waits"), (self.skill.jobs, "waits job by job"), (self.skill.hours, "the queue by the hour")]
+            .into_iter()
+            .filter(|(skill, _)| loses(*skill))
+            .map(|(_, what)| what)
+            .collect();
+        Some(match lost.is_empty() {
+            true => format!("{policy} is closer to the site than every baseline."),
+            false => format!("{policy} is no model of this site yet: by {} a baseline is as close or closer.", lost.join(", ")),
+        })
+    }
+
+    fn against_noise(&self) -> Option<String> {
+        let error = self.errors.mean_distance?;
+        let repeated: Vec<f64> = self.repetitions.iter().filter_map(|r| r.errors.mean_distance).collect();
+        let mut floors = Vec::new();
+        if let Some(most) = repeated.iter().copied().reduce(f64::max) {
+            floors.push((most, "recordings of the same workload differ from each other by up to".to_string()));
+        }
+        if let Some(noise) = self.noise.median.mean_distance {
+            floors.push((noise, format!("arrivals moved by up to {} s move them by", self.noise.jitter)));
+        }
+        let said: Vec<String> = floors
+            .iter()
+            .map(|(floor, what)| {
+                let place = if error <= *floor { "indistinguishable from it" } else { "above it" };
+                format!("{what} {floor:.0} s, and the error is {place}")
+            })
+            .collect();
+        (!said.is_empty()).then(|| format!("The mean distance of waits is {error:.0} s; of the noise: {}.", said.join("; ")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_of_waits_that_have_not_ended() {
+        // By hand: 6 waits, the third and the fifth unfinished. S falls to 5/6, 4/6, then 4/6·(2/3), then to 0 with the last.
+        let mut times = [(1.0, true), (2.0, true), (2.5, false), (3.0, true), (4.0, false), (5.0, true)];
+        assert_eq!(kaplan_meier(&mut times), [Some(3.0), Some(5.0), Some(5.0)]);
+        let mut none = [(1.0, true), (2.0, false), (3.0, false), (4.0, false)];
+        assert_eq!(kaplan_meier(&mut none), [None, None, None]);
+    }
+}

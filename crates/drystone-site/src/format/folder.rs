@@ -1,0 +1,172 @@
+//! Writing and reading a site's folder.
+
+use super::loaded::Loaded;
+use super::{parquet, report, slurm, tables};
+use crate::error::SiteError;
+use crate::export::Numbering;
+use crate::site::{Jobs, Manifest, SCHEMA, Site};
+use ::parquet::errors::ParquetError;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+const MANIFEST: &str = "site.json";
+const JOBS: &str = "jobs.parquet";
+const NODES: &str = "nodes.csv";
+const CAPACITY: &str = "capacity.csv";
+const REPORT: &str = "report.txt";
+const CONF: &str = "slurm.conf";
+const NAMES: &str = "names.csv";
+
+/// What a file is called that is about a pool.
+fn pool_file(pool: u16, name: &str) -> String {
+    format!("pool-{}.{name}", pool + 1)
+}
+
+/// Whether a path is the folder of an imported site.
+#[must_use]
+pub fn is_site(path: &Path) -> bool {
+    path.join(MANIFEST).is_file()
+}
+
+/// Writes a site into a folder that it makes. The folder appears whole or not at all: it is written beside its place and then renamed. A
+/// site that is there already is replaced; any other folder with something in it is left alone.
+///
+/// # Errors
+/// The folder is there and no site; it cannot be written.
+pub fn write(site: &Site, folder: &Path, told: &dyn Fn(u64)) -> Result<(), SiteError> {
+    check_place(folder)?;
+    let parent = folder.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = folder.file_name().map_or("site".to_string(), |name| name.to_string_lossy().into_owned());
+    let part = parent.join(format!(".{name}.{}.part", std::process::id()));
+    let wrong = |path: &Path, source| SiteError::Write { file: path.display().to_string(), source };
+    fs::create_dir_all(&part).map_err(|source| wrong(folder, source))?;
+    let written = fill(site, &part, told).and_then(|()| {
+        // What was there goes only when all else is done.
+        let old = parent.join(format!(".{name}.{}.old", std::process::id()));
+        if folder.exists() {
+            fs::rename(folder, &old).map_err(|source| wrong(folder, source))?;
+        }
+        fs::rename(&part, folder).map_err(|source| wrong(folder, source))?;
+        if old.exists() {
+            fs::remove_dir_all(&old).map_err(|source| wrong(&old, source))?;
+        }
+        Ok(())
+    });
+    if written.is_err() {
+        let _ = fs::remove_dir_all(&part);
+    }
+    written
+}
+
+/// Whether a site may be written there.
+fn check_place(folder: &Path) -> Result<(), SiteError> {
+    let refuse = |problem: &str| Err(SiteError::NoSite { folder: folder.display().to_string(), problem: problem.to_string() });
+    if folder.is_file() {
+        return refuse("this is a file; give a folder to be made: --out site/");
+    }
+    let occupied = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
+    if occupied && !is_site(folder) {
+        return refuse("the folder is there and holds something else; give one that is not there yet, or an imported site to replace");
+    }
+    Ok(())
+}
+
+fn fill(site: &Site, folder: &Path, told: &dyn Fn(u64)) -> Result<(), SiteError> {
+    let wrong = |path: &Path, source| SiteError::Write { file: path.display().to_string(), source };
+    let put = |name: &str, text: &str| {
+        let path = folder.join(name);
+        fs::write(&path, text).map_err(|source| wrong(&path, source))
+    };
+    let jobs = folder.join(JOBS);
+    let out = File::create(&jobs).map_err(|source| wrong(&jobs, source))?;
+    let out = parquet::write(site, BufWriter::with_capacity(1 << 20, out), told).map_err(|e| wrong(&jobs, io_error(e)))?;
+    let done = out.into_inner().map_err(io::IntoInnerError::into_error).and_then(|mut file| file.flush().and_then(|()| file.sync_all()));
+    done.map_err(|source| wrong(&jobs, source))?;
+    put(NODES, &tables::nodes_text(&site.nodes))?;
+    put(CAPACITY, &tables::capacity_text(&site.losses, &site.manifest))?;
+    put(REPORT, &report(&site.manifest))?;
+    if let Some(conf) = &site.slurm_conf {
+        put(CONF, conf)?;
+        let numbering = Numbering::of(site);
+        for pool in 0..u16::try_from(site.manifest.pools.len()).unwrap_or(u16::MAX) {
+            if let Some(conf) = slurm::of_pool(site, pool) {
+                put(&pool_file(pool, CONF), &conf)?;
+                put(&pool_file(pool, NAMES), &numbering.names(pool))?;
+            }
+        }
+    }
+    let json = serde_json::to_string_pretty(&site.manifest)
+        .map_err(|error| wrong(&folder.join(MANIFEST), io::Error::other(error)))?;
+    put(MANIFEST, &(json + "\n"))
+}
+
+/// What the system said, where it did.
+fn io_error(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(source) => match source.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(other) => io::Error::other(other),
+        },
+        error => io::Error::other(error),
+    }
+}
+
+/// What a text of a policy says of a pool where it says something of the whole site: the site's own `slurm.conf` is the pool's own, and
+/// `names.csv` its names.
+pub(crate) fn texts(folder: &Path, pool: u16, policy: &str) -> Vec<(String, String)> {
+    let Ok(here) = folder.canonicalize() else { return Vec::new() };
+    let words = policy.split(|c: char| c.is_whitespace() || "(),=:".contains(c));
+    let own = words.filter_map(|word| {
+        let path = Path::new(word);
+        let name = path.file_name()?.to_str().filter(|name| [CONF, NAMES].contains(name))?;
+        let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let file = parent.join(pool_file(pool, name));
+        (parent.canonicalize().ok()? == here && file.is_file()).then(|| (word.to_string(), file.display().to_string()))
+    });
+    own.collect()
+}
+
+/// Reads a site's folder.
+///
+/// # Errors
+/// It is none, of another version, or damaged.
+pub fn open(folder: &Path) -> Result<Site, SiteError> {
+    let refuse = |problem: String| SiteError::NoSite { folder: folder.display().to_string(), problem };
+    let damaged = |name: &str, problem: String| SiteError::Damaged { file: folder.join(name).display().to_string(), problem };
+    let read = |name: &str| -> Result<String, SiteError> {
+        let path: PathBuf = folder.join(name);
+        fs::read_to_string(&path).map_err(|source| SiteError::Unreadable { file: path.display().to_string(), source })
+    };
+    if !is_site(folder) {
+        return Err(refuse(format!("there is no {MANIFEST} in it; `drystone import JOBS --out {}` makes one", folder.display())));
+    }
+    let text = read(MANIFEST)?;
+    let value: serde_json::Value = serde_json::from_str(&text).map_err(|e| damaged(MANIFEST, format!("no JSON: {e}")))?;
+    let schema = value["schema"].as_str().unwrap_or("none").to_string();
+    if schema != SCHEMA {
+        return Err(refuse(format!("its format is `{schema}`, and this program reads `{SCHEMA}`; import the accounting again")));
+    }
+    let manifest: Manifest = serde_json::from_value(value).map_err(|e| damaged(MANIFEST, e.to_string()))?;
+    let pools: Vec<String> = manifest.pools.iter().map(|pool| pool.name.clone()).collect();
+    let jobs = folder.join(JOBS);
+    let file = File::open(&jobs).map_err(|source| SiteError::Unreadable { file: jobs.display().to_string(), source })?;
+    let mut loaded = Loaded::default();
+    let mut problem = None;
+    parquet::read(file, |cells, rows| {
+        if problem.is_none() {
+            problem = loaded.take(cells, rows, &pools).err();
+        }
+    })
+    .map_err(|error| damaged(JOBS, error.to_string()))?;
+    if let Some(problem) = problem {
+        return Err(damaged(JOBS, problem));
+    }
+    if loaded.len() as u64 != manifest.jobs {
+        return Err(damaged(JOBS, format!("{} jobs, and {MANIFEST} says {}", loaded.len(), manifest.jobs)));
+    }
+    let nodes = tables::nodes(&read(NODES)?).map_err(|problem| damaged(NODES, problem))?;
+    let losses = tables::capacity(&read(CAPACITY)?, &manifest).map_err(|problem| damaged(CAPACITY, problem))?;
+    let slurm_conf = if folder.join(CONF).is_file() { Some(read(CONF)?) } else { None };
+    Ok(Site { manifest, nodes, losses, jobs: Jobs::Loaded(Box::new(loaded)), slurm_conf, folder: Some(folder.to_path_buf()) })
+}

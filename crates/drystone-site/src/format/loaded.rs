@@ -1,0 +1,230 @@
+//! Jobs of a site that was read from its folder, in little memory.
+
+use super::columns::{COLUMNS, flags, kind, limit_from, marks, place};
+use super::parquet::Cells;
+use crate::jobs::{Kind, LimitFrom, Marks, NOTHING};
+use crate::rows::{Symbol, Symbols};
+use crate::site::SiteJob;
+use crate::text::{Flags, UNKNOWN};
+use std::borrow::Cow;
+
+/// The jobs.
+#[derive(Default)]
+pub(crate) struct Loaded {
+    names: Symbols,
+    node_lists: Symbols,
+    /// Records of a log in Standard Workload Format.
+    swf: Vec<String>,
+    jobs: Vec<Job>,
+}
+
+/// A job. Times are seconds since 1970, 0 for none.
+#[derive(Clone, Copy)]
+struct Job {
+    id: u64,
+    of: u64,
+    task: u32,
+    component: u32,
+    user: Symbol,
+    account: Symbol,
+    group: Symbol,
+    partition: Symbol,
+    qos: Symbol,
+    reservation: Symbol,
+    constraints: Symbol,
+    state: Symbol,
+    canceller: Symbol,
+    reason: Symbol,
+    node_list: Symbol,
+    uid: u32,
+    submit: u32,
+    eligible: u32,
+    arrive: u32,
+    start: u32,
+    end: u32,
+    run: u32,
+    suspended: u32,
+    imputed_run: u32,
+    limit: u32,
+    exit: Option<(i16, i16)>,
+    cpus: u32,
+    nodes: u32,
+    gpus: u32,
+    memory_kb: Option<u64>,
+    asked_cpus: u32,
+    asked_nodes: u32,
+    units: u32,
+    priority: u32,
+    name: u32,
+    marks: Marks,
+    attempt: u16,
+    pool: u16,
+    kind: Kind,
+    limit_from: LimitFrom,
+    flags: Flags,
+}
+
+/// One row of a group.
+struct RowCells<'a> {
+    cells: &'a [Cells],
+    row: usize,
+}
+
+impl RowCells<'_> {
+    fn number(&self, name: &str) -> Option<i64> {
+        match self.cells.get(place(name)) {
+            Some(Cells::Numbers(values)) => values[self.row],
+            _ => None,
+        }
+    }
+
+    fn small(&self, name: &str, other: u32) -> u32 {
+        self.number(name).and_then(|n| u32::try_from(n).ok()).unwrap_or(other)
+    }
+
+    fn bytes(&self, name: &str) -> &[u8] {
+        match self.cells.get(place(name)) {
+            Some(Cells::Texts(values)) => values[self.row].as_ref().map_or(b"", |text| text.data()),
+            _ => b"",
+        }
+    }
+
+    fn text(&self, name: &str) -> Cow<'_, str> {
+        String::from_utf8_lossy(self.bytes(name))
+    }
+}
+
+impl Loaded {
+    pub(crate) fn len(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// Takes a group of rows; `pools` are the names of pools in their order.
+    ///
+    /// # Errors
+    /// What is wrong with a row.
+    pub(super) fn take(&mut self, cells: &[Cells], rows: usize, pools: &[String]) -> Result<(), String> {
+        debug_assert_eq!(cells.len(), COLUMNS.len());
+        self.jobs.reserve(rows);
+        for row in 0..rows {
+            let cells = RowCells { cells, row };
+            let job = self.row(&cells, pools).map_err(|problem| format!("job {}: {problem}", self.jobs.len() + 1))?;
+            self.jobs.push(job);
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, cells: &RowCells<'_>, pools: &[String]) -> Result<Job, String> {
+        let names = &mut self.names;
+        let mut name = |column: &str| names.intern(cells.bytes(column));
+        let wrong = |column: &str| format!("{column} cannot be `{}`", cells.text(column));
+        let pool = pools.iter().position(|pool| pool.as_bytes() == cells.bytes("pool"));
+        let exit = cells.number("exit_code").and_then(|n| i16::try_from(n).ok());
+        let signal = cells.number("exit_signal").and_then(|n| i16::try_from(n).ok());
+        let required = |column: &str| {
+            cells.number(column).and_then(|n| u32::try_from(n).ok()).ok_or_else(|| format!("{column} is missing"))
+        };
+        let job = Job {
+            id: cells.number("id").and_then(|n| u64::try_from(n).ok()).unwrap_or(u64::MAX),
+            of: cells.number("of").and_then(|n| u64::try_from(n).ok()).unwrap_or(u64::MAX),
+            task: cells.small("task", NOTHING),
+            component: cells.small("component", NOTHING),
+            user: name("user"),
+            account: name("account"),
+            group: name("group"),
+            partition: name("partition"),
+            qos: name("qos"),
+            reservation: name("reservation"),
+            constraints: name("constraints"),
+            state: name("state"),
+            canceller: name("canceller"),
+            reason: name("reason"),
+            node_list: self.node_lists.intern(cells.bytes("node_list")),
+            uid: cells.small("uid", UNKNOWN),
+            submit: required("submit")?,
+            eligible: cells.small("eligible", 0),
+            arrive: required("arrive")?,
+            start: cells.small("start", 0),
+            end: cells.small("end", 0),
+            run: cells.small("run", NOTHING),
+            suspended: cells.small("suspended", NOTHING),
+            imputed_run: cells.small("imputed_run", NOTHING),
+            limit: required("limit")?,
+            exit: exit.map(|code| (code, signal.unwrap_or(0))),
+            cpus: cells.small("cpus", UNKNOWN),
+            nodes: cells.small("nodes", UNKNOWN),
+            gpus: cells.small("gpus", UNKNOWN),
+            memory_kb: cells.number("memory_kb").map(|kb| u64::try_from(kb).unwrap_or(u64::MAX)),
+            asked_cpus: cells.small("asked_cpus", UNKNOWN),
+            asked_nodes: cells.small("asked_nodes", UNKNOWN),
+            units: required("units")?.max(1),
+            priority: cells.small("priority", UNKNOWN),
+            name: cells.small("name", 0),
+            marks: marks(&cells.text("marks")),
+            attempt: cells.number("attempt").and_then(|n| u16::try_from(n).ok()).unwrap_or(1),
+            pool: pool.and_then(|at| u16::try_from(at).ok()).ok_or_else(|| wrong("pool"))?,
+            kind: kind(&cells.text("kind")).ok_or_else(|| wrong("kind"))?,
+            limit_from: limit_from(&cells.text("limit_from")).ok_or_else(|| wrong("limit_from"))?,
+            flags: flags(cells.number("flags").unwrap_or(0)),
+        };
+        let record = cells.text("swf");
+        if !record.is_empty() {
+            self.swf.push(record.into_owned());
+        }
+        Ok(job)
+    }
+
+    /// The job at a place, from 0.
+    pub(crate) fn job(&self, at: usize) -> SiteJob<'_> {
+        let job = &self.jobs[at];
+        let text = |symbol| self.names.text(symbol);
+        let time = |stamp: u32| (stamp > 0).then_some(i64::from(stamp));
+        let span = |seconds: u32| (seconds != NOTHING).then_some(seconds);
+        let big = |n: u64| (n != u64::MAX).then_some(n);
+        SiteJob {
+            number: at as u64 + 1,
+            id: big(job.id),
+            of: big(job.of),
+            task: span(job.task),
+            component: span(job.component),
+            attempt: job.attempt,
+            user: text(job.user),
+            account: text(job.account),
+            group: text(job.group),
+            uid: span(job.uid),
+            partition: text(job.partition),
+            qos: text(job.qos),
+            reservation: text(job.reservation),
+            constraints: text(job.constraints),
+            submit: i64::from(job.submit),
+            eligible: time(job.eligible),
+            arrive: i64::from(job.arrive),
+            start: time(job.start),
+            end: time(job.end),
+            run: span(job.run),
+            suspended: span(job.suspended),
+            imputed_run: span(job.imputed_run),
+            limit: job.limit,
+            limit_from: job.limit_from,
+            state: text(job.state),
+            kind: job.kind,
+            exit: job.exit,
+            canceller: text(job.canceller),
+            reason: text(job.reason),
+            flags: job.flags,
+            cpus: span(job.cpus),
+            nodes: span(job.nodes),
+            gpus: span(job.gpus),
+            memory_kb: job.memory_kb,
+            asked_cpus: span(job.asked_cpus),
+            asked_nodes: span(job.asked_nodes),
+            pool: job.pool,
+            units: job.units,
+            node_list: self.node_lists.text(job.node_list),
+            priority: span(job.priority),
+            name: job.name,
+            marks: job.marks,
+            swf: self.swf.get(at).map_or(Cow::Borrowed(""), |record| Cow::Borrowed(record)),
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! A site as a folder: tables that others read as they are.
+//!
+//! | file | what |
+//! |---|---|
+//! | `site.json` | what was read and how, pools, partitions, window, every rule with its counts ([`Manifest`](crate::Manifest)) |
+//! | `jobs.parquet` | one row for each job, in the order of arrival |
+//! | `nodes.csv` | one row for each node |
+//! | `capacity.csv` | what pools lacked, from when to when |
+//! | `report.txt` | what was done, for people |
+//! | `slurm.conf` | the description of the machine, where it was one, as one file |
+//! | `pool-N.slurm.conf` | the same of the Nth pool alone, in the pool's units; a policy of `slurm.conf` takes it for that pool |
+//! | `pool-N.names.csv` | the names behind the numbers of its users, accounts, qualities of service and partitions |
+//!
+//! The same input gives the same bytes. Another version of the format has another `schema`.
+
+mod columns;
+mod folder;
+mod loaded;
+mod parquet;
+mod report;
+mod slurm;
+mod tables;
+
+pub(crate) use folder::texts;
+pub use folder::{is_site, open, write};
+pub(crate) use loaded::Loaded;
+pub use report::report;

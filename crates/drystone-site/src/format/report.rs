@@ -1,0 +1,114 @@
+//! What an import did, for people.
+
+use crate::clock;
+use crate::machine::Unit;
+use crate::site::{Manifest, PoolSummary};
+use std::fmt::Write;
+
+/// The account of an import as text.
+#[must_use]
+pub fn report(manifest: &Manifest) -> String {
+    let mut text = String::new();
+    let m = manifest;
+    let name = if m.cluster.is_empty() { "a cluster" } else { m.cluster.as_str() };
+    let _ = writeln!(text, "{name}: {} rows, {} unusable; {} jobs of {} users", m.rows, m.bad_rows, m.jobs, m.users);
+    for file in &m.files {
+        let _ = writeln!(text, "  {}: {} rows, {}", file.name, file.rows, file.kind);
+    }
+    if !m.ignored_columns.is_empty() {
+        let _ = writeln!(text, "  columns not needed: {}", m.ignored_columns.join(", "));
+    }
+    let zone = |moment: i64| clock::text(moment).replace('T', " ");
+    let w = &m.window;
+    let _ = writeln!(text, "\nWindow (UTC): {} to {}; {}", zone(w.from), zone(w.until), w.evidence);
+    let _ = writeln!(
+        text,
+        "  at its beginning {} jobs run and {} wait; at its end {} run and {} wait",
+        w.running_at_start, w.queued_at_start, w.running_at_end, w.queued_at_end
+    );
+    for bias in &w.bias {
+        let _ = writeln!(text, "  {bias}");
+    }
+    let _ = writeln!(text, "\nMachine");
+    for line in &m.evidence {
+        let _ = writeln!(text, "  {line}");
+    }
+    for pool in &m.pools {
+        pool_text(&mut text, pool);
+    }
+    let _ = writeln!(text, "\nRules (core-seconds: processors times seconds of the rows or jobs)");
+    let _ = writeln!(text, "{:>10} {:>10} {:>16}  {:<8} {:<16} meaning", "rows", "jobs", "core-seconds", "effect", "rule");
+    for rule in &m.rules {
+        let _ = writeln!(
+            text,
+            "{:>10} {:>10} {:>16}  {:<8} {:<16} {}",
+            rule.rows, rule.jobs, rule.core_seconds, rule.effect, rule.name, rule.meaning
+        );
+        let bad = rule.effect == crate::rules::Effect::Bad;
+        for example in rule.examples.iter().filter(|e| bad && !e.place.is_empty()) {
+            let _ = writeln!(text, "{:>39}{}: {}", "", example.place, example.text);
+        }
+    }
+    if !m.warnings.is_empty() {
+        let _ = writeln!(text, "\nWorth knowing");
+        for warning in &m.warnings {
+            let _ = writeln!(text, "  - {warning}");
+        }
+    }
+    let _ = writeln!(text, "\nNot simulated: {}", UNMODELLED.join("; "));
+    text
+}
+
+/// What no import can give a simulation yet.
+const UNMODELLED: &[&str] = &[
+    "memory and GPUs other than as dominant share",
+    "constraints and features of nodes",
+    "caps of partitions on nodes",
+    "limits of QOS, accounts and users",
+    "fair share",
+    "preemption",
+    "topology",
+    "changes of limits while a job runs (the recorded limit is the last one)",
+    "users that react to waits",
+];
+
+fn pool_text(text: &mut String, pool: &PoolSummary) {
+    let unit = match pool.unit {
+        Unit::Cpu => "processors",
+        Unit::Node => "nodes",
+        Unit::Gpu => "GPUs",
+    };
+    let size = if pool.described { "as described" } else { "at least: the most that jobs used at once" };
+    let _ = writeln!(
+        text,
+        "  {}: {} {unit} ({size}); {} nodes, {} processors, {} GPUs; partitions {}",
+        pool.name,
+        pool.units,
+        pool.nodes,
+        pool.cpus,
+        pool.gpus,
+        if pool.partitions.is_empty() { "none".to_string() } else { pool.partitions.join(", ") }
+    );
+    let _ = writeln!(
+        text,
+        "    {} jobs, {} core-seconds; whole nodes {:.1} % of these, GPUs with {:.1} % of the jobs, so it is counted in {unit}",
+        pool.jobs, pool.core_seconds, pool.whole_nodes, pool.with_gpus
+    );
+    if pool.unit == Unit::Cpu && pool.described && pool.nodes > 0 {
+        let _ = writeln!(
+            text,
+            "    dominant share: memory decides the size of {} jobs, GPUs of {}; sizes exceed processors held by {:.2} % of core-seconds",
+            pool.by_memory, pool.by_gpus, pool.inflated
+        );
+        if pool.packing_fits > 0 {
+            let _ = writeln!(
+                text,
+                "    packing gap: at {} of {} moments at which the oldest waiting job fitted by its size, no set of nodes had room",
+                pool.packing_gaps, pool.packing_fits
+            );
+        }
+    }
+    if pool.out > 0.0 {
+        let _ = writeln!(text, "    out of service or reserved: {:.2} % of the window", pool.out);
+    }
+}

@@ -1,0 +1,119 @@
+//! `nodes.csv` and `capacity.csv`.
+
+use crate::capacity::{Cause, Loss};
+use crate::site::{Manifest, NodeSummary};
+use std::fmt::Write;
+
+const NODES: &str = "name,pool,cpus,memory_kb,gpus,described";
+const CAPACITY: &str = "pool,begin,end,units,announced,cause";
+
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
+}
+
+/// The fields of a line.
+fn fields(line: &str) -> Vec<String> {
+    let (mut fields, mut field, mut inside) = (Vec::new(), String::new(), false);
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' if inside && chars.peek() == Some(&'"') => {
+                field.push('"');
+                chars.next();
+            }
+            '"' => inside = !inside,
+            ',' if !inside => fields.push(std::mem::take(&mut field)),
+            c => field.push(c),
+        }
+    }
+    fields.push(field);
+    fields
+}
+
+/// The nodes as a table.
+pub(super) fn nodes_text(nodes: &[NodeSummary]) -> String {
+    let mut text = format!("{NODES}\n");
+    for node in nodes {
+        let pool = node.pool.as_deref().map(quoted).unwrap_or_default();
+        let NodeSummary { name, cpus, memory_kb, gpus, described, .. } = node;
+        let _ = writeln!(text, "{},{pool},{cpus},{memory_kb},{gpus},{}", quoted(name), u8::from(*described));
+    }
+    text
+}
+
+/// The table as nodes.
+pub(super) fn nodes(text: &str) -> Result<Vec<NodeSummary>, String> {
+    rows(text, NODES, |row| {
+        let number = |at: usize| row[at].parse().map_err(|_| format!("`{}` is no number", row[at]));
+        Ok(NodeSummary {
+            name: row[0].clone(),
+            pool: (!row[1].is_empty()).then(|| row[1].clone()),
+            cpus: u32::try_from(number(2)?).unwrap_or(u32::MAX),
+            memory_kb: number(3)?,
+            gpus: u32::try_from(number(4)?).unwrap_or(u32::MAX),
+            described: row[5] == "1",
+        })
+    })
+}
+
+/// What pools lacked as a table.
+pub(super) fn capacity_text(losses: &[Loss], manifest: &Manifest) -> String {
+    let mut text = format!("{CAPACITY}\n");
+    let maybe = |time: Option<i64>| time.map_or(String::new(), |t| t.to_string());
+    for loss in losses {
+        let pool = manifest.pools.get(usize::from(loss.pool)).map_or(String::new(), |p| quoted(&p.name));
+        let Loss { begin, end, units, announced, cause, .. } = *loss;
+        let _ = writeln!(text, "{pool},{begin},{},{units},{},{}", maybe(end), maybe(announced), cause.name());
+    }
+    text
+}
+
+/// The table as what pools lacked.
+pub(super) fn capacity(text: &str, manifest: &Manifest) -> Result<Vec<Loss>, String> {
+    rows(text, CAPACITY, |row| {
+        let number = |at: usize| row[at].parse::<i64>().map_err(|_| format!("`{}` is no number", row[at]));
+        let maybe = |at: usize| if row[at].is_empty() { Ok(None) } else { number(at).map(Some) };
+        let pool = manifest.pools.iter().position(|pool| pool.name == row[0]);
+        let pool = pool.and_then(|at| u16::try_from(at).ok()).ok_or_else(|| format!("no pool is called `{}`", row[0]))?;
+        let cause = Cause::ALL.iter().copied().find(|cause| cause.name() == row[5]);
+        let cause = cause.ok_or_else(|| format!("`{}` is no cause", row[5]))?;
+        let units = u32::try_from(number(3)?).map_err(|_| format!("`{}` is no size", row[3]))?;
+        Ok(Loss { pool, begin: number(1)?, end: maybe(2)?, units, announced: maybe(4)?, cause })
+    })
+}
+
+fn rows<T>(text: &str, header: &str, mut read: impl FnMut(&[String]) -> Result<T, String>) -> Result<Vec<T>, String> {
+    let mut lines = text.lines().zip(1..);
+    let first = lines.next().map(|(line, _)| line);
+    if first != Some(header) {
+        return Err(format!("line 1: expected `{header}`, found `{}`", first.unwrap_or_default()));
+    }
+    let wanted = header.split(',').count();
+    let mut found = Vec::new();
+    for (line, number) in lines.filter(|(line, _)| !line.is_empty()) {
+        let row = fields(line);
+        if row.len() != wanted {
+            return Err(format!("line {number}: {} fields, expected {wanted}", row.len()));
+        }
+        found.push(read(&row).map_err(|problem| format!("line {number}: {problem}"))?);
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::site::PoolSummary;
+
+    #[test]
+    fn tables_come_back() {
+        let pool = PoolSummary { name: "a,\"b\"".into(), ..PoolSummary::default() };
+        let manifest = Manifest { pools: vec![pool], ..Manifest::default() };
+        let loss = Loss { pool: 0, begin: 5, end: None, units: 3, announced: Some(-9), cause: Cause::Reservation };
+        assert_eq!(capacity(&capacity_text(&[loss], &manifest), &manifest), Ok(vec![loss]));
+        let node = NodeSummary { name: "n1".into(), cpus: 4, memory_kb: 9, gpus: 1, pool: Some("a,\"b\"".into()), described: true };
+        assert_eq!(nodes(&nodes_text(&[node.clone()])), Ok(vec![node]));
+        assert!(capacity("pool\n", &manifest).is_err());
+        assert!(capacity(&format!("{CAPACITY}\nx,1,,2,,down\n"), &manifest).is_err_and(|e| e.contains("line 2")));
+    }
+}

@@ -1,0 +1,170 @@
+//! Which files there are, and what each is.
+
+use crate::detect::{Description, FileKind};
+use crate::error::SiteError;
+use crate::readers::{Carrier, Layout};
+use drystone::log::source;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Opens a file; whoever imports may count what is read.
+pub type Opener<'a> = &'a dyn Fn(&Path) -> io::Result<Box<dyn Read>>;
+
+/// Bytes that tell what a file is.
+const HEAD: usize = 1 << 16;
+/// Files beside the jobs are small; more than this is none of them.
+const SMALL: u64 = 1 << 30;
+
+/// A file, and what it is.
+pub(crate) struct Found {
+    pub(crate) path: PathBuf,
+    pub(crate) name: String,
+    pub(crate) kind: FileKind,
+    /// Of the standard input, which cannot be opened twice: its bytes.
+    pub(crate) opened: Option<Box<dyn Read>>,
+    /// Whether it was found in a folder, not given by name.
+    pub(crate) in_folder: bool,
+}
+
+/// Looks at all files and at all in the folders among them.
+pub(crate) fn look(inputs: &[PathBuf], layout: &Layout, open: Opener<'_>) -> Result<Vec<Found>, SiteError> {
+    let mut found = Vec::new();
+    for input in inputs {
+        if input.is_dir() {
+            let mut files = Vec::new();
+            within(input, &mut files)?;
+            for path in files {
+                found.push(one(&path, layout, open, true)?);
+            }
+        } else {
+            found.push(one(input, layout, open, false)?);
+        }
+    }
+    Ok(found)
+}
+
+/// The files of a folder and of those in it, by name. What begins with a dot is no data.
+fn within(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), SiteError> {
+    let wrong = |source| SiteError::Unreadable { file: folder.display().to_string(), source };
+    let mut entries: Vec<PathBuf> = fs::read_dir(folder)
+        .map_err(wrong)?
+        .map(|entry| entry.map(|e| e.path()))
+        .collect::<io::Result<_>>()
+        .map_err(wrong)?;
+    entries.sort();
+    for path in entries {
+        if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.')) {
+            continue;
+        }
+        if path.is_dir() { within(&path, files)? } else { files.push(path) }
+    }
+    Ok(())
+}
+
+fn name(path: &Path) -> String {
+    if path.as_os_str() == source::STDIN { "standard input".to_string() } else { path.display().to_string() }
+}
+
+/// Opens a file and unpacks it.
+pub(crate) fn unpacked(path: &Path, open: Opener<'_>) -> Result<Box<dyn Read>, SiteError> {
+    let wrong = |source| SiteError::Unreadable { file: name(path), source };
+    let input: Box<dyn Read> =
+        if path.as_os_str() == source::STDIN { Box::new(io::stdin()) } else { open(path).map_err(wrong)? };
+    Ok(source::unpack(input, name(path).into())?.bytes)
+}
+
+fn one(path: &Path, layout: &Layout, open: Opener<'_>, in_folder: bool) -> Result<Found, SiteError> {
+    let stdin = path.as_os_str() == source::STDIN;
+    // A look is not counted: the file is read again.
+    let plain: Opener<'_> = &|path| fs::File::open(path).map(|file| Box::new(file) as Box<dyn Read>);
+    let mut input = match unpacked(path, if stdin { open } else { plain }) {
+        Ok(input) => input,
+        Err(SiteError::Log(error)) if in_folder => {
+            let kind = FileKind::Unknown(error.to_string(), "unpack it first".to_string());
+            return Ok(Found { path: path.to_path_buf(), name: name(path), kind, opened: None, in_folder });
+        }
+        Err(error) => return Err(error),
+    };
+    let mut head = Vec::with_capacity(HEAD);
+    match input.by_ref().take(HEAD as u64).read_to_end(&mut head) {
+        Ok(_) => {}
+        // A file that is cut off within its beginning is read as far as it goes, and told there.
+        Err(error) if matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData) && !head.is_empty() => {}
+        Err(source) => return Err(SiteError::Unreadable { file: name(path), source }),
+    }
+    let kind = FileKind::of(&head, layout);
+    let opened = stdin.then(|| Box::new(io::Cursor::new(head).chain(input)) as Box<dyn Read>);
+    Ok(Found { path: path.to_path_buf(), name: name(path), kind, opened, in_folder })
+}
+
+/// The whole text of a small file.
+pub(crate) fn whole(path: &Path, open: Opener<'_>) -> Result<Vec<u8>, SiteError> {
+    let mut bytes = Vec::new();
+    let read = unpacked(path, open)?.take(SMALL).read_to_end(&mut bytes);
+    read.map_err(|source| SiteError::Unreadable { file: name(path), source })?;
+    Ok(bytes)
+}
+
+/// The files by what they are for.
+#[derive(Default)]
+pub(crate) struct Sorted {
+    pub(crate) jobs: Vec<(Found, Carrier)>,
+    pub(crate) machine: Vec<(PathBuf, Description)>,
+    pub(crate) events: Vec<(PathBuf, FileKind)>,
+    /// Files that are not read, and why.
+    pub(crate) unread: Vec<String>,
+}
+
+impl Sorted {
+    /// Sorts them.
+    ///
+    /// # Errors
+    /// A file given by name is nothing an import knows; jobs of several kinds of accounting; no jobs at all.
+    pub(crate) fn of(found: Vec<Found>) -> Result<Sorted, SiteError> {
+        let list = |found: &[Found]| {
+            let all: Vec<String> = found.iter().map(|f| format!("{}: {}", f.name, f.kind.name())).collect();
+            all.join("; ")
+        };
+        let mut carriers: Vec<Carrier> = found
+            .iter()
+            .filter_map(|f| match f.kind {
+                FileKind::Jobs(Carrier::Json) => Some(Carrier::Sacct),
+                FileKind::Jobs(carrier) => Some(carrier),
+                _ => None,
+            })
+            .collect();
+        carriers.sort_unstable();
+        carriers.dedup();
+        if carriers.len() > 1 {
+            return Err(SiteError::Mixed { list: list(&found) });
+        }
+        let all = list(&found);
+        let mut sorted = Sorted::default();
+        for file in found {
+            match file.kind.clone() {
+                FileKind::Jobs(carrier) => sorted.jobs.push((file, carrier)),
+                FileKind::Machine(description) => sorted.machine.push((file.path, description)),
+                FileKind::Events | FileKind::Reservations | FileKind::ScontrolReservations => {
+                    sorted.events.push((file.path, file.kind));
+                }
+                FileKind::Limits => sorted.unread.push(format!(
+                    "{}: limits of QOS and accounts are not simulated; jobs that waited for them are marked by their last reason",
+                    file.name
+                )),
+                FileKind::Beside => sorted.unread.push(format!("{}: not needed", file.name)),
+                FileKind::Empty => sorted.unread.push(format!("{}: empty", file.name)),
+                FileKind::Unknown(looks, advice) if file.in_folder => {
+                    sorted.unread.push(format!("{}: {looks}; {advice}", file.name));
+                }
+                FileKind::Unknown(looks, advice) => {
+                    return Err(SiteError::Unknown { file: file.name, looks: format!("this is {looks}"), advice });
+                }
+            }
+        }
+        if sorted.jobs.is_empty() {
+            return Err(SiteError::NoJobs { list: all });
+        }
+        Ok(sorted)
+    }
+}

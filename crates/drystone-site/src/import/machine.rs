@@ -1,0 +1,231 @@
+//! Whether a description fits the jobs, and what the jobs add to it.
+
+use super::Beside;
+use crate::capacity::{Cause, Closures};
+use crate::error::SiteError;
+use crate::jobs::{Job, count};
+use crate::machine::{Machine, Node, NodeSets, Partition, Pools, divide, infer};
+use crate::rows::{Interner, Symbol, Table};
+use crate::rules::{Rule, Tally};
+use crate::text::Amount;
+use std::collections::BTreeMap;
+
+/// So large a part of core-seconds, in percent, has to be on nodes or in partitions that a description has.
+const HALF: u64 = 50;
+
+/// The machine, divided, and each job put into its pool.
+pub(super) struct Placed {
+    pub(super) sets: NodeSets,
+    pub(super) pools: Pools,
+    pub(super) closures: Closures,
+    pub(super) described: bool,
+}
+
+/// Completes the machine by what jobs show, and gives every job its pool.
+pub(super) fn place(
+    beside: &mut Beside,
+    table: &Table,
+    jobs: &mut Vec<Job>,
+    amounts: &Interner<Amount>,
+    tally: &mut Tally,
+) -> Result<Placed, SiteError> {
+    let described = beside.described;
+    let sets = NodeSets::new(&table.node_lists, &mut beside.machine.nodes);
+    if sets.unreadable > 0 {
+        beside.warnings.push(format!("{} lists of nodes cannot be read: where these jobs ran is not known", sets.unreadable));
+    }
+    if described {
+        fits(beside, table, jobs, amounts.items(), &sets)?;
+    } else {
+        infer(jobs, table, amounts.items(), &sets, &mut beside.machine);
+    }
+    let mut pools = divide(&beside.machine, &table.names, !described);
+    let mut closures = Closures::default();
+    if described {
+        adopt_nodes(&mut beside.machine, &mut pools, &mut closures, table, jobs, amounts.items(), &sets, tally);
+        drop_idle(&mut beside.machine, &mut pools, table, jobs, &sets, &mut beside.warnings);
+    }
+    let fallback = (pools.pools.len() == 1).then_some(0);
+    let mut foreign: BTreeMap<Symbol, u64> = BTreeMap::new();
+    jobs.retain_mut(|job| {
+        let row = table.rows.get(job.row);
+        let partition = table.at(row).partition;
+        let own = pools.of_job(row.nodes, partition, &sets);
+        if own.is_none() && fallback.is_some() && described {
+            *foreign.entry(partition).or_default() += 1;
+        }
+        match own.or(fallback) {
+            Some(pool) => job.pool = pool,
+            None => {
+                count(tally, table, Rule::NoPool, row, job.core_seconds(amounts.get(job.amount)));
+                return false;
+            }
+        }
+        true
+    });
+    for (name, jobs) in foreign {
+        beside.warnings.push(format!(
+            "{jobs} jobs are of the partition `{}`, which the description lacks; its only pool takes them",
+            table.names.text(name)
+        ));
+    }
+    Ok(Placed { sets, pools, closures, described })
+}
+
+/// Whether most work is on nodes, or in partitions, that the description has.
+fn fits(
+    beside: &Beside,
+    table: &Table,
+    jobs: &[Job],
+    amounts: &[Amount],
+    sets: &NodeSets,
+) -> Result<(), SiteError> {
+    let machine = &beside.machine;
+    let partitions: std::collections::BTreeSet<Symbol> =
+        machine.partitions.iter().filter_map(|p| table.names.find(p.name.as_bytes())).collect();
+    let (mut on_known, mut on_all, mut in_known, mut in_all) = (0_u64, 0_u64, 0_u64, 0_u64);
+    for job in jobs {
+        let row = table.rows.get(job.row);
+        // A job without work counts a little.
+        let work = job.core_seconds(&amounts[job.amount as usize]).max(1);
+        let nodes = sets.len(row.nodes);
+        if nodes > 0 {
+            let known = sets.nodes(row.nodes).filter(|&node| node < sets.described).count() as u64;
+            on_known += work / u64::from(nodes) * known;
+            on_all += work / u64::from(nodes) * u64::from(nodes);
+        }
+        in_all += work;
+        in_known += if partitions.contains(&table.at(row).partition) { work } else { 0 };
+    }
+    let file = beside.described_by.first().map_or("the description".to_string(), |path| path.display().to_string());
+    let too_few = |known: u64, all: u64| all > 0 && known.saturating_mul(100) < all.saturating_mul(HALF);
+    let some = |names: Vec<&str>| names.into_iter().take(3).collect::<Vec<_>>().join(", ");
+    if too_few(on_known, on_all) {
+        let missing = machine.nodes[sets.described as usize..].iter().map(|n| n.name.as_str()).collect();
+        let there = machine.nodes[..sets.described as usize].iter().map(|n| n.name.as_str()).collect();
+        let cluster = machine.cluster.as_deref().map_or(String::new(), |name| format!(" of the cluster {name}"));
+        let evidence = format!(
+            "jobs ran on nodes such as {}, and it has{cluster} nodes such as {}; {} % of the core-seconds are on nodes that it knows",
+            some(missing),
+            some(there),
+            on_known.saturating_mul(100) / on_all.max(1)
+        );
+        return Err(SiteError::OtherMachine { file, evidence });
+    }
+    let pools = divide(machine, &table.names, false).pools.len();
+    if on_all == 0 && pools > 1 && too_few(in_known, in_all) {
+        let there = machine.partitions.iter().map(|p| p.name.as_str()).collect();
+        let used: std::collections::BTreeSet<Symbol> =
+            jobs.iter().map(|job| table.at(table.rows.get(job.row)).partition).collect();
+        let names: Vec<String> = used.iter().map(|&name| table.names.text(name).into_owned()).collect();
+        let evidence = format!(
+            "jobs are of partitions such as {}, and it has such as {}",
+            some(names.iter().map(String::as_str).collect()),
+            some(there)
+        );
+        return Err(SiteError::OtherMachine { file, evidence });
+    }
+    Ok(())
+}
+
+/// Adds nodes that the description lacks: to the pool of the jobs that ran there, from the first sighting to the last.
+#[expect(clippy::too_many_arguments, reason = "one step between two tables")]
+fn adopt_nodes(
+    machine: &mut Machine,
+    pools: &mut Pools,
+    closures: &mut Closures,
+    table: &Table,
+    jobs: &[Job],
+    amounts: &[Amount],
+    sets: &NodeSets,
+    tally: &mut Tally,
+) {
+    if sets.described as usize == machine.nodes.len() {
+        return;
+    }
+    // First and last sighting, and votes for pools.
+    let mut seen: BTreeMap<u32, (u32, u32, BTreeMap<u16, u32>)> = BTreeMap::new();
+    for job in jobs.iter().filter(|job| job.kind.started()) {
+        let row = table.rows.get(job.row);
+        if sets.ranges(row.nodes).last().is_none_or(|range| range.end <= sets.described) {
+            continue;
+        }
+        count(tally, table, Rule::NewNode, row, job.core_seconds(&amounts[job.amount as usize]));
+        let pool = pools.of_job(row.nodes, table.at(row).partition, sets);
+        let end = if job.end == 0 { u32::MAX } else { job.end };
+        for node in sets.nodes(row.nodes).filter(|&node| node >= sets.described) {
+            let known = seen.entry(node).or_insert((u32::MAX, 0, BTreeMap::new()));
+            (known.0, known.1) = (known.0.min(job.start), known.1.max(end));
+            if let Some(pool) = pool {
+                *known.2.entry(pool).or_default() += 1;
+            }
+        }
+    }
+    for (node, (first, last, votes)) in seen {
+        let most = votes.into_iter().max_by_key(|&(pool, votes)| (votes, std::cmp::Reverse(pool)));
+        let pool = match most {
+            Some((pool, _)) => pool,
+            None if pools.pools.len() == 1 => 0,
+            None => continue,
+        };
+        let model = most_frequent(machine, pools, pool);
+        let name = std::mem::take(&mut machine.nodes[node as usize].name);
+        machine.nodes[node as usize] = Node { name, ..model };
+        pools.adopt(node, pool);
+        closures.add(node, 0, Some(i64::from(first)), Cause::NewNode);
+        if last < u32::MAX {
+            closures.add(node, i64::from(last), None, Cause::NewNode);
+        }
+    }
+}
+
+/// The most frequent kind of node of a pool.
+fn most_frequent(machine: &Machine, pools: &Pools, pool: u16) -> Node {
+    let mut kinds: BTreeMap<(u32, u64, u32, u32), u32> = BTreeMap::new();
+    for &node in &pools.pools[usize::from(pool)].nodes {
+        let node = &machine.nodes[node as usize];
+        *kinds.entry((node.cpus, node.memory_kb, node.gpus, node.threads_per_core)).or_default() += 1;
+    }
+    let most = kinds.into_iter().max_by_key(|&(kind, count)| (count, kind)).map(|(kind, _)| kind).unwrap_or_default();
+    let (cpus, memory_kb, gpus, threads_per_core) = most;
+    Node { cpus, memory_kb, gpus, threads_per_core, ..Node::default() }
+}
+
+/// Nodes that the description says are out, and on which no job ran, are no part of the machine.
+fn drop_idle(
+    machine: &mut Machine,
+    pools: &mut Pools,
+    table: &Table,
+    jobs: &[Job],
+    sets: &NodeSets,
+    warnings: &mut Vec<String>,
+) {
+    if !machine.nodes.iter().any(|node| node.down) || table.node_lists.len() <= 1 {
+        return;
+    }
+    let mut used = vec![false; machine.nodes.len()];
+    for job in jobs {
+        sets.nodes(table.rows.get(job.row).nodes).for_each(|node| used[node as usize] = true);
+    }
+    let gone = |node: &u32| machine.nodes[*node as usize].down && !used[*node as usize];
+    let mut dropped = 0;
+    for pool in &mut pools.pools {
+        let before = pool.nodes.len();
+        // A pool stays a pool, even if all of it is out now.
+        if pool.nodes.iter().any(|node| !gone(node)) {
+            pool.nodes.retain(|node| !gone(node));
+        }
+        dropped += before - pool.nodes.len();
+    }
+    if dropped > 0 {
+        warnings.push(format!(
+            "{dropped} nodes are out of service by the description and ran no job: they are not counted"
+        ));
+    }
+}
+
+/// Partitions by the symbols of their names.
+pub(super) fn by_symbol<'a>(machine: &'a Machine, table: &Table) -> BTreeMap<Symbol, &'a Partition> {
+    let named = |p: &'a Partition| table.names.find(p.name.as_bytes()).map(|symbol| (symbol, p));
+    machine.partitions.iter().filter_map(named).collect()
+}

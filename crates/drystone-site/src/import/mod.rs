@@ -1,0 +1,216 @@
+//! The whole way: files to rows, rows to jobs, jobs on a machine, all of it counted.
+
+mod build;
+mod files;
+mod machine;
+mod options;
+mod packing;
+mod swf;
+mod window;
+
+pub use files::Opener;
+pub(crate) use options::Choices;
+pub use options::{Arrive, Het, Options, Preempted, Size, Throttle, Wide, Withdraw};
+pub use window::Window;
+
+use self::files::Sorted;
+use crate::capacity::{self, Event, Reservation};
+use crate::clock::Zone;
+use crate::detect::FileKind;
+use crate::error::SiteError;
+use crate::machine::{self as machines, Combined, Machine};
+use crate::readers::{Carrier, Layout, Memory, Reading};
+use crate::rows::{Intake, Settings};
+use crate::rules::Effect;
+use crate::site::Site;
+use crate::text::Form;
+use crate::watch::Watch;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// What was read beside the jobs.
+#[derive(Default)]
+pub(crate) struct Beside {
+    pub(crate) machine: Machine,
+    /// Whether the machine is described.
+    pub(crate) described: bool,
+    /// The files that describe it.
+    pub(crate) described_by: Vec<PathBuf>,
+    pub(crate) events: Vec<Event>,
+    pub(crate) reservations: Vec<Reservation>,
+    /// Rows of events and reservations that could not be used.
+    pub(crate) unused: u64,
+    /// What people should know.
+    pub(crate) warnings: Vec<String>,
+    /// `slurm.conf`, as one file.
+    pub(crate) slurm_conf: Option<String>,
+}
+
+/// Imports the accounting in these files, and in the folders among them.
+///
+/// A folder may hold everything that the commands of [`ASK`](crate::ASK) give: jobs, nodes, partitions, settings, events, reservations.
+/// What each file is, its beginning tells.
+///
+/// # Errors
+/// See [`SiteError`]: files that are no accounting, columns that are padded or missing, times without a zone, a machine that is another
+/// one, no usable row. One bad row is none: it is counted.
+///
+/// Cost: one pass over the files, about 90 bytes of memory for each row and 60 for each job, and what their names take.
+pub fn import(inputs: &[PathBuf], options: &Options, open: Opener<'_>, watch: Watch<'_>) -> Result<Site, SiteError> {
+    let layout = Layout { columns: options.columns.clone(), delimiter: options.delimiter.clone() };
+    let zone = options.time_zone.as_deref().map(Zone::named).transpose().map_err(|e| SiteError::Option(e.to_string()))?;
+    let form = Form(options.time_format.clone());
+    let mut found = files::look(inputs, &layout, open)?;
+    for (paths, option) in [(&options.machine, "--machine"), (&options.events, "--events")] {
+        for file in files::look(paths, &Layout::default(), open)? {
+            let fits = matches!(
+                (&file.kind, option),
+                (FileKind::Machine(_) | FileKind::Beside, "--machine")
+                    | (FileKind::Events | FileKind::Reservations | FileKind::ScontrolReservations, "--events")
+            );
+            if !fits && !file.in_folder {
+                return Err(not_expected(&file.name, &file.kind, option));
+            }
+            found.push(file);
+        }
+    }
+    let sorted = Sorted::of(found)?;
+    if sorted.jobs.iter().any(|(_, carrier)| *carrier == Carrier::Swf) {
+        return swf::import(sorted, options, open);
+    }
+    let mut intake = Intake::new(Settings { zone, form, cluster: options.cluster.clone() });
+    let mut memory = Memory::default();
+    let mut files_read = Vec::new();
+    let Sorted { jobs, machine, events, unread } = sorted;
+    for (file, carrier) in jobs {
+        (watch.phase)(&format!("reading {}", file.name));
+        let number = intake.table.files.add(&file.name);
+        let input = match file.opened {
+            Some(opened) => opened,
+            None => files::unpacked(&file.path, open)?,
+        };
+        let before = intake.read;
+        let name = file.name.as_str();
+        let mut reading = Reading {
+            intake: &mut intake,
+            memory: &mut memory,
+            watch: &watch,
+            partial: options.partial,
+            carrier,
+            name,
+            file: number,
+        };
+        reading.read(input, &layout)?;
+        files_read.push((file.name.clone(), carrier, intake.read - before));
+    }
+    memory.pbs.flush(&mut intake)?;
+    intake.finish();
+    one_cluster(&intake, options)?;
+    let mut beside = beside(machine, &events, &intake, options, open)?;
+    beside.reservations.extend(capacity::of_pbs(&memory.pbs));
+    beside.warnings.extend(unread.into_iter().map(|text| format!("not read: {text}")));
+    build::build(intake, memory, beside, files_read, options, &watch)
+}
+
+fn not_expected(name: &str, kind: &FileKind, option: &str) -> SiteError {
+    let (wants, advice) = match option {
+        "--machine" => (
+            "slurm.conf, or what scontrol -o show nodes, show partitions, sinfo --json or pbsnodes -av print",
+            "at the site: scontrol -o show nodes > nodes.txt; scontrol -o show partitions > partitions.txt",
+        ),
+        _ => (
+            "what sacctmgr -P show event and show reservation print",
+            "at the site: sacctmgr -P show event Start=… End=… format=Cluster,ClusterNodes,NodeName,Start,End,State,Reason,TRES > events.psv",
+        ),
+    };
+    let looks = format!("this is {}, and {option} takes {wants}", kind.name());
+    SiteError::Unknown { file: name.to_string(), looks, advice: advice.to_string() }
+}
+
+/// One import is one cluster.
+fn one_cluster(intake: &Intake, options: &Options) -> Result<(), SiteError> {
+    let table = &intake.table;
+    let mut clusters: BTreeMap<String, u64> = BTreeMap::new();
+    let mut of_where = vec![0_u64; table.at.items().len()];
+    table.rows.iter().for_each(|row| of_where[row.at as usize] += 1);
+    for (at, rows) in table.at.items().iter().zip(of_where).filter(|(_, rows)| *rows > 0) {
+        let name = table.names.text(at.cluster);
+        if !name.is_empty() {
+            *clusters.entry(name.into_owned()).or_default() += rows;
+        }
+    }
+    if clusters.len() > 1 {
+        let said: Vec<String> = clusters.iter().map(|(name, rows)| format!("{name} {rows}")).collect();
+        return Err(SiteError::SeveralClusters { clusters: said.join(", ") });
+    }
+    if table.rows.len() == 0 {
+        let rules: Vec<String> = intake.tally.iter().map(|(rule, count)| format!("{rule} {}", count.rows)).collect();
+        let other = intake.tally.iter().find(|(rule, _)| rule.name() == "other-cluster");
+        let advice = match (&options.cluster, other) {
+            (Some(cluster), Some(_)) => format!("no row is of the cluster {cluster}; leave --cluster out to see which there are"),
+            _ => format!("At the site:\n\n{}", crate::ASK),
+        };
+        let rules = if rules.is_empty() { "there are none".to_string() } else { rules.join(", ") };
+        return Err(SiteError::NothingLeft { rows: intake.read, rules, advice });
+    }
+    Ok(())
+}
+
+/// Reads what goes with the jobs.
+fn beside(
+    machine: Vec<(PathBuf, crate::detect::Description)>,
+    events: &[(PathBuf, FileKind)],
+    intake: &Intake,
+    options: &Options,
+    open: Opener<'_>,
+) -> Result<Beside, SiteError> {
+    let mut beside = Beside::default();
+    let mut combined = Combined::default();
+    for (path, description) in machine {
+        let text = files::whole(&path, open)?;
+        combined.add(machines::read(description, &path, &text)?);
+        if description == crate::detect::Description::SlurmConf {
+            beside.slurm_conf = Some(drystone_slurm::conf::flatten(&path)?);
+        }
+        beside.described_by.push(path);
+    }
+    (beside.machine, beside.described) = combined.finish();
+    let times = capacity::Times { form: &Form(options.time_format.clone()), zone: intake.zone() };
+    for (path, kind) in events {
+        let text = files::whole(path, open)?;
+        let text = String::from_utf8_lossy(&text);
+        let name = path.display().to_string();
+        let unused = match kind {
+            FileKind::Events => {
+                let (read, unused) = capacity::read_events(&text, &name, &times)?;
+                beside.events.extend(read);
+                unused
+            }
+            FileKind::ScontrolReservations => {
+                let (read, unused) = capacity::read_scontrol(&text, &name, &times)?;
+                beside.reservations.extend(read);
+                unused
+            }
+            _ => {
+                let (read, unused) = capacity::read_reservations(&text, &name, &times)?;
+                beside.reservations.extend(read);
+                unused
+            }
+        };
+        if unused > 0 {
+            beside.warnings.push(format!("{name}: {unused} rows say of no node that it was out, or lack a time"));
+        }
+        beside.unused += unused;
+    }
+    Ok(beside)
+}
+
+/// Why nothing is left, from the account.
+pub(crate) fn nothing_left(rows: u64, tally: &crate::rules::Tally) -> SiteError {
+    let rules: Vec<String> = tally
+        .iter()
+        .filter(|(rule, _)| matches!(rule.effect(), Effect::Bad | Effect::Dropped | Effect::Ignored))
+        .map(|(rule, count)| format!("{rule} {}", count.rows.max(count.jobs)))
+        .collect();
+    SiteError::NothingLeft { rows, rules: rules.join(", "), advice: format!("At the site:\n\n{}", crate::ASK) }
+}

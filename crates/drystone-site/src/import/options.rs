@@ -1,0 +1,183 @@
+//! How an import is made: every choice by name.
+
+use drystone::model::Setting;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+macro_rules! choices {
+    ($(#[$doc:meta])* $type:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum $type { $($(#[$vdoc])* $variant,)+ }
+
+        impl $type {
+            /// Every choice.
+            pub const ALL: &'static [$type] = &[$($type::$variant,)+];
+
+            /// Its word.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $($type::$variant => $text,)+ }
+            }
+        }
+    };
+}
+
+choices! {
+    /// When a job arrives.
+    Arrive {
+        /// When it was eligible: what it waited for before is not the scheduler's doing.
+        #[default]
+        Eligible = "eligible",
+        /// When it was submitted.
+        Submit = "submit",
+    }
+}
+
+choices! {
+    /// Which size a job has.
+    Size {
+        /// What it was given, of jobs that ran.
+        #[default]
+        Allocated = "allocated",
+        /// What it asked for.
+        Requested = "requested",
+    }
+}
+
+choices! {
+    /// What becomes of jobs that never ran.
+    Withdraw {
+        /// They wait, and leave when they left.
+        #[default]
+        Leave = "leave",
+        /// They are left out.
+        Drop = "drop",
+    }
+}
+
+choices! {
+    /// What becomes of arrays that run few tasks at once.
+    Throttle {
+        /// The later tasks arrive when an earlier one has ended, where a row says so or starts and ends show it.
+        #[default]
+        Infer = "infer",
+        /// The same, but only where a row says so.
+        Said = "said",
+        /// Nothing: all tasks arrive at once.
+        Off = "off",
+    }
+}
+
+choices! {
+    /// What becomes of the components of heterogeneous jobs.
+    Het {
+        /// One job, where they share a pool.
+        #[default]
+        Join = "join",
+        /// A job each.
+        Split = "split",
+    }
+}
+
+choices! {
+    /// What becomes of attempts that preemption ended.
+    Preempted {
+        /// They and the last attempt are one job: another policy would not have preempted it.
+        #[default]
+        Merge = "merge",
+        /// A job each.
+        Separate = "separate",
+    }
+}
+
+choices! {
+    /// What becomes of jobs that need more than their pool ever had.
+    Wide {
+        /// They are left out.
+        #[default]
+        Drop = "drop",
+        /// They are an error.
+        Error = "error",
+    }
+}
+
+/// How an import is made. [`Options::default`] is what `docs/accounting.md` describes.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Layout of text without a header: `xdmod`, or a list of columns.
+    pub columns: Option<String>,
+    /// What parts columns, where it cannot be told from the header.
+    pub delimiter: Option<String>,
+    /// IANA name of the zone of local times.
+    pub time_zone: Option<String>,
+    /// How times are written, beside the usual forms; as for `strftime`.
+    pub time_format: Option<String>,
+    /// Only rows of this cluster.
+    pub cluster: Option<String>,
+    /// Descriptions of the machine.
+    pub machine: Vec<PathBuf>,
+    /// Events and reservations.
+    pub events: Vec<PathBuf>,
+    /// Takes what is there of files that end in their middle.
+    pub partial: bool,
+    /// When a job arrives.
+    pub arrive: Arrive,
+    /// Which size a job has.
+    pub size: Size,
+    /// What becomes of jobs that never ran.
+    pub withdraw: Withdraw,
+    /// What becomes of arrays that run few tasks at once.
+    pub throttle: Throttle,
+    /// What becomes of the components of heterogeneous jobs.
+    pub het: Het,
+    /// What becomes of attempts that preemption ended.
+    pub preempted: Preempted,
+    /// What becomes of jobs that need more than their pool ever had.
+    pub wide: Wide,
+    /// Beginning of the window: a date or time of the site, or seconds since 1970.
+    pub from: Option<String>,
+    /// Its end.
+    pub until: Option<String>,
+}
+
+impl Options {
+    /// The choices as settings, for reports.
+    #[must_use]
+    pub fn settings(&self) -> Vec<Setting> {
+        let mut settings = Vec::new();
+        let mut add = |name: &str, value: &str| settings.push(Setting { name: name.to_string(), value: value.to_string() });
+        for (name, value) in [
+            ("columns", &self.columns),
+            ("time-zone", &self.time_zone),
+            ("time-format", &self.time_format),
+            ("cluster", &self.cluster),
+            ("from", &self.from),
+            ("until", &self.until),
+        ] {
+            if let Some(value) = value {
+                add(name, value);
+            }
+        }
+        add("arrive", self.arrive.name());
+        add("size", self.size.name());
+        add("withdraw", self.withdraw.name());
+        add("throttle", self.throttle.name());
+        add("het", self.het.name());
+        add("preempted", self.preempted.name());
+        if self.partial {
+            add("partial", "yes");
+        }
+        settings
+    }
+}
+
+/// The choices that finding jobs takes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Choices {
+    pub(crate) merge_preempted: bool,
+    pub(crate) preempts_by_requeue: bool,
+    pub(crate) requested_size: bool,
+    pub(crate) arrive_at_submit: bool,
+}

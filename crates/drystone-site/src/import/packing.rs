@@ -1,0 +1,99 @@
+//! How often a job's size fitted into what was free while no set of nodes had room for it.
+
+use crate::jobs::{Job, Kind};
+use crate::machine::{Machine, NodeSets, Pool, Projection, Unit};
+use crate::rows::Table;
+use crate::sweep::{Moves, moves};
+use crate::text::{Amount, UNKNOWN};
+use std::collections::BinaryHeap;
+
+/// Moments that are looked at, at most.
+const LOOKS: usize = 20_000;
+
+/// What was found.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub(crate) struct Packing {
+    /// Moments at which the oldest waiting job fitted by its size.
+    pub(crate) fits: u64,
+    /// Those of them at which no set of nodes had room.
+    pub(crate) gaps: u64,
+}
+
+/// Looks at a pool whose nodes are known and shared.
+#[expect(clippy::too_many_arguments, reason = "one look at what all stages have found")]
+pub(crate) fn packing(
+    pool: &Pool,
+    number: u16,
+    projection: &Projection,
+    machine: &Machine,
+    jobs: &[Job],
+    table: &Table,
+    amounts: &[Amount],
+    sets: &NodeSets,
+) -> Packing {
+    if projection.unit != Unit::Cpu || !projection.described || pool.nodes.is_empty() {
+        return Packing::default();
+    }
+    let mine = |job: &Job| job.pool == number;
+    let mut queue: Vec<&Job> = jobs.iter().filter(|job| mine(job) && job.kind == Kind::Ran && job.start > job.arrive).collect();
+    if queue.is_empty() {
+        return Packing::default();
+    }
+    queue.sort_by_key(|job| job.arrive);
+    let every = (jobs.len() * 2).div_ceil(LOOKS).max(1);
+    let mut free: Vec<u32> = machine.nodes.iter().map(|node| node.cpus).collect();
+    let mut total: u64 = pool.nodes.iter().map(|&node| u64::from(machine.nodes[node as usize].cpus)).sum();
+    let (mut found, mut seen, mut next) = (Packing::default(), 0_usize, 0_usize);
+    // The oldest waiting job first.
+    let mut waiting: BinaryHeap<std::cmp::Reverse<(u32, u32)>> = BinaryHeap::new();
+    moves(jobs, mine, |job, began| {
+        let now = if began == Moves::Starts { job.start } else { job.end };
+        while next < queue.len() && queue[next].arrive <= now {
+            waiting.push(std::cmp::Reverse((queue[next].arrive, next as u32)));
+            next += 1;
+        }
+        while waiting.peek().is_some_and(|first| queue[first.0.1 as usize].start <= now) {
+            waiting.pop();
+        }
+        change(job, began, &mut free, &mut total, table, sets);
+        seen += 1;
+        if !seen.is_multiple_of(every) {
+            return;
+        }
+        let Some(first) = waiting.peek().map(|first| queue[first.0.1 as usize]) else { return };
+        if u64::from(first.units) <= total {
+            found.fits += 1;
+            let amount = &amounts[first.amount as usize];
+            found.gaps += u64::from(!has_room(first, amount, pool, &free, table, sets));
+        }
+    });
+    found
+}
+
+/// A job takes its part of each of its nodes, or gives it back.
+fn change(job: &Job, began: Moves, free: &mut [u32], total: &mut u64, table: &Table, sets: &NodeSets) {
+    let list = table.rows.get(job.row).nodes;
+    let count = sets.len(list).max(1);
+    let share = job.units.div_ceil(count);
+    for node in sets.nodes(list) {
+        let left = &mut free[node as usize];
+        *left = if began == Moves::Starts { left.saturating_sub(share) } else { left.saturating_add(share) };
+    }
+    let units = u64::from(job.units);
+    *total = if began == Moves::Starts { total.saturating_sub(units) } else { *total + units };
+}
+
+/// Whether as many nodes as it used have each its part free.
+fn has_room(job: &Job, amount: &Amount, pool: &Pool, free: &[u32], table: &Table, sets: &NodeSets) -> bool {
+    let known = sets.len(table.rows.get(job.row).nodes);
+    let count = if known > 0 { known } else if amount.nodes == UNKNOWN { 1 } else { amount.nodes.max(1) };
+    let share = job.units.div_ceil(count);
+    let mut found = 0;
+    for &node in &pool.nodes {
+        found += u32::from(free[node as usize] >= share);
+        if found >= count {
+            return true;
+        }
+    }
+    false
+}

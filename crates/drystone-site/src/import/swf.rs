@@ -1,0 +1,201 @@
+//! A log in Standard Workload Format as a site: every record as it stands.
+
+use super::files::{self, Opener, Sorted};
+use super::window::Window;
+use super::{Options, nothing_left};
+use crate::error::SiteError;
+use crate::jobs::{Job, Kind, LimitFrom, Marks, NOTHING};
+use crate::machine::Unit;
+use crate::readers::Carrier;
+use crate::rows::{Interner, Note, Row, Shape, Table, Where, Who};
+use crate::rules::Tally;
+use crate::site::{Comment, FileRead, Imported, Jobs, Manifest, PoolSummary, SCHEMA, Setting, Site};
+use crate::text::{Amount, Limit, State, UNKNOWN};
+use drystone::log::swf::{Header, Reader, Record};
+
+/// The beginning of logs that do not say when they begin: the year 2000.
+const SOMETIME: i64 = 946_684_800;
+/// Beginnings before this are no calendar.
+const EARLIEST: i64 = 30 * 86_400;
+
+/// Imports one log.
+pub(super) fn import(sorted: Sorted, options: &Options, open: Opener<'_>) -> Result<Site, SiteError> {
+    let mut files = sorted.jobs.into_iter();
+    let (Some((file, _)), None) = (files.next(), files.next()) else {
+        return Err(SiteError::Option("logs in Standard Workload Format are imported one at a time".to_string()));
+    };
+    if let Some((path, _)) = sorted.machine.first() {
+        return Err(SiteError::Option(format!(
+            "{}: a log in Standard Workload Format has no nodes that a machine could be described by; its size is its header's MaxProcs",
+            path.display()
+        )));
+    }
+    let input = match file.opened {
+        Some(opened) => opened,
+        None => files::unpacked(&file.path, open)?,
+    };
+    let mut reader = Reader::new(input, file.name.as_str())?;
+    let mut log = Log::default();
+    while let Some(record) = reader.read()? {
+        log.records.push(record);
+    }
+    let (header, _) = reader.into_header();
+    log.build(&header, &file.name, options)
+}
+
+#[derive(Default)]
+struct Log {
+    records: Vec<Record>,
+}
+
+impl Log {
+    fn build(self, header: &Header, name: &str, options: &Options) -> Result<Site, SiteError> {
+        let base = header.unix_start().filter(|&start| start >= EARLIEST).unwrap_or(SOMETIME);
+        let widest = self.records.iter().map(|r| r.requested.max(r.allocated)).max().unwrap_or(0);
+        let stated = [header.max_procs(), header.max_nodes()].into_iter().flatten().find(|&n| n > 0);
+        let units = u32::try_from(stated.unwrap_or(widest).max(1)).unwrap_or(u32::MAX);
+        let mut order: Vec<usize> = (0..self.records.len()).collect();
+        order.sort_by_key(|&at| self.records[at].submit.round());
+        let mut imported = Imported::default();
+        let mut amounts = Interner::default();
+        for &at in &order {
+            let record = &self.records[at];
+            let job = job(record, base, &mut imported.table, &mut amounts, at)
+                .ok_or_else(|| SiteError::Option(format!("{name}:{}: a time beyond the years 1970 to 2106", record.line)))?;
+            imported.jobs.push(job);
+        }
+        imported.amounts = amounts;
+        if imported.jobs.is_empty() {
+            return Err(nothing_left(0, &Tally::default()));
+        }
+        // The records in the order of the log, which is the order in which they are written again.
+        let text = |record: &Record| record.values().map(|value| value.to_string()).join(" ");
+        imported.swf = order.iter().map(|&at| format!("{at} {}", text(&self.records[at]))).collect();
+        let mut window = Window::of(&imported.jobs, None, None)?;
+        // A log of the archive is whole.
+        window.ended_only = false;
+        window.bias.clear();
+        (window.measure_from, window.measure_until) = (window.from, window.until);
+        let manifest = self.manifest(header, name, options, &imported, units, window);
+        Ok(Site {
+            manifest,
+            nodes: Vec::new(),
+            losses: Vec::new(),
+            jobs: Jobs::Imported(Box::new(imported)),
+            slurm_conf: None,
+            folder: None,
+        })
+    }
+
+    fn manifest(
+        &self,
+        header: &Header,
+        name: &str,
+        options: &Options,
+        imported: &Imported,
+        units: u32,
+        window: Window,
+    ) -> Manifest {
+        let comment = |c: &drystone::log::swf::Comment| Comment { after: c.after, line: c.text.iter().map(|&b| char::from(b)).collect() };
+        let users: std::collections::BTreeSet<i64> = self.records.iter().map(|r| r.user).collect();
+        let seconds = |job: &Job| job.core_seconds(imported.amounts.get(job.amount));
+        let pool = PoolSummary {
+            name: "all".to_string(),
+            unit: Unit::Cpu,
+            units,
+            cpus_per_unit: 1.0,
+            cpus: u64::from(units),
+            described: header.max_procs().is_some_and(|n| n > 0) || header.max_nodes().is_some_and(|n| n > 0),
+            jobs: imported.jobs.len() as u64,
+            core_seconds: imported.jobs.iter().map(seconds).sum(),
+            ..PoolSummary::default()
+        };
+        let evidence = match pool.described {
+            true => format!("{name}: the header's MaxProcs, else its MaxNodes"),
+            false => format!("{name}: the widest job, since the header says no size"),
+        };
+        Manifest {
+            schema: SCHEMA.to_string(),
+            time_zone: header.time_zone().unwrap_or_else(|| "UTC".to_string()),
+            files: vec![FileRead { name: name.to_string(), kind: Carrier::Swf.name().to_string(), rows: self.records.len() as u64 }],
+            options: options.settings().into_iter().map(|s| Setting { name: s.name, value: s.value }).collect(),
+            rows: self.records.len() as u64,
+            jobs: imported.jobs.len() as u64,
+            users: users.len() as u64,
+            window,
+            evidence: vec![evidence],
+            pools: vec![pool],
+            swf: Some(header.comments().iter().map(comment).collect()),
+            ..Manifest::default()
+        }
+    }
+}
+
+/// A record as a job; `None` for times that cannot be.
+fn job(record: &Record, base: i64, table: &mut Table, amounts: &mut Interner<Amount>, at: usize) -> Option<Job> {
+    let stamp = |time: i64| u32::try_from(time).ok().filter(|&t| t > 0);
+    let arrive = stamp(base.checked_add(record.submit.round())?)?;
+    let (wait, run) = (record.wait.round(), record.run.round());
+    let procs = [record.allocated, record.requested].into_iter().find(|&n| n > 0);
+    let procs = procs.and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
+    let ran = run >= 0 && procs > 0 && !(record.status == 5 && run <= 0);
+    let start = if ran { stamp(i64::from(arrive) + wait.max(0)) } else { None };
+    let end = match start {
+        Some(start) => stamp(i64::from(start) + run),
+        None if wait >= 0 => stamp(i64::from(arrive) + wait),
+        None => None,
+    };
+    let limit = record.requested_time.round();
+    let limit = u32::try_from(limit).ok().filter(|&l| l > 0);
+    let amount = Amount { cpus: procs, nodes: UNKNOWN, gpus: UNKNOWN, memory_kb: Amount::NO_MEMORY };
+    let mut row = Row::empty();
+    let mut name = |value: i64| if value < 0 { crate::rows::Symbol(0) } else { table.names.intern(value.to_string().as_bytes()) };
+    let who = Who { user: name(record.user), account: crate::rows::Symbol(0), group: name(record.group), uid: u32::MAX };
+    let place = Where { partition: name(record.partition), qos: name(record.queue), ..Where::default() };
+    row.who = table.who.intern(who);
+    row.at = table.at.intern(place);
+    row.shape = table.shapes.intern(Shape { asked: amount, held: amount, exclusive: false });
+    row.note = table.notes.intern(Note::default());
+    row.id = u64::try_from(record.number).unwrap_or(crate::rows::NONE);
+    row.name = u32::try_from(record.executable).unwrap_or(0);
+    row.state = match record.status {
+        1 => State::Completed,
+        0 => State::Failed,
+        5 => State::Cancelled,
+        _ => State::Other,
+    };
+    row.set_limit(limit.map_or(Limit::Unknown, Limit::Seconds));
+    row.line = u32::try_from(at + 1).unwrap_or(u32::MAX);
+    let number = table.rows.len() as u32;
+    table.rows.push(row);
+    Some(Job {
+        row: number,
+        task: NOTHING,
+        submit: arrive,
+        eligible: arrive,
+        arrive,
+        start: start.unwrap_or(0),
+        end: end.unwrap_or(0),
+        run: if ran { u32::try_from(run).ok()? } else { NOTHING },
+        limit: limit.unwrap_or(365 * 86_400),
+        units: procs.max(1),
+        amount: amounts.intern(amount),
+        marks: marks(limit.is_none(), ran && wait < 0),
+        pool: 0,
+        attempt: 1,
+        kind: if ran { Kind::Ran } else { Kind::Withdrawn },
+        limit_from: if limit.is_none() { LimitFrom::Year } else { LimitFrom::Record },
+    })
+}
+
+/// A job whose wait the log does not say proves nothing of waits.
+fn marks(no_limit: bool, no_wait: bool) -> Marks {
+    let mut marks = Marks::default();
+    if no_limit {
+        marks.set(Marks::LIMIT);
+    }
+    if no_wait {
+        marks.set(Marks::CAUSE);
+    }
+    marks
+}

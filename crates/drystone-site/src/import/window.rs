@@ -1,0 +1,190 @@
+//! The window of the records: where they begin and end, and what their edges lack.
+
+use crate::clock;
+use crate::error::SiteError;
+use crate::jobs::{Job, Kind};
+use serde::{Deserialize, Serialize};
+
+/// What is simulated, and what of it can be measured. Times are seconds since 1970.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Window {
+    /// Its beginning: jobs that run then are there already, jobs that wait are in the queue.
+    pub from: i64,
+    /// Its end.
+    pub until: i64,
+    /// How both were found.
+    pub evidence: String,
+    /// Jobs were chosen by their ends: those that ran or waited at the end are missing.
+    pub ended_only: bool,
+    /// Jobs that run at the beginning.
+    pub running_at_start: u64,
+    /// Jobs that wait at the beginning.
+    pub queued_at_start: u64,
+    /// Jobs that run at the end.
+    pub running_at_end: u64,
+    /// Jobs that wait at the end.
+    pub queued_at_end: u64,
+    /// Run time that 99 of 100 jobs do not exceed, in seconds.
+    pub long_run: i64,
+    /// Where measures begin and end, by arrival.
+    pub measure_from: i64,
+    /// The end of that.
+    pub measure_until: i64,
+    /// What is biased at the edges, in words.
+    pub bias: Vec<String>,
+}
+
+const DAY: i64 = 86_400;
+/// Measures begin so long after the window, if it is long enough.
+const WARM_UP: i64 = 7 * DAY;
+
+impl Window {
+    /// Finds the window of jobs, with edges that were given.
+    pub(crate) fn of(jobs: &[Job], from: Option<i64>, until: Option<i64>) -> Result<Window, SiteError> {
+        if let (Some(from), Some(until)) = (from, until)
+            && from >= until
+        {
+            return Err(SiteError::Option(format!(
+                "--from {} does not lie before --until {}",
+                clock::text(from),
+                clock::text(until)
+            )));
+        }
+        let edges = Edges::of(jobs);
+        let mut window = Window { long_run: edges.long_run, ..Window::default() };
+        let mut evidence = Vec::new();
+        window.from = match from {
+            Some(from) => from,
+            None if edges.first_end > 0 && edges.first_end - edges.first_arrival > DAY => {
+                evidence.push(
+                    "it begins before the first end of a job: jobs that ended earlier are missing, though some had started days before"
+                        .to_string(),
+                );
+                edges.first_end - 1
+            }
+            None => {
+                evidence.push("it begins with the first arrival".to_string());
+                edges.first_arrival
+            }
+        };
+        window.until = until.unwrap_or_else(|| {
+            evidence.push("it ends with the last event of any job".to_string());
+            edges.last
+        });
+        window.until = window.until.max(window.from + 1);
+        window.evidence = if evidence.is_empty() { "as given".to_string() } else { evidence.join("; ") };
+        window.count(jobs);
+        window.ended_only = ended_only(jobs, &edges, until);
+        window.measures();
+        Ok(window)
+    }
+
+    fn count(&mut self, jobs: &[Job]) {
+        for job in jobs {
+            let (arrive, start) = (i64::from(job.arrive), i64::from(job.start));
+            let end = if job.end == 0 { i64::MAX } else { i64::from(job.end) };
+            let started = job.kind.started();
+            self.running_at_start += u64::from(started && start < self.from && end > self.from);
+            let leaves = if started { start } else { end };
+            self.queued_at_start += u64::from(arrive < self.from && leaves >= self.from);
+            self.running_at_end += u64::from(started && start < self.until && (end > self.until || job.kind == Kind::Running));
+            self.queued_at_end += u64::from(arrive < self.until && leaves > self.until);
+        }
+    }
+
+    /// From where to where measures hold.
+    fn measures(&mut self) {
+        let length = self.until - self.from;
+        let known = self.running_at_start > 0 || self.queued_at_start > 0;
+        let (warm, cool) = if self.ended_only {
+            self.bias.push(format!(
+                "jobs were chosen by their ends (a filter by state, or by end): those that ran or waited at the end are missing, and the \
+                 longer they run the more. At the site: sacct without -s. Measures leave out {} at both ends, which 99 of 100 jobs do \
+                 not run longer than",
+                span(self.long_run)
+            ));
+            (self.long_run, self.long_run)
+        } else if known {
+            (0, 0)
+        } else {
+            self.bias.push(format!(
+                "no job runs or waits at the beginning: the machine is simulated from empty, and measures leave out {} there",
+                span(WARM_UP.min(length / 4))
+            ));
+            (WARM_UP.min(length / 4), 0)
+        };
+        (self.measure_from, self.measure_until) = (self.from + warm, self.until - cool);
+        if self.measure_from >= self.measure_until {
+            self.bias.push(
+                "nothing remains between the edges that are biased: the records are too short for their jobs, and every measure is of \
+                 biased jobs"
+                    .to_string(),
+            );
+            (self.measure_from, self.measure_until) = (self.from, self.until);
+        }
+        if self.running_at_end > 0 && !self.ended_only {
+            self.bias.push(format!(
+                "{} jobs run at the end: how long they run is not known where they have not ended",
+                self.running_at_end
+            ));
+        }
+    }
+}
+
+/// A length of time in words.
+fn span(seconds: i64) -> String {
+    match seconds {
+        ..7_200 => format!("{} min", seconds / 60),
+        7_200..172_800 => format!("{:.1} h", seconds as f64 / 3_600.0),
+        _ => format!("{:.1} d", seconds as f64 / 86_400.0),
+    }
+}
+
+/// The edges of what is recorded.
+struct Edges {
+    first_arrival: i64,
+    last_arrival: i64,
+    /// The first end of a job that ran; 0 without one.
+    first_end: i64,
+    last_end: i64,
+    /// The last moment of all.
+    last: i64,
+    long_run: i64,
+}
+
+impl Edges {
+    fn of(jobs: &[Job]) -> Edges {
+        let mut edges = Edges { first_arrival: i64::MAX, last_arrival: 0, first_end: 0, last_end: 0, last: 0, long_run: 0 };
+        let mut runs = Vec::new();
+        for job in jobs {
+            let arrive = i64::from(job.arrive);
+            edges.first_arrival = edges.first_arrival.min(arrive);
+            edges.last_arrival = edges.last_arrival.max(arrive);
+            let end = i64::from(job.end);
+            edges.last = edges.last.max(end).max(arrive).max(i64::from(job.start));
+            if job.kind == Kind::Ran {
+                edges.first_end = if edges.first_end == 0 { end } else { edges.first_end.min(end) };
+                edges.last_end = edges.last_end.max(end);
+                runs.push(job.end - job.start);
+            }
+        }
+        if !runs.is_empty() {
+            let at = (runs.len() - 1) * 99 / 100;
+            edges.long_run = i64::from(*runs.select_nth_unstable(at).1);
+        }
+        edges
+    }
+}
+
+/// Whether jobs were chosen by their ends: none waits or runs, and none ends as much later than the last arrival as long jobs run. Of a
+/// window that was given, none ends behind it.
+fn ended_only(jobs: &[Job], edges: &Edges, until: Option<i64>) -> bool {
+    let open = jobs.iter().any(|job| matches!(job.kind, Kind::Waiting | Kind::Running));
+    if open || edges.last_end == 0 {
+        return false;
+    }
+    match until {
+        Some(until) => edges.last_end <= until,
+        None => edges.last_end - edges.last_arrival < edges.long_run,
+    }
+}

@@ -1,0 +1,408 @@
+//! Which rows are the same job: rows that two files have in common, attempts after a requeue, changes of size, numbers used again.
+
+use super::classify::{self, Times};
+use super::{Job, Kind, Marks, NOTHING, count, example};
+use crate::import::Choices;
+use crate::rows::{Interner, NONE, Row, RowPart, Table};
+use crate::rules::{Rule, Tally};
+use crate::text::{Amount, State, UNKNOWN};
+use std::collections::BTreeMap;
+
+/// What identifies a job. Rows with the same number and task are looked at together.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    number: u64,
+    /// [`NOTHING`] for jobs without tasks.
+    task: u32,
+    submit: u32,
+    start: u32,
+    row: u32,
+}
+
+/// The jobs, and the amounts that they refer to.
+pub(crate) struct Found {
+    pub(crate) jobs: Vec<Job>,
+    pub(crate) amounts: Interner<Amount>,
+    /// Tasks of each array that run at once at most, where a row says so.
+    pub(crate) throttles: BTreeMap<u64, u32>,
+}
+
+/// Finds the jobs of all rows.
+pub(crate) fn find(
+    table: &Table,
+    tally: &mut Tally,
+    choices: &Choices,
+    orphans: &[(crate::rows::Symbol, crate::rows::Place)],
+) -> Found {
+    let keys = keys(table, tally);
+    only_steps(table, tally, &keys, orphans);
+    let mut found = Found { jobs: Vec::with_capacity(keys.len()), amounts: Interner::default(), throttles: throttles(table) };
+    let mut finder = Finder { table, tally, choices, lists: table.node_lists.len() > 1, found: &mut found };
+    for group in keys.chunk_by(|a, b| (a.number, a.task) == (b.number, b.task)) {
+        match group {
+            [one] => finder.single(one),
+            many => finder.several(many),
+        }
+    }
+    found
+}
+
+/// A key for each job that a row stands for, in order.
+fn keys(table: &Table, tally: &mut Tally) -> Vec<Key> {
+    let mut keys: Vec<Key> = Vec::with_capacity(table.rows.len());
+    for (row, at) in table.rows.iter().zip(0..) {
+        let key = |number, task| Key { number, task, submit: row.submit, start: row.start, row: at };
+        match row.part() {
+            RowPart::Whole => keys.push(key(row.id, NOTHING)),
+            RowPart::Task(task) => keys.push(key(row.of, task)),
+            // Components have numbers of their own, next to the first.
+            RowPart::Component(offset) if row.id == NONE => keys.push(key(row.of + u64::from(offset), NOTHING)),
+            RowPart::Component(_) => keys.push(key(row.id, NOTHING)),
+            RowPart::Tasks(set) => {
+                let set = &table.sets[set as usize];
+                keys.extend(set.iter().map(|task| key(row.of, task)));
+                if set.len() > 1 {
+                    tally.jobs(Rule::Array, set.len(), 0, || example(table, row));
+                    tally.rows(Rule::Array, 1);
+                }
+                if set.cut {
+                    tally.row(Rule::ArrayCut, 0, || example(table, row));
+                }
+            }
+        }
+    }
+    keys.sort_unstable();
+    keys
+}
+
+/// Steps whose job has no row.
+fn only_steps(table: &Table, tally: &mut Tally, keys: &[Key], orphans: &[(crate::rows::Symbol, crate::rows::Place)]) {
+    let has = |number: u64, task: u32| {
+        let at = keys.partition_point(|key| (key.number, key.task) < (number, task));
+        keys.get(at).is_some_and(|key| (key.number, key.task) == (number, task))
+    };
+    // A step may be named by its job's raw number.
+    let raw: std::collections::BTreeSet<u64> = if orphans.is_empty() {
+        std::collections::BTreeSet::new()
+    } else {
+        table.rows.iter().map(|row| row.id).collect()
+    };
+    for &(parent, place) in orphans {
+        use crate::text::{Id, Part};
+        let Some(Id::Job(id)) = Id::read(table.names.bytes(parent)) else { continue };
+        let known = match id.part {
+            Part::Task(task) => has(id.number, task),
+            Part::Component(offset) => raw.contains(&(id.number + u64::from(offset))) || has(id.number, NOTHING),
+            _ => has(id.number, NOTHING) || raw.contains(&id.number),
+        };
+        if !known {
+            let text = table.names.bytes(parent).to_vec();
+            let files = &table.files;
+            tally.row(Rule::OnlySteps, 0, || crate::rules::Example::new(files.text(place), &text));
+        }
+    }
+}
+
+fn throttles(table: &Table) -> BTreeMap<u64, u32> {
+    let mut throttles = BTreeMap::new();
+    for row in table.rows.iter() {
+        if let RowPart::Tasks(set) = row.part()
+            && let Some(most) = table.sets[set as usize].throttle
+        {
+            throttles.insert(row.of, most);
+        }
+    }
+    throttles
+}
+
+struct Finder<'a> {
+    table: &'a Table,
+    tally: &'a mut Tally,
+    choices: &'a Choices,
+    lists: bool,
+    found: &'a mut Found,
+}
+
+/// A row with its times.
+#[derive(Clone, Copy)]
+struct Seen {
+    key: Key,
+    times: Times,
+}
+
+impl Finder<'_> {
+    /// A job with one row.
+    fn single(&mut self, key: &Key) {
+        if let Some(seen) = self.seen(key) {
+            self.push(&seen, 1, Marks::default());
+        }
+    }
+
+    /// The row's times; counts it where they cannot be.
+    fn seen(&mut self, key: &Key) -> Option<Seen> {
+        let row = self.table.rows.get(key.row);
+        match classify::times(self.table, row, self.lists) {
+            Ok(times) => Some(Seen { key: *key, times }),
+            Err(rule) => {
+                let cpus = self.table.shape(row).held.or(self.table.shape(row).asked).cpus;
+                let seconds = if row.elapsed == NOTHING || cpus == UNKNOWN { 0 } else { u64::from(cpus) * u64::from(row.elapsed) };
+                self.tally.row(rule, seconds, || example(self.table, row));
+                None
+            }
+        }
+    }
+
+    /// Rows with the same number and task.
+    fn several(&mut self, keys: &[Key]) {
+        let mut kept: Vec<Seen> = Vec::with_capacity(keys.len());
+        for key in keys {
+            let Some(seen) = self.seen(key) else { continue };
+            let same = kept.iter_mut().find(|other| is_same(other, &seen));
+            match same {
+                Some(other) => {
+                    let dropped = if better(self.table, &seen, other) { std::mem::replace(other, seen) } else { seen };
+                    let row = self.table.rows.get(dropped.key.row);
+                    self.tally.row(Rule::Dup, 0, || example(self.table, row));
+                }
+                None => kept.push(seen),
+            }
+        }
+        kept.sort_by_key(|seen| (seen.times.submit, seen.times.start, seen.times.end));
+        let mut at = 0;
+        let mut attempt = 1;
+        while at < kept.len() {
+            let resized = (at + 1..kept.len()).take_while(|&next| self.resizes(&kept[next - 1], &kept[next])).count();
+            if resized > 0 {
+                self.resize(&kept[at..=at + resized], attempt);
+                at += resized + 1;
+                attempt = 1;
+                continue;
+            }
+            let merged = (at + 1..kept.len()).take_while(|&next| self.merges(&kept[next - 1])).count();
+            let marks = if attempt > 1 { Marks::REQUEUED } else { Marks::default() };
+            if merged > 0 {
+                self.merge(&kept[at..=at + merged], attempt, marks);
+                at += merged;
+            } else {
+                self.push(&kept[at], attempt, marks);
+            }
+            if let Some(next) = kept.get(at + 1) {
+                let again = is_requeued(self.state(&kept[at]));
+                let row = self.table.rows.get(next.key.row);
+                let rule = if again { Rule::Requeue } else { Rule::ReusedId };
+                count(self.tally, self.table, rule, row, 0);
+                attempt = if again { attempt + 1 } else { 1 };
+            }
+            at += 1;
+        }
+    }
+
+    fn state(&self, seen: &Seen) -> State {
+        self.table.rows.get(seen.key.row).state
+    }
+
+    /// Whether the next row continues this job with another size.
+    fn resizes(&self, this: &Seen, next: &Seen) -> bool {
+        let row = |seen: &Seen| self.table.rows.get(seen.key.row);
+        let (a, b) = (row(this), row(next));
+        let joins = this.times.end > 0 && this.times.end.abs_diff(next.times.start) <= 1;
+        let sizes = (self.table.shape(a).held.cpus, self.table.shape(a).held.nodes)
+            != (self.table.shape(b).held.cpus, self.table.shape(b).held.nodes);
+        joins && (a.state == State::Resizing || (a.submit == b.submit && sizes && !is_requeued(a.state)))
+    }
+
+    /// Whether another attempt replaces this one without leaving a job behind.
+    fn merges(&self, this: &Seen) -> bool {
+        match self.state(this) {
+            State::Preempted => self.choices.merge_preempted,
+            State::Requeued => self.choices.merge_preempted && self.choices.preempts_by_requeue,
+            _ => false,
+        }
+    }
+
+    /// One job of the first size with as many core-seconds.
+    fn resize(&mut self, rows: &[Seen], attempt: u16) {
+        let (first, last) = (&rows[0], &rows[rows.len() - 1]);
+        let amount = |seen: &Seen| {
+            let shape = self.table.shape(self.table.rows.get(seen.key.row));
+            shape.held.or(shape.asked)
+        };
+        let work: u64 = rows.iter().map(|seen| amount_seconds(&amount(seen), seen.times.run)).sum();
+        let cpus = u64::from(amount(first).cpus.max(1));
+        let mut merged = *first;
+        (merged.times.end, merged.times.kind) = (last.times.end, last.times.kind);
+        merged.times.run = u32::try_from(work.div_ceil(cpus)).unwrap_or(NOTHING - 1);
+        if last.times.kind == Kind::Running {
+            merged.times.run = NOTHING;
+        }
+        let row = self.table.rows.get(first.key.row);
+        self.tally.rows(Rule::Resize, rows.len() as u64);
+        count(self.tally, self.table, Rule::Resize, row, work);
+        // The amounts are those of the first row, how it ended of the last.
+        let state = Seen { key: Key { row: first.key.row, ..last.key }, ..merged };
+        self.push(&state, attempt, Marks::RESIZED);
+    }
+
+    /// One job: submitted as the first attempt, run as the last.
+    fn merge(&mut self, rows: &[Seen], attempt: u16, marks: Marks) {
+        let (first, last) = (&rows[0], &rows[rows.len() - 1]);
+        let mut merged = *last;
+        (merged.times.submit, merged.times.eligible) = (first.times.submit, first.times.eligible);
+        let row = self.table.rows.get(first.key.row);
+        self.tally.rows(Rule::RequeueMerged, rows.len() as u64);
+        let lost = rows[..rows.len() - 1].iter().map(|seen| {
+            let shape = self.table.shape(self.table.rows.get(seen.key.row));
+            amount_seconds(&shape.held.or(shape.asked), seen.times.run)
+        });
+        count(self.tally, self.table, Rule::RequeueMerged, row, lost.sum());
+        let mut marks = marks;
+        marks.set(Marks::MERGED);
+        self.push(&merged, attempt, marks);
+    }
+
+    /// Adds a job.
+    fn push(&mut self, seen: &Seen, attempt: u16, marks: Marks) {
+        let Seen { key, times } = *seen;
+        let row = self.table.rows.get(key.row);
+        let mut job = Job {
+            row: key.row,
+            task: key.task,
+            submit: times.submit,
+            eligible: times.eligible,
+            arrive: 0,
+            start: times.start,
+            end: times.end,
+            run: times.run,
+            limit: NOTHING,
+            units: 0,
+            amount: 0,
+            marks,
+            pool: 0,
+            attempt,
+            kind: times.kind,
+            limit_from: super::LimitFrom::default(),
+        };
+        let Some(amount) = self.amount(&mut job, row) else {
+            self.tally.row(Rule::NoSize, 0, || example(self.table, row));
+            return;
+        };
+        job.amount = self.found.amounts.intern(amount);
+        self.arrive(&mut job, row, &amount, &times);
+        self.notes(&mut job, row, &amount);
+        self.found.jobs.push(job);
+    }
+
+    /// What it held if it ran, else what it asked for; `None` where nothing is known.
+    fn amount(&mut self, job: &mut Job, row: &Row) -> Option<Amount> {
+        let shape = self.table.shape(row);
+        let held = job.kind.started() && !self.choices.requested_size;
+        let mut amount = if held { shape.held.or(shape.asked) } else { shape.asked.or(shape.held) };
+        let known = |n: u32| n != UNKNOWN && n > 0;
+        if held && !known(amount.cpus) && known(shape.asked.cpus) {
+            amount.cpus = shape.asked.cpus;
+        }
+        if !known(amount.nodes) && self.table.has_nodes(row) {
+            let list = self.table.node_lists.text(row.nodes);
+            amount.nodes = drystone_slurm::conf::expand_hostlist(&list).map_or(UNKNOWN, |names| names.len() as u32);
+        }
+        if !known(amount.cpus) {
+            if !known(amount.nodes) {
+                return None;
+            }
+            amount.cpus = UNKNOWN;
+            job.marks.set(Marks::SIZE);
+        }
+        if shape.exclusive {
+            job.marks.set(Marks::EXCLUSIVE);
+        }
+        let granted = job.kind.started() && known(shape.asked.cpus) && known(shape.held.cpus) && shape.held.cpus > shape.asked.cpus;
+        if granted {
+            job.marks.set(Marks::GRANTED);
+            let more = u64::from(shape.held.cpus - shape.asked.cpus);
+            let run = if job.run == NOTHING { 0 } else { u64::from(job.run) };
+            count(self.tally, self.table, Rule::Granted, row, more * run);
+        }
+        Some(amount)
+    }
+
+    /// When it arrived.
+    fn arrive(&mut self, job: &mut Job, row: &Row, amount: &Amount, times: &Times) {
+        let seconds = job.core_seconds(amount);
+        if times.late {
+            count(self.tally, self.table, Rule::SubmitLate, row, seconds);
+        }
+        if times.derived {
+            count(self.tally, self.table, Rule::Derived, row, seconds);
+        }
+        if job.eligible == 0 {
+            count(self.tally, self.table, Rule::NoEligible, row, seconds);
+        } else if job.eligible > job.submit {
+            count(self.tally, self.table, Rule::Arrive, row, seconds);
+        }
+        let eligible = if job.eligible == 0 { job.submit } else { job.eligible };
+        job.arrive = if self.choices.arrive_at_submit { job.submit } else { eligible };
+        // One that left before it was eligible never stood in the queue.
+        if job.kind == Kind::Withdrawn && job.end > 0 && job.arrive > job.end {
+            job.arrive = job.end;
+            job.marks.set(Marks::CAUSE);
+        }
+    }
+
+    /// What is counted and changes nothing.
+    fn notes(&mut self, job: &mut Job, row: &Row, amount: &Amount) {
+        let seconds = job.core_seconds(amount);
+        let rule = match job.kind {
+            Kind::Withdrawn => Some(Rule::Withdraw),
+            Kind::Waiting => Some(Rule::Pending),
+            Kind::Running => Some(Rule::Running),
+            Kind::Ran => None,
+        };
+        if let Some(rule) = rule {
+            count(self.tally, self.table, rule, row, seconds);
+        }
+        if job.run == 0 {
+            count(self.tally, self.table, Rule::Zero, row, 0);
+        }
+        if row.suspended != NOTHING && row.suspended > 0 {
+            job.marks.set(Marks::SUSPENDED);
+            count(self.tally, self.table, Rule::Suspended, row, seconds);
+        }
+        if job.task != NOTHING {
+            job.marks.set(Marks::ARRAY);
+        }
+    }
+}
+
+fn amount_seconds(amount: &Amount, run: u32) -> u64 {
+    let known = |n: u32| if n == UNKNOWN { 0 } else { u64::from(n) };
+    known(amount.cpus) * known(run)
+}
+
+/// Whether two rows are the same attempt: submitted at the same time, and started at the same or not yet.
+fn is_same(a: &Seen, b: &Seen) -> bool {
+    let times = a.times.submit == b.times.submit;
+    let ended_alike = a.times.end == b.times.end || a.times.end == 0 || b.times.end == 0;
+    let (x, y) = (a.times.start, b.times.start);
+    times && (x == y || x == 0 || y == 0) && (ended_alike || !(x == 0 && y == 0) || a.times.kind != b.times.kind)
+}
+
+/// Whether the new row says more than the old.
+fn better(table: &Table, new: &Seen, old: &Seen) -> bool {
+    let rank = |seen: &Seen| {
+        let row = table.rows.get(seen.key.row);
+        let kind = match seen.times.kind {
+            Kind::Waiting => 0,
+            Kind::Running => 1,
+            Kind::Withdrawn | Kind::Ran => 2,
+        };
+        // A set of tasks says less than a task.
+        let own = !matches!(row.part(), RowPart::Tasks(_));
+        (kind, seen.times.end, own, table.has_nodes(row), row.elapsed != NOTHING, row.state != State::Other)
+    };
+    rank(new) > rank(old)
+}
+
+/// Whether another attempt follows by itself.
+fn is_requeued(state: State) -> bool {
+    matches!(state, State::Requeued | State::NodeFail | State::BootFail | State::Preempted)
+}

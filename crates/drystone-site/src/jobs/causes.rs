@@ -1,0 +1,66 @@
+//! Waits that the model cannot explain.
+
+use super::{Job, Marks, count};
+use crate::rows::{Symbol, Table};
+use crate::rules::{Rule, Tally};
+use crate::text::Amount;
+
+/// Reasons that say so, by their beginning.
+const REASONS: &[&str] = &[
+    "Dependency",
+    "BeginTime",
+    "JobHeld",
+    "AssocGrp",
+    "AssocMax",
+    "Assoc",
+    "QOS",
+    "MaxJobs",
+    "MaxSubmit",
+    "Licenses",
+    "ReqNodeNotAvail",
+    "Reservation",
+    "JobArrayTaskLimit",
+    "Partition",
+    "DependencyNeverSatisfied",
+];
+
+fn is_cause(reason: &str) -> bool {
+    let limit = |kind: &str| reason.starts_with(kind) && (reason.contains("Limit") || reason.contains("Usage") || reason.contains("Down") || reason.contains("Inactive"));
+    REASONS.iter().any(|cause| match *cause {
+        // Limits of these, not every word that begins so.
+        "Assoc" | "QOS" | "Partition" | "MaxJobs" | "MaxSubmit" => limit(cause) || reason.starts_with("QOSMax") || reason.starts_with("QOSGrp"),
+        exact @ "Reservation" => reason == exact || reason.starts_with("ReservationDeleted"),
+        _ => reason.starts_with(cause),
+    })
+}
+
+/// Marks jobs whose last reason is one of them.
+pub(crate) fn mark_causes(jobs: &mut [Job], table: &Table, amounts: &[Amount], tally: &mut Tally) {
+    let causes: Vec<bool> = table.names.all().map(|name: Symbol| is_cause(&table.names.text(name))).collect();
+    for job in jobs {
+        let row = table.rows.get(job.row);
+        if causes[table.note(row).reason.0 as usize] {
+            job.marks.set(Marks::CAUSE);
+            count(tally, table, Rule::Cause, row, job.core_seconds(&amounts[job.amount as usize]));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_of_the_machine_are_no_causes() {
+        for reason in ["Priority", "Resources", "None", "", "NodeDown", "QOS", "Cleaning", "Reserve"] {
+            assert!(!is_cause(reason), "{reason}");
+        }
+        for reason in [
+            "Dependency", "BeginTime", "JobHeldUser", "JobHeldAdmin", "AssocGrpCpuLimit", "AssocMaxJobsLimit", "QOSMaxCpuPerUserLimit",
+            "QOSGrpNodeLimit", "MaxJobsPerAccount", "Licenses", "ReqNodeNotAvail", "Reservation", "JobArrayTaskLimit",
+            "PartitionTimeLimit", "PartitionNodeLimit", "PartitionDown", "DependencyNeverSatisfied", "AssociationJobLimit",
+        ] {
+            assert!(is_cause(reason), "{reason}");
+        }
+    }
+}

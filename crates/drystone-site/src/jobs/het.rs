@@ -1,0 +1,90 @@
+//! Heterogeneous jobs: components that start together.
+
+use super::{Job, Kind, Marks, NOTHING, count};
+use crate::rows::{Interner, RowPart, Table};
+use crate::rules::{Rule, Tally};
+use crate::text::{Amount, UNKNOWN};
+use std::collections::BTreeMap;
+
+/// Makes one job of the components that share a pool; those in different pools stay apart, marked.
+pub(crate) fn join_components(
+    jobs: &mut Vec<Job>,
+    table: &Table,
+    amounts: &mut Interner<Amount>,
+    split: bool,
+    tally: &mut Tally,
+) {
+    let mut whole: BTreeMap<(u64, u32), Vec<usize>> = BTreeMap::new();
+    for (at, job) in jobs.iter().enumerate() {
+        let row = table.rows.get(job.row);
+        if let RowPart::Component(_) = row.part() {
+            whole.entry((row.of, job.submit)).or_default().push(at);
+        }
+    }
+    let mut gone = vec![false; if whole.is_empty() { 0 } else { jobs.len() }];
+    for parts in whole.values().filter(|parts| parts.len() > 1) {
+        let together = parts.iter().all(|&at| jobs[at].pool == jobs[parts[0]].pool);
+        if split || !together {
+            for &at in parts {
+                let seconds = jobs[at].core_seconds(amounts.get(jobs[at].amount));
+                jobs[at].marks.set(Marks::HET_SPLIT);
+                count(tally, table, Rule::HetSplit, table.rows.get(jobs[at].row), seconds);
+            }
+            continue;
+        }
+        let joined = join(parts.iter().map(|&at| (jobs[at], *amounts.get(jobs[at].amount))));
+        let Some((mut job, amount)) = joined else { continue };
+        job.amount = amounts.intern(amount);
+        job.marks.set(Marks::HET);
+        tally.rows(Rule::Het, parts.len() as u64);
+        count(tally, table, Rule::Het, table.rows.get(job.row), job.core_seconds(&amount));
+        let first = parts.iter().copied().min_by_key(|&at| component(table, &jobs[at])).unwrap_or(parts[0]);
+        jobs[first] = Job { row: jobs[first].row, ..job };
+        parts.iter().filter(|&&at| at != first).for_each(|&at| gone[at] = true);
+    }
+    if gone.contains(&true) {
+        let mut gone = gone.into_iter();
+        jobs.retain(|_| !gone.next().unwrap_or(false));
+    }
+}
+
+fn component(table: &Table, job: &Job) -> u32 {
+    match table.rows.get(job.row).part() {
+        RowPart::Component(offset) => offset,
+        _ => 0,
+    }
+}
+
+/// All components at once: sizes add up, the longest counts.
+fn join(parts: impl Iterator<Item = (Job, Amount)>) -> Option<(Job, Amount)> {
+    let add = |a: u32, b: u32| match (a, b) {
+        (UNKNOWN, known) | (known, UNKNOWN) => known,
+        (a, b) => a.saturating_add(b).min(UNKNOWN - 1),
+    };
+    parts.reduce(|(mut job, mut sum), (next, amount)| {
+        sum.cpus = add(sum.cpus, amount.cpus);
+        sum.nodes = add(sum.nodes, amount.nodes);
+        sum.gpus = add(sum.gpus, amount.gpus);
+        sum.memory_kb = match (sum.memory_kb, amount.memory_kb) {
+            (Amount::NO_MEMORY, other) | (other, Amount::NO_MEMORY) => other,
+            (Amount::ALL_MEMORY, _) | (_, Amount::ALL_MEMORY) => Amount::ALL_MEMORY,
+            (a, b) => a.saturating_add(b),
+        };
+        job.run = match (job.run, next.run) {
+            (NOTHING, other) | (other, NOTHING) => other,
+            (a, b) => a.max(b),
+        };
+        job.end = job.end.max(next.end);
+        job.arrive = job.arrive.max(next.arrive);
+        job.limit = match (job.limit, next.limit) {
+            (NOTHING, other) | (other, NOTHING) => other,
+            (a, b) => a.max(b),
+        };
+        job.units = job.units.saturating_add(next.units);
+        if next.kind == Kind::Running {
+            job.kind = Kind::Running;
+        }
+        job.marks.0 |= next.marks.0;
+        (job, sum)
+    })
+}

@@ -1,0 +1,261 @@
+//! From rows to jobs: which rows are the same job, what became of it, when it arrived, how long it may run.
+
+mod attempts;
+mod causes;
+mod classify;
+mod het;
+mod limits;
+mod runs;
+mod throttle;
+
+pub(crate) use attempts::{Found, find};
+pub(crate) use causes::mark_causes;
+pub(crate) use het::join_components;
+pub(crate) use limits::set_limits;
+pub(crate) use runs::impute_runs;
+pub(crate) use throttle::throttle;
+
+use crate::rows::{Row, Table};
+use crate::rules::{Example, Rule, Tally};
+use crate::text::{Amount, UNKNOWN};
+use serde::{Deserialize, Serialize};
+
+/// What became of a job.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// It ran and ended.
+    #[default]
+    Ran,
+    /// It never ran and left.
+    Withdrawn,
+    /// It waited when the records end.
+    Waiting,
+    /// It ran when the records end.
+    Running,
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: &'static [Kind] = &[Kind::Ran, Kind::Withdrawn, Kind::Waiting, Kind::Running];
+
+    /// Its word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Ran => "ran",
+            Kind::Withdrawn => "withdrawn",
+            Kind::Waiting => "waiting",
+            Kind::Running => "running",
+        }
+    }
+
+    /// Whether it has a start.
+    #[must_use]
+    pub fn started(self) -> bool {
+        matches!(self, Kind::Ran | Kind::Running)
+    }
+}
+
+/// Where a job's limit is from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LimitFrom {
+    /// The record.
+    #[default]
+    Record,
+    /// The partition's default.
+    PartitionDefault,
+    /// The partition's longest.
+    PartitionMax,
+    /// The longest limit of any job of the partition or, without one, of all.
+    Longest,
+    /// Nothing: a year.
+    Year,
+}
+
+impl LimitFrom {
+    /// All of them.
+    pub const ALL: &'static [LimitFrom] =
+        &[LimitFrom::Record, LimitFrom::PartitionDefault, LimitFrom::PartitionMax, LimitFrom::Longest, LimitFrom::Year];
+
+    /// Its word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            LimitFrom::Record => "record",
+            LimitFrom::PartitionDefault => "partition-default",
+            LimitFrom::PartitionMax => "partition-max",
+            LimitFrom::Longest => "longest",
+            LimitFrom::Year => "year",
+        }
+    }
+}
+
+macro_rules! marks {
+    ($($(#[$doc:meta])* $name:ident = $bit:expr, $word:literal;)*) => {
+        /// What is special about a job.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+        pub struct Marks(pub u32);
+
+        impl Marks {
+            $($(#[$doc])* pub const $name: Marks = Marks(1 << $bit);)*
+
+            /// Each mark with its word.
+            pub const ALL: &'static [(Marks, &'static str)] = &[$((Marks::$name, $word),)*];
+        }
+    };
+}
+
+marks! {
+    /// One of the tasks of an array.
+    ARRAY = 0, "array";
+    /// Waited for a slot of its array.
+    THROTTLED = 1, "throttled";
+    /// Waited for something that is not simulated.
+    CAUSE = 2, "unmodelled";
+    /// Ran within a reservation.
+    RESERVED = 3, "reserved";
+    /// A later attempt of a job that was requeued.
+    REQUEUED = 4, "requeued";
+    /// Several attempts made one.
+    MERGED = 5, "merged";
+    /// Changed its size.
+    RESIZED = 6, "resized";
+    /// Made of components.
+    HET = 7, "het";
+    /// A component that stays apart.
+    HET_SPLIT = 8, "het-split";
+    /// Ran beyond its limit.
+    OVER = 9, "over";
+    /// Was suspended.
+    SUSPENDED = 10, "suspended";
+    /// Its size is that of its nodes.
+    SIZE = 11, "size";
+    /// Its limit was imputed.
+    LIMIT = 12, "limit";
+    /// Its run time was imputed.
+    RUN = 13, "run";
+    /// Holds more than it asked for.
+    GRANTED = 14, "granted";
+    /// Holds whole nodes.
+    EXCLUSIVE = 15, "exclusive";
+}
+
+impl Marks {
+    /// Whether it has this one.
+    #[must_use]
+    pub fn has(self, mark: Marks) -> bool {
+        self.0 & mark.0 != 0
+    }
+
+    /// Adds one.
+    pub fn set(&mut self, mark: Marks) {
+        self.0 |= mark.0;
+    }
+
+    /// Their words, parted by blanks.
+    #[must_use]
+    pub fn words(self) -> String {
+        let words = Marks::ALL.iter().filter(|(mark, _)| self.has(*mark)).map(|(_, word)| *word);
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    /// The marks of words.
+    #[must_use]
+    pub fn of_words(words: &str) -> Marks {
+        let named = |word: &str| Marks::ALL.iter().find(|(_, name)| *name == word).map_or(0, |(mark, _)| mark.0);
+        Marks(words.split_whitespace().map(named).fold(0, |all, mark| all | mark))
+    }
+}
+
+/// No run time, no start: `u32::MAX`, where 0 is a value.
+pub(crate) const NOTHING: u32 = u32::MAX;
+
+/// A job, as small as possible: there may be ten million. Times are seconds since 1970, 0 for none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Job {
+    /// The row that counts.
+    pub(crate) row: u32,
+    /// Its task; [`NOTHING`].
+    pub(crate) task: u32,
+    pub(crate) submit: u32,
+    pub(crate) eligible: u32,
+    pub(crate) arrive: u32,
+    pub(crate) start: u32,
+    /// End, or when it left the queue.
+    pub(crate) end: u32,
+    /// Seconds that it ran; [`NOTHING`].
+    pub(crate) run: u32,
+    pub(crate) limit: u32,
+    /// Its size in its pool.
+    pub(crate) units: u32,
+    /// Number of its amounts.
+    pub(crate) amount: u32,
+    pub(crate) marks: Marks,
+    pub(crate) pool: u16,
+    pub(crate) attempt: u16,
+    pub(crate) kind: Kind,
+    pub(crate) limit_from: LimitFrom,
+}
+
+impl Job {
+    /// Processors times seconds that it used.
+    pub(crate) fn core_seconds(&self, amount: &Amount) -> u64 {
+        let cpus = if amount.cpus == UNKNOWN { 0 } else { amount.cpus };
+        let run = if self.run == NOTHING { 0 } else { self.run };
+        u64::from(cpus) * u64::from(run)
+    }
+
+    /// Seconds that it holds its processors.
+    pub(crate) fn occupied(&self) -> u32 {
+        if self.kind.started() { self.end.saturating_sub(self.start) } else { 0 }
+    }
+}
+
+/// Counts a job under a rule, with its row as the example.
+pub(crate) fn count(tally: &mut Tally, table: &Table, rule: Rule, row: &Row, core_seconds: u64) {
+    tally.job(rule, core_seconds, || example(table, row));
+}
+
+/// A row for people.
+pub(crate) fn example(table: &Table, row: &Row) -> Example {
+    let who = table.names.text(table.who(row).user).into_owned();
+    let at = table.names.text(table.at(row).partition).into_owned();
+    let text = format!("{} of {who} in {at}, {}", name(row), row.state.word());
+    Example::new(table.files.text(row.place()), text.as_bytes())
+}
+
+/// A row's name as Slurm writes it.
+pub(crate) fn name(row: &Row) -> String {
+    use crate::rows::{NONE, RowPart};
+    match row.part() {
+        RowPart::Task(task) => format!("{}_{task}", row.of),
+        RowPart::Tasks(_) => format!("{}_[…]", row.of),
+        RowPart::Component(offset) => format!("{}+{offset}", row.of),
+        RowPart::Whole if row.id == NONE => "?".to_string(),
+        RowPart::Whole => row.id.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_is_small() {
+        assert_eq!(size_of::<Job>(), 56);
+    }
+
+    #[test]
+    fn marks_are_words() {
+        let mut marks = Marks::default();
+        marks.set(Marks::OVER);
+        marks.set(Marks::ARRAY);
+        assert_eq!(marks.words(), "array over");
+        assert_eq!(Marks::of_words("array over"), marks);
+        for (at, (mark, _)) in Marks::ALL.iter().enumerate() {
+            assert_eq!(mark.0, 1 << at);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Run times of jobs that never ran, for a policy that starts them before their user gave up.
+
+use super::{Job, Kind, Marks, NOTHING};
+use crate::rows::{Symbol, Table};
+use std::collections::BTreeMap;
+
+/// Parts of the limit are counted in thousandths.
+const PARTS: u64 = 1_000;
+
+/// Imputes a run time: the limit times the median share of their limits that the user's jobs run, of all users' where the user has
+/// none. Answers how many.
+pub(crate) fn impute_runs(jobs: &mut [Job], table: &Table) -> u64 {
+    let lacks = |job: &Job| job.run == NOTHING && matches!(job.kind, Kind::Withdrawn | Kind::Waiting);
+    if !jobs.iter().any(lacks) {
+        return 0;
+    }
+    let mut shares: BTreeMap<Symbol, Vec<u16>> = BTreeMap::new();
+    let mut all: Vec<u16> = Vec::new();
+    for job in jobs.iter().filter(|job| job.kind == Kind::Ran && job.limit > 0 && job.run != NOTHING) {
+        let share = (u64::from(job.run) * PARTS / u64::from(job.limit)).min(PARTS) as u16;
+        shares.entry(user(job, table)).or_default().push(share);
+        all.push(share);
+    }
+    let of_all = median(&mut all).unwrap_or(PARTS);
+    let medians: BTreeMap<Symbol, u64> =
+        shares.into_iter().filter_map(|(user, mut list)| Some((user, median(&mut list)?))).collect();
+    let mut imputed = 0;
+    for job in jobs.iter_mut().filter(|job| lacks(job)) {
+        let share = medians.get(&user(job, table)).copied().unwrap_or(of_all);
+        let run = u64::from(job.limit) * share / PARTS;
+        // It would have run for some time at least.
+        job.run = u32::try_from(run).unwrap_or(NOTHING - 1).max(1);
+        job.marks.set(Marks::RUN);
+        imputed += 1;
+    }
+    imputed
+}
+
+fn user(job: &Job, table: &Table) -> Symbol {
+    table.who(table.rows.get(job.row)).user
+}
+
+/// The lower median.
+fn median(values: &mut [u16]) -> Option<u64> {
+    let middle = values.len().checked_sub(1)? / 2;
+    Some(u64::from(*values.select_nth_unstable(middle).1))
+}

@@ -1,0 +1,64 @@
+//! One machine from several descriptions: nodes from one, partitions from another, settings from a third.
+
+use super::Machine;
+use std::collections::BTreeMap;
+
+/// Descriptions put together, in the order given: later ones say what earlier ones leave open.
+#[derive(Default)]
+pub(crate) struct Combined {
+    machine: Machine,
+    any: bool,
+}
+
+impl Combined {
+    /// Adds one.
+    pub(crate) fn add(&mut self, other: Machine) {
+        self.any = true;
+        let machine = &mut self.machine;
+        let mut numbers: BTreeMap<String, u32> =
+            machine.nodes.iter().zip(0..).map(|(node, number)| (node.name.clone(), number)).collect();
+        let mut moved = Vec::with_capacity(other.nodes.len());
+        for node in other.nodes {
+            let number = match numbers.get(&node.name) {
+                Some(&number) => {
+                    let known = &mut machine.nodes[number as usize];
+                    if known.cpus == 0 {
+                        *known = node;
+                    }
+                    number
+                }
+                None => {
+                    let number = machine.nodes.len() as u32;
+                    numbers.insert(node.name.clone(), number);
+                    machine.nodes.push(node);
+                    number
+                }
+            };
+            moved.push(number);
+        }
+        for mut partition in other.partitions {
+            partition.nodes = partition.nodes.iter().filter_map(|&n| moved.get(n as usize).copied()).collect();
+            partition.nodes.sort_unstable();
+            match machine.partitions.iter_mut().find(|known| known.name == partition.name) {
+                // Which says limits says more than which nodes say they are in.
+                Some(known) if known.max_limit.is_none() && known.default_limit.is_none() => *known = partition,
+                Some(_) => {}
+                None => machine.partitions.push(partition),
+            }
+        }
+        machine.cluster = machine.cluster.take().or(other.cluster);
+        machine.linear |= other.linear;
+        machine.preempts_by_requeue |= other.preempts_by_requeue;
+        machine.preempts_by_suspension |= other.preempts_by_suspension;
+        machine.grace = machine.grace.max(other.grace);
+        machine.evidence.extend(other.evidence);
+    }
+
+    /// The machine; `None` where nothing was said of any node.
+    pub(crate) fn finish(mut self) -> (Machine, bool) {
+        // Partitions name nodes that no description has: nothing is known of them but that they are.
+        let described = self.any && self.machine.nodes.iter().any(|node| node.cpus > 0);
+        self.machine.nodes.iter_mut().for_each(|node| node.threads_per_core = node.threads_per_core.max(1));
+        (self.machine, described)
+    }
+}

@@ -1,0 +1,122 @@
+//! A machine that nobody describes: what its jobs show of it.
+
+use super::{Machine, Node, NodeSets, Partition};
+use crate::jobs::Job;
+use crate::rows::{Symbol, Table};
+use crate::sweep::{Moves, moves};
+use crate::text::{Amount, UNKNOWN};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Nodes with the most that jobs used of each at once, and partitions on the nodes where their jobs ran. Every number is a lower
+/// bound.
+pub(crate) fn infer(jobs: &[Job], table: &Table, amounts: &[Amount], sets: &NodeSets, machine: &mut Machine) {
+    let mut use_of = vec![Use::default(); machine.nodes.len()];
+    moves(jobs, |_| true, |job, began| {
+        let list = table.rows.get(job.row).nodes;
+        let count = sets.len(list);
+        if count == 0 {
+            return;
+        }
+        let share = Share::of(&amounts[job.amount as usize], count);
+        for node in sets.nodes(list) {
+            use_of[node as usize].change(&share, matches!(began, Moves::Starts));
+        }
+    });
+    for (node, used) in machine.nodes.iter_mut().zip(&use_of) {
+        fill(node, used);
+    }
+    partitions(jobs, table, sets, machine);
+    let seen = machine.nodes.iter().filter(|node| node.cpus > 0).count();
+    if seen > 0 {
+        let cpus: u64 = machine.nodes.iter().map(|node| u64::from(node.cpus)).sum();
+        machine.evidence.push(format!(
+            "no description was given: {seen} nodes are named by jobs, which used at most {cpus} processors of them, each node at its \
+             busiest; partitions are on the nodes where their jobs ran"
+        ));
+    } else {
+        machine.evidence.push(
+            "no description was given and no job names its nodes: all partitions are taken as one pool, since nothing tells which share \
+             nodes"
+                .to_string(),
+        );
+    }
+}
+
+/// What is unknown of a node is what its jobs show.
+fn fill(node: &mut Node, used: &Use) {
+    if node.cpus == 0 {
+        node.cpus = u32::try_from(used.most_cpus).unwrap_or(0);
+        node.gpus = u32::try_from(used.most_gpus).unwrap_or(0);
+    }
+    if node.memory_kb == 0 {
+        node.memory_kb = used.most_memory;
+    }
+}
+
+/// What one job has of each of its nodes.
+struct Share {
+    cpus: u64,
+    gpus: u64,
+    memory: u64,
+}
+
+impl Share {
+    fn of(amount: &Amount, nodes: u32) -> Share {
+        let nodes = u64::from(nodes.max(1));
+        let each = |n: u32| if n == UNKNOWN { 0 } else { u64::from(n).div_ceil(nodes) };
+        let memory = if amount.memory_kb >= Amount::ALL_MEMORY { 0 } else { amount.memory_kb.div_ceil(nodes) };
+        Share { cpus: each(amount.cpus), gpus: each(amount.gpus), memory }
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Use {
+    cpus: u64,
+    most_cpus: u64,
+    gpus: u64,
+    most_gpus: u64,
+    memory: u64,
+    most_memory: u64,
+}
+
+impl Use {
+    fn change(&mut self, share: &Share, more: bool) {
+        let change = |now: &mut u64, most: &mut u64, by: u64| {
+            *now = if more { now.saturating_add(by) } else { now.saturating_sub(by) };
+            *most = (*most).max(*now);
+        };
+        change(&mut self.cpus, &mut self.most_cpus, share.cpus);
+        change(&mut self.gpus, &mut self.most_gpus, share.gpus);
+        change(&mut self.memory, &mut self.most_memory, share.memory);
+    }
+}
+
+/// Partitions by the nodes of their jobs.
+fn partitions(jobs: &[Job], table: &Table, sets: &NodeSets, machine: &mut Machine) {
+    // Equal lists of equal partitions are looked at once.
+    let mut pairs: BTreeSet<(Symbol, Symbol)> = BTreeSet::new();
+    let mut last = None;
+    for job in jobs {
+        let row = table.rows.get(job.row);
+        let pair = (table.at(row).partition, row.nodes);
+        if last != Some(pair) {
+            pairs.insert(pair);
+            last = Some(pair);
+        }
+    }
+    let mut nodes: BTreeMap<Symbol, BTreeSet<u32>> = BTreeMap::new();
+    for (partition, list) in pairs {
+        nodes.entry(partition).or_default().extend(sets.nodes(list));
+    }
+    let mut found: Vec<Partition> = nodes
+        .into_iter()
+        .map(|(name, nodes)| Partition {
+            name: table.names.text(name).into_owned(),
+            nodes: nodes.into_iter().collect(),
+            tier: 1,
+            ..Partition::default()
+        })
+        .collect();
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    machine.partitions = found;
+}

@@ -1,0 +1,153 @@
+//! Lists of nodes as sets of numbers.
+
+use super::Node;
+use crate::rows::{Symbol, Symbols};
+use drystone_slurm::conf::expand_hostlist;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// The nodes of each list, by the list's number.
+#[derive(Default)]
+pub(crate) struct NodeSets {
+    ranges: Vec<Range<u32>>,
+    /// Where the ranges of each list end.
+    ends: Vec<u32>,
+    /// Lists that are none.
+    pub(crate) unreadable: u64,
+    /// Nodes from this number on are in no description.
+    pub(crate) described: u32,
+}
+
+impl NodeSets {
+    /// Expands all lists. Nodes that are not among `nodes` are added behind them, in natural order, with nothing but their names.
+    pub(crate) fn new(lists: &Symbols, nodes: &mut Vec<Node>) -> NodeSets {
+        let mut sets = NodeSets { described: nodes.len() as u32, ..NodeSets::default() };
+        let mut numbers: BTreeMap<String, u32> =
+            nodes.iter().zip(0..).map(|(node, number)| (node.name.clone(), number)).collect();
+        let mut unknown: BTreeSet<Natural> = BTreeSet::new();
+        for list in lists.all() {
+            for name in names(lists, list).0 {
+                if !numbers.contains_key(&name) {
+                    unknown.insert(Natural(name));
+                }
+            }
+        }
+        for Natural(name) in unknown {
+            numbers.insert(name.clone(), nodes.len() as u32);
+            nodes.push(Node { name, threads_per_core: 1, ..Node::default() });
+        }
+        for list in lists.all() {
+            let (names, readable) = names(lists, list);
+            if !readable {
+                sets.unreadable += 1;
+            }
+            let mut found: Vec<u32> = names.iter().filter_map(|name| numbers.get(name).copied()).collect();
+            found.sort_unstable();
+            found.dedup();
+            sets.push(&found);
+        }
+        sets
+    }
+
+    fn push(&mut self, numbers: &[u32]) {
+        let mut from = 0;
+        for at in 1..=numbers.len() {
+            if at == numbers.len() || numbers[at] != numbers[at - 1] + 1 {
+                self.ranges.push(numbers[from]..numbers[at - 1] + 1);
+                from = at;
+            }
+        }
+        self.ends.push(self.ranges.len() as u32);
+    }
+
+    /// The ranges of a list, ascending.
+    pub(crate) fn ranges(&self, list: Symbol) -> &[Range<u32>] {
+        let at = list.0 as usize;
+        let from = if at == 0 { 0 } else { self.ends[at - 1] };
+        &self.ranges[from as usize..self.ends[at] as usize]
+    }
+
+    /// The nodes of a list, ascending.
+    pub(crate) fn nodes(&self, list: Symbol) -> impl Iterator<Item = u32> + '_ {
+        self.ranges(list).iter().cloned().flatten()
+    }
+
+    /// How many a list has.
+    pub(crate) fn len(&self, list: Symbol) -> u32 {
+        self.ranges(list).iter().map(|r| r.end - r.start).sum()
+    }
+}
+
+/// The names of a list. What is no list of Slurm's is taken as names parted by commas.
+fn names(lists: &Symbols, list: Symbol) -> (Vec<String>, bool) {
+    let text = lists.text(list);
+    match expand_hostlist(&text) {
+        Ok(names) => (names, true),
+        Err(_) if !text.contains(['[', ']']) => (text.split(',').map(String::from).collect(), true),
+        Err(_) => (Vec::new(), false),
+    }
+}
+
+/// Names in the order in which people count: `n2` before `n10`.
+#[derive(PartialEq, Eq)]
+pub(crate) struct Natural(pub(crate) String);
+
+impl Ord for Natural {
+    fn cmp(&self, other: &Natural) -> Ordering {
+        let (mut a, mut b) = (self.0.as_bytes(), other.0.as_bytes());
+        loop {
+            let digits = |text: &[u8]| text.iter().take_while(|b| b.is_ascii_digit()).count();
+            match (a.first(), b.first()) {
+                (None, None) => return self.0.cmp(&other.0),
+                (None, _) => return Ordering::Less,
+                (_, None) => return Ordering::Greater,
+                (Some(x), Some(y)) if x.is_ascii_digit() && y.is_ascii_digit() => {
+                    let (n, m) = (digits(a), digits(b));
+                    let trim = |text: &[u8]| text.iter().take_while(|&&b| b == b'0').count();
+                    let (p, q) = (&a[trim(&a[..n])..n], &b[trim(&b[..m])..m]);
+                    match p.len().cmp(&q.len()).then_with(|| p.cmp(q)) {
+                        Ordering::Equal => (a, b) = (&a[n..], &b[m..]),
+                        unlike => return unlike,
+                    }
+                }
+                (Some(x), Some(y)) if x != y => return x.cmp(y),
+                _ => (a, b) = (&a[1..], &b[1..]),
+            }
+        }
+    }
+}
+
+impl PartialOrd for Natural {
+    fn partial_cmp(&self, other: &Natural) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_become_ranges() {
+        let mut lists = Symbols::default();
+        let a = lists.intern(b"n[08-10],n12");
+        let b = lists.intern(b"x-[01-02],y[3-4]");
+        let c = lists.intern(b"n[1");
+        let mut nodes = vec![Node { name: "n09".into(), ..Node::default() }];
+        let sets = NodeSets::new(&lists, &mut nodes);
+        let names: Vec<&str> = nodes.iter().map(|n| n.name.as_str()).collect();
+        assert_eq!(names, ["n09", "n08", "n10", "n12", "x-01", "x-02", "y3", "y4"]);
+        assert_eq!(sets.ranges(a), [0..4]);
+        assert_eq!((sets.len(b), sets.nodes(b).collect::<Vec<_>>()), (4, vec![4, 5, 6, 7]));
+        assert!(sets.unreadable == 1 && sets.len(c) == 0 && sets.len(Symbol(0)) == 0);
+        assert_eq!(sets.described, 1);
+    }
+
+    #[test]
+    fn names_are_in_natural_order() {
+        let mut names: Vec<Natural> = ["n10", "n2", "n02", "m1", "n", "n2x"].map(|n| Natural(n.to_string())).into();
+        names.sort();
+        assert_eq!(names.iter().map(|n| n.0.as_str()).collect::<Vec<_>>(), ["m1", "n", "n02", "n2", "n2x", "n10"]);
+    }
+}

@@ -1,0 +1,125 @@
+//! The machine: nodes, partitions on them, and pools of nodes that no partition shares with others.
+
+mod combine;
+mod gres;
+mod infer;
+mod lists;
+mod pairs;
+mod pbsnodes;
+mod pools;
+mod scontrol;
+mod sinfo;
+mod slurm_conf;
+mod units;
+
+pub(crate) use combine::Combined;
+pub(crate) use infer::infer;
+pub(crate) use lists::NodeSets;
+pub(crate) use pairs::Pairs;
+pub(crate) use pools::{Pool, Pools, divide};
+pub(crate) use units::{Projection, Scene, project};
+
+use crate::detect::Description;
+use crate::error::SiteError;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// A node.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Node {
+    pub(crate) name: String,
+    /// Processors as the scheduler counts them; 0 where unknown.
+    pub(crate) cpus: u32,
+    pub(crate) threads_per_core: u32,
+    /// 0 where unknown.
+    pub(crate) memory_kb: u64,
+    pub(crate) gpus: u32,
+    /// Whether the description says that it is out of service.
+    pub(crate) down: bool,
+    /// Names of partitions, where the node says them itself.
+    pub(crate) partitions: Vec<String>,
+}
+
+/// A partition.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Partition {
+    pub(crate) name: String,
+    /// Its nodes by number, ascending.
+    pub(crate) nodes: Vec<u32>,
+    /// Longest limit in seconds; `None` without one.
+    pub(crate) max_limit: Option<u32>,
+    /// Limit in seconds of jobs without one; `None`: the longest.
+    pub(crate) default_limit: Option<u32>,
+    pub(crate) max_nodes: Option<u32>,
+    pub(crate) tier: u32,
+    pub(crate) exclusive: bool,
+    pub(crate) is_default: bool,
+}
+
+/// A machine as files describe it, or as jobs show it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Machine {
+    pub(crate) cluster: Option<String>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) partitions: Vec<Partition>,
+    /// Jobs get whole nodes.
+    pub(crate) linear: bool,
+    /// Preempted jobs go back to the queue.
+    pub(crate) preempts_by_requeue: bool,
+    /// Preempted jobs stay on their nodes, suspended.
+    pub(crate) preempts_by_suspension: bool,
+    /// Seconds that jobs may run beyond their limit, and have to end after it.
+    pub(crate) grace: u32,
+    /// Where all of this is from.
+    pub(crate) evidence: Vec<String>,
+}
+
+/// What a pool counts.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// Processors.
+    #[default]
+    Cpu,
+    /// Whole nodes.
+    Node,
+    /// GPUs.
+    Gpu,
+}
+
+impl Unit {
+    /// Its word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Unit::Cpu => "cpu",
+            Unit::Node => "node",
+            Unit::Gpu => "gpu",
+        }
+    }
+}
+
+/// Reads a description of a machine, or of a part of one.
+pub(crate) fn read(kind: Description, path: &Path, text: &[u8]) -> Result<Machine, SiteError> {
+    let name = path.display().to_string();
+    let mut machine = match kind {
+        Description::SlurmConf => slurm_conf::read(path)?,
+        Description::Nodes => scontrol::nodes(text, &name)?,
+        Description::Partitions => scontrol::partitions(text, &name)?,
+        Description::Config => scontrol::config(text),
+        Description::Sinfo => sinfo::read(text, &name)?,
+        Description::PbsNodes => pbsnodes::text(text, &name)?,
+        Description::PbsNodesJson => pbsnodes::json(text, &name)?,
+    };
+    if machine.evidence.is_empty() {
+        let parts = [(machine.nodes.len(), "node"), (machine.partitions.len(), "partition")];
+        let said: Vec<String> = parts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} {what}{}", if *count == 1 { "" } else { "s" }))
+            .collect();
+        let said = if said.is_empty() { "settings".to_string() } else { said.join(", ") };
+        machine.evidence.push(format!("{name}: {said}, from {}", kind.name()));
+    }
+    Ok(machine)
+}

@@ -1,0 +1,158 @@
+//! Pools: nodes that partitions connect belong together, all others are machines of their own.
+
+use super::{Machine, NodeSets, Partition};
+use crate::rows::{Symbol, Symbols};
+use std::collections::BTreeMap;
+
+/// A pool of nodes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pool {
+    pub(crate) name: String,
+    /// Its nodes, ascending.
+    pub(crate) nodes: Vec<u32>,
+    /// Its partitions.
+    pub(crate) partitions: Vec<u32>,
+}
+
+/// Which nodes and partitions belong together.
+#[derive(Debug, Default)]
+pub(crate) struct Pools {
+    pub(crate) pools: Vec<Pool>,
+    of_node: Vec<Option<u16>>,
+    of_partition: BTreeMap<Symbol, u16>,
+}
+
+impl Pools {
+    /// The pool of a node that some partition has.
+    pub(crate) fn of_node(&self, node: u32) -> Option<u16> {
+        self.of_node.get(node as usize).copied().flatten()
+    }
+
+    /// The pool of a partition.
+    pub(crate) fn of_partition(&self, partition: Symbol) -> Option<u16> {
+        self.of_partition.get(&partition).copied()
+    }
+
+    /// Adds a node to a pool.
+    pub(crate) fn adopt(&mut self, node: u32, pool: u16) {
+        if self.of_node.len() <= node as usize {
+            self.of_node.resize(node as usize + 1, None);
+        }
+        self.of_node[node as usize] = Some(pool);
+        self.pools[usize::from(pool)].nodes.push(node);
+    }
+
+    /// Where a job belongs: where most of its nodes are, else where its partition is.
+    pub(crate) fn of_job(&self, list: Symbol, partition: Symbol, sets: &NodeSets) -> Option<u16> {
+        let mut votes: BTreeMap<u16, u32> = BTreeMap::new();
+        for node in sets.nodes(list) {
+            if let Some(pool) = self.of_node(node) {
+                *votes.entry(pool).or_default() += 1;
+            }
+        }
+        let most = votes.into_iter().max_by_key(|&(pool, votes)| (votes, std::cmp::Reverse(pool)));
+        most.map(|(pool, _)| pool).or_else(|| self.of_partition(partition))
+    }
+}
+
+/// Divides a machine. Nodes without a partition belong to no pool. Partitions without a node belong to none either or, with `bundle`, to
+/// one together: nothing tells which of them share nodes.
+pub(crate) fn divide(machine: &Machine, names: &Symbols, bundle: bool) -> Pools {
+    let mut sets = DisjointSets::new(machine.nodes.len());
+    for partition in &machine.partitions {
+        for pair in partition.nodes.windows(2) {
+            sets.join(pair[0], pair[1]);
+        }
+    }
+    let mut found: BTreeMap<u32, Pool> = BTreeMap::new();
+    for (partition, number) in machine.partitions.iter().zip(0..) {
+        if let Some(&first) = partition.nodes.first() {
+            found.entry(sets.root(first)).or_default().partitions.push(number);
+        }
+    }
+    for node in 0..machine.nodes.len() as u32 {
+        if let Some(pool) = found.get_mut(&sets.root(node)) {
+            pool.nodes.push(node);
+        }
+    }
+    let mut pools: Vec<Pool> = found.into_values().collect();
+    let bare = |number: &u32| machine.partitions[*number as usize].nodes.is_empty();
+    let partitions: Vec<u32> = (0..machine.partitions.len() as u32).filter(bare).collect();
+    if pools.is_empty() || (bundle && !partitions.is_empty()) {
+        pools.push(Pool { partitions, ..Pool::default() });
+    }
+    for pool in &mut pools {
+        pool.name = name(&machine.partitions, pool);
+    }
+    pools.sort_by(|a, b| b.nodes.len().cmp(&a.nodes.len()).then_with(|| a.name.cmp(&b.name)));
+    let mut of_node = vec![None; machine.nodes.len()];
+    let mut of_partition = BTreeMap::new();
+    for (pool, number) in pools.iter().zip(0_u16..) {
+        pool.nodes.iter().for_each(|&node| of_node[node as usize] = Some(number));
+        for &partition in &pool.partitions {
+            if let Some(symbol) = names.find(machine.partitions[partition as usize].name.as_bytes()) {
+                of_partition.insert(symbol, number);
+            }
+        }
+    }
+    Pools { pools, of_node, of_partition }
+}
+
+/// Names of partitions, those with most nodes first; of many the first three.
+fn name(partitions: &[Partition], pool: &Pool) -> String {
+    let mut parts: Vec<&Partition> = pool.partitions.iter().map(|&p| &partitions[p as usize]).collect();
+    parts.sort_by(|a, b| b.nodes.len().cmp(&a.nodes.len()).then_with(|| a.name.cmp(&b.name)));
+    let named: Vec<&str> = parts.iter().take(3).map(|p| p.name.as_str()).filter(|n| !n.is_empty()).collect();
+    match (named.is_empty(), parts.len().saturating_sub(3)) {
+        (true, _) => "all".to_string(),
+        (false, 0) => named.join("+"),
+        (false, more) => format!("{}+{more}more", named.join("+")),
+    }
+}
+
+/// Disjoint sets of numbers.
+struct DisjointSets(Vec<u32>);
+
+impl DisjointSets {
+    fn new(count: usize) -> DisjointSets {
+        DisjointSets((0..count as u32).collect())
+    }
+
+    fn root(&mut self, mut of: u32) -> u32 {
+        while self.0[of as usize] != of {
+            let above = self.0[self.0[of as usize] as usize];
+            self.0[of as usize] = above;
+            of = above;
+        }
+        of
+    }
+
+    fn join(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.0[a.max(b) as usize] = a.min(b);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::Node;
+
+    #[test]
+    fn partitions_that_share_a_node_are_one_pool() {
+        let node = |name: usize| Node { name: format!("n{name}"), cpus: 4, ..Node::default() };
+        let partition = |name: &str, nodes: &[u32]| Partition { name: name.into(), nodes: nodes.to_vec(), ..Partition::default() };
+        let machine = Machine {
+            nodes: (0..8).map(node).collect(),
+            partitions: vec![partition("a", &[0, 1, 2]), partition("gpu", &[5]), partition("b", &[2, 3]), partition("none", &[])],
+            ..Machine::default()
+        };
+        let mut names = Symbols::default();
+        let [a, b, gpu, none] = ["a", "b", "gpu", "none"].map(|n| names.intern(n.as_bytes()));
+        let pools = divide(&machine, &names, false);
+        let of: Vec<(&str, &[u32])> = pools.pools.iter().map(|p| (p.name.as_str(), p.nodes.as_slice())).collect();
+        assert_eq!(of, [("a+b", &[0, 1, 2, 3][..]), ("gpu", &[5][..])]);
+        assert_eq!((pools.of_partition(a), pools.of_partition(b), pools.of_partition(gpu)), (Some(0), Some(0), Some(1)));
+        assert_eq!((pools.of_partition(none), pools.of_node(4)), (None, None));
+    }
+}

@@ -1,0 +1,158 @@
+//! What Slurm's plugin `jobcomp/filetxt` writes: one line of `Key=value` for each job that has finished.
+
+use super::Reading;
+use super::lines::Lines;
+use crate::error::SiteError;
+use crate::rows::{Draft, Place};
+use crate::rules::Rule;
+use crate::text::{
+    Amount, JobId, Limit, NoTime, Part, State, UNKNOWN, When, digits, leading, limit_minutes, limit_span, state, tasks, tres,
+};
+use std::io::Read;
+
+/// Every key of any version: a value goes on until the next of them.
+const KEYS: &[&str] = &[
+    "JobId", "UserId", "GroupId", "Name", "JobState", "Partition", "TimeLimit", "StartTime", "EndTime", "NodeList", "NodeCnt", "ProcCnt",
+    "WorkDir", "ReservationName", "Gres", "Tres", "Account", "QOS", "WcKey", "Cluster", "SubmitTime", "EligibleTime", "ArrayJobId",
+    "ArrayTaskId", "HetJobId", "HetJobOffset", "PackJobId", "PackJobOffset", "DerivedExitCode", "ExitCode",
+];
+
+/// The values of a line.
+struct Pairs<'a>(Vec<(&'a [u8], &'a [u8])>);
+
+impl<'a> Pairs<'a> {
+    fn split(line: &'a [u8]) -> Pairs<'a> {
+        let mut pairs: Vec<(&[u8], usize, usize)> = Vec::with_capacity(KEYS.len());
+        let mut at = 0;
+        while at < line.len() {
+            let end = memchr::memchr(b' ', &line[at..]).map_or(line.len(), |space| at + space);
+            let word = &line[at..end];
+            let key = memchr::memchr(b'=', word).map(|equals| &word[..equals]);
+            match key.filter(|key| KEYS.iter().any(|known| known.as_bytes() == *key)) {
+                Some(key) => pairs.push((key, at + key.len() + 1, end)),
+                // A value with a blank in it.
+                None => pairs.last_mut().into_iter().for_each(|last| last.2 = end),
+            }
+            at = end + 1;
+        }
+        Pairs(pairs.into_iter().map(|(key, from, to)| (key, line[from..to].trim_ascii_end())).collect())
+    }
+
+    /// The value of a key; of several the last, since a job's name comes before what it may imitate.
+    fn get(&self, key: &str) -> &'a [u8] {
+        self.0.iter().rev().find(|(k, _)| *k == key.as_bytes()).map_or(b"", |(_, v)| v)
+    }
+}
+
+/// Reads a whole file.
+pub(crate) fn read(input: impl Read, reading: &mut Reading<'_>) -> Result<(), SiteError> {
+    let mut lines = Lines::new(input);
+    let mut last = 0;
+    loop {
+        let line = match lines.next() {
+            Ok(Some(line)) => line,
+            Ok(None) => return Ok(()),
+            Err(error) => return reading.broken(error, last),
+        };
+        reading.lines(line.number)?;
+        last = line.number;
+        let place = reading.place(line.number);
+        let text = line.bytes.trim_ascii();
+        if text.is_empty() {
+            continue;
+        }
+        let pairs = Pairs::split(text);
+        if !line.whole && pairs.get("EndTime").is_empty() {
+            reading.intake.bad(Rule::Cut, place, text, 0);
+            return reading.cut(place);
+        }
+        row(text, &pairs, place, reading)?;
+    }
+}
+
+fn row(line: &[u8], pairs: &Pairs<'_>, place: Place, reading: &mut Reading<'_>) -> Result<(), SiteError> {
+    let intake = &mut *reading.intake;
+    let Some(raw) = digits(pairs.get("JobId")) else {
+        intake.bad(Rule::JobId, place, line, 0);
+        return Ok(());
+    };
+    let mut draft = Draft::new(place, line);
+    draft.raw = Some(raw);
+    draft.id = id(pairs, raw);
+    let mut whens = [When::Unknown; 4];
+    for (when, key) in whens.iter_mut().zip(["SubmitTime", "EligibleTime", "StartTime", "EndTime"]) {
+        match intake.form.read(pairs.get(key)) {
+            Ok(read) => *when = read,
+            Err(NoTime::Relative | NoTime::Unreadable) => {
+                intake.bad(Rule::Time, place, line, 0);
+                return Ok(());
+            }
+        }
+    }
+    [draft.submit, draft.eligible, draft.start, draft.end] = whens;
+    let limit = pairs.get("TimeLimit");
+    let read = limit_minutes(limit).or_else(|| limit_span(limit));
+    draft.limit = read.unwrap_or(Limit::Unknown);
+    let (known, by) = state(pairs.get("JobState"));
+    (draft.state, draft.canceller) = (known, by.unwrap_or_default());
+    draft.word = if known == State::Other { pairs.get("JobState") } else { b"" };
+    (draft.user, draft.uid) = named(pairs.get("UserId"));
+    draft.group = named(pairs.get("GroupId")).0;
+    draft.cluster = pairs.get("Cluster");
+    draft.account = pairs.get("Account");
+    draft.partition = pairs.get("Partition");
+    draft.qos = pairs.get("QOS");
+    draft.reservation = pairs.get("ReservationName");
+    draft.nodes = pairs.get("NodeList");
+    draft.name = pairs.get("Name");
+    let count = |key: &str| {
+        leading(pairs.get(key)).and_then(|(n, _)| u32::try_from(n).ok()).filter(|&n| n < UNKNOWN - 8).unwrap_or(UNKNOWN)
+    };
+    draft.asked = tres(pairs.get("Tres")).unwrap_or(Amount::UNKNOWN);
+    let held = Amount { cpus: count("ProcCnt"), nodes: count("NodeCnt"), ..Amount::UNKNOWN };
+    // What it held beside is what it asked for.
+    draft.held = if held.nodes == 0 { held } else { held.or(draft.asked) };
+    if read.is_none() {
+        intake.count(Rule::Field, place, line, 0);
+    }
+    intake.push(&draft)
+}
+
+fn id(pairs: &Pairs<'_>, raw: u64) -> Option<JobId> {
+    let part = |of: &str, index: &str| Some((digits(pairs.get(of))?, pairs.get(index)));
+    if let Some((number, task)) = part("ArrayJobId", "ArrayTaskId").filter(|(_, task)| !task.is_empty()) {
+        let one = digits(task).and_then(|n| u32::try_from(n).ok()).map(Part::Task);
+        let text = task.strip_prefix(b"[").and_then(|t| t.strip_suffix(b"]")).unwrap_or(task);
+        return one.or_else(|| tasks(text).map(Part::Tasks)).map(|part| JobId { number, part });
+    }
+    let het = part("HetJobId", "HetJobOffset").or_else(|| part("PackJobId", "PackJobOffset"));
+    if let Some((number, offset)) = het.filter(|(number, _)| *number > 0)
+        && let Some(offset) = digits(offset).and_then(|n| u32::try_from(n).ok())
+    {
+        return Some(JobId { number, part: Part::Component(offset) });
+    }
+    Some(JobId { number: raw, part: Part::Whole })
+}
+
+/// `root(0)`: a name and its number.
+fn named(text: &[u8]) -> (&[u8], Option<u32>) {
+    let Some(inner) = text.strip_suffix(b")") else { return (text, None) };
+    let Some(at) = inner.iter().rposition(|&b| b == b'(') else { return (text, None) };
+    (&text[..at], digits(&inner[at + 1..]).and_then(|n| u32::try_from(n).ok()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_go_on_until_the_next_key() {
+        let line = b"JobId=3 UserId=al ice(7) GroupId=g(8) Name=a b=c JobState=COMPLETED WorkDir=/x y z  Tres=cpu=2,mem=1G ";
+        let pairs = Pairs::split(line);
+        assert_eq!(pairs.get("Name"), b"a b=c");
+        assert_eq!(pairs.get("WorkDir"), b"/x y z");
+        assert_eq!(pairs.get("Tres"), b"cpu=2,mem=1G");
+        assert_eq!(named(pairs.get("UserId")), (&b"al ice"[..], Some(7)));
+        assert_eq!(pairs.get("QOS"), b"");
+    }
+}

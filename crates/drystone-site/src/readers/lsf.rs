@@ -1,0 +1,214 @@
+//! `lsb.acct` of LSF: one `JOB_FINISH` record for each job, fields parted by blanks, lists preceded by their length.
+
+use super::Reading;
+use super::lines::Lines;
+use crate::error::SiteError;
+use crate::rows::{Draft, Place};
+use crate::rules::Rule;
+use crate::text::{Amount, JobId, Limit, Part, State, UNKNOWN, When, digits, leading};
+use std::collections::BTreeSet;
+use std::io::Read;
+
+/// Reads a whole file.
+pub(crate) fn read(input: impl Read, reading: &mut Reading<'_>) -> Result<(), SiteError> {
+    let mut lines = Lines::new(input);
+    let mut last = 0;
+    loop {
+        let line = match lines.next() {
+            Ok(Some(line)) => line,
+            Ok(None) => return Ok(()),
+            Err(error) => return reading.broken(error, last),
+        };
+        reading.lines(line.number)?;
+        last = line.number;
+        let place = reading.place(line.number);
+        let text = line.bytes.trim_ascii();
+        if text.is_empty() {
+            continue;
+        }
+        if !text.starts_with(b"\"JOB_FINISH\"") {
+            reading.intake.count(Rule::Record, place, text, 0);
+            continue;
+        }
+        let fields = fields(text);
+        match job(text, &fields, place) {
+            Some(draft) => reading.intake.push(&draft.borrow())?,
+            None if line.whole => reading.intake.bad(Rule::Shape, place, text, 0),
+            None => {
+                reading.intake.bad(Rule::Cut, place, text, 0);
+                return reading.cut(place);
+            }
+        }
+    }
+}
+
+/// The fields of a record, quotes taken away.
+fn fields(line: &[u8]) -> Vec<Vec<u8>> {
+    let mut fields = Vec::new();
+    let mut at = 0;
+    while at < line.len() {
+        let mut field = Vec::new();
+        if line[at] == b'"' {
+            at += 1;
+            while at < line.len() {
+                match (line[at], line.get(at + 1)) {
+                    (b'"', Some(b'"')) => {
+                        field.push(b'"');
+                        at += 2;
+                    }
+                    (b'"', _) => {
+                        at += 1;
+                        break;
+                    }
+                    (byte, _) => {
+                        field.push(byte);
+                        at += 1;
+                    }
+                }
+            }
+        } else {
+            let end = memchr::memchr(b' ', &line[at..]).map_or(line.len(), |space| at + space);
+            field.extend_from_slice(&line[at..end]);
+            at = end;
+        }
+        fields.push(field);
+        while line.get(at) == Some(&b' ') {
+            at += 1;
+        }
+    }
+    fields
+}
+
+/// Takes one field after the other.
+struct Cursor<'a> {
+    fields: &'a [Vec<u8>],
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    fn text(&mut self) -> Option<&'a [u8]> {
+        let field = self.fields.get(self.at)?;
+        self.at += 1;
+        Some(field)
+    }
+
+    fn number(&mut self) -> Option<i64> {
+        std::str::from_utf8(self.text()?).ok()?.parse().ok()
+    }
+
+    fn skip(&mut self, count: usize) -> Option<()> {
+        self.at += count;
+        (self.at <= self.fields.len()).then_some(())
+    }
+
+    /// A list behind its length.
+    fn list(&mut self) -> Option<&'a [Vec<u8>]> {
+        let length = usize::try_from(self.number()?).ok()?;
+        let from = self.at;
+        self.skip(length)?;
+        self.fields.get(from..from + length)
+    }
+}
+
+/// A job, with texts of its own.
+struct Job<'a> {
+    draft: Draft<'a>,
+    nodes: Vec<u8>,
+}
+
+impl Job<'_> {
+    fn borrow(&self) -> Draft<'_> {
+        Draft { nodes: &self.nodes, ..self.draft.clone() }
+    }
+}
+
+/// Fields between the job's name and its index.
+const USAGE: usize = 19;
+
+fn job<'a>(line: &'a [u8], fields: &'a [Vec<u8>], place: Place) -> Option<Job<'a>> {
+    let mut c = Cursor { fields, at: 2 };
+    let when = |moment: i64| if moment > 0 { When::Epoch(moment) } else { When::Unknown };
+    let mut draft = Draft::new(place, line);
+    let end = c.number()?;
+    let raw = u64::try_from(c.number()?).ok()?;
+    draft.uid = u32::try_from(c.number()?).ok();
+    c.skip(1)?;
+    let processors = u32::try_from(c.number()?).ok()?;
+    let (submit, begin) = (c.number()?, c.number()?);
+    c.skip(1)?;
+    let start = c.number()?;
+    (draft.user, draft.partition) = (c.text()?, c.text()?);
+    // Resource request, dependency, command before; host, folder and files.
+    c.skip(9)?;
+    c.list()?;
+    let hosts = c.list()?;
+    let status = c.number()?;
+    c.skip(1)?;
+    draft.name = c.text()?;
+    // The command and its use of resources.
+    c.skip(1 + USAGE)?;
+    c.skip(1)?;
+    draft.account = c.text()?;
+    let exit = c.number()?;
+    c.skip(3)?;
+    let index = c.number()?;
+    let part = u32::try_from(index).ok().filter(|&i| i > 0).map_or(Part::Whole, Part::Task);
+    draft.raw = matches!(part, Part::Whole).then_some(raw);
+    draft.id = Some(JobId { number: raw, part });
+    let (names, slots) = nodes(hosts);
+    draft.submit = when(submit);
+    draft.eligible = when(submit.max(begin));
+    (draft.start, draft.end) = (when(start), when(end));
+    draft.elapsed = (start > 0 && end >= start).then(|| u32::try_from(end - start).ok()).flatten();
+    draft.asked = Amount { cpus: processors, ..Amount::UNKNOWN };
+    if start > 0 {
+        let nodes = if names.is_empty() { UNKNOWN } else { names.len() as u32 };
+        draft.held = Amount { cpus: processors.max(slots), nodes, ..Amount::UNKNOWN };
+    }
+    draft.exit = i16::try_from(exit).ok().map(|code| (code, 0));
+    draft.limit = run_limit(c).map_or(Limit::Unknown, Limit::Seconds);
+    draft.state = match (status, start) {
+        (64, _) => State::Completed,
+        (_, 0) => State::Cancelled,
+        _ => State::Failed,
+    };
+    Some(Job { draft, nodes: names.join(&b',') })
+}
+
+/// `16*host1` or a host once for each slot: distinct hosts, and slots.
+fn nodes(hosts: &[Vec<u8>]) -> (Vec<&[u8]>, u32) {
+    let mut seen = BTreeSet::new();
+    let (mut names, mut slots) = (Vec::new(), 0_u32);
+    for host in hosts {
+        let (count, name) = match leading(host) {
+            Some((count, [b'*', name @ ..])) => (u32::try_from(count).unwrap_or(1), name),
+            _ => (1, host.as_slice()),
+        };
+        slots = slots.saturating_add(count);
+        if seen.insert(name) {
+            names.push(name);
+        }
+    }
+    (names, slots)
+}
+
+/// The limit of the run time stands behind the use of each host, in versions that have it: a number of hosts, and for each its name
+/// and five numbers.
+fn run_limit(mut c: Cursor<'_>) -> Option<u32> {
+    let rest = c.fields.get(c.at..)?;
+    for at in 0..rest.len() {
+        let Some(hosts) = digits(&rest[at]).and_then(|n| usize::try_from(n).ok()).filter(|n| (1..=100_000).contains(n))
+        else {
+            continue;
+        };
+        let all = rest.get(at + 1..at + 1 + hosts * 6);
+        let fits = all.is_some_and(|all| {
+            all.chunks(6).all(|host| digits(&host[0]).is_none() && host[1..].iter().all(|n| digits(n).is_some()))
+        });
+        if fits {
+            c.at += at + 1 + hosts * 6;
+            return c.number().and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0);
+        }
+    }
+    None
+}

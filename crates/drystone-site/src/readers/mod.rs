@@ -1,0 +1,150 @@
+//! Readers of accounting: each takes a file and gives rows to the intake.
+
+mod grid_engine;
+mod jobcomp;
+mod json;
+pub(crate) mod lines;
+mod lsf;
+pub(crate) mod pbs;
+pub(crate) mod sacct;
+
+pub(crate) use sacct::Layout;
+
+use crate::error::SiteError;
+use crate::rows::{Intake, Place};
+use crate::watch::Watch;
+use std::collections::BTreeSet;
+use std::io::{self, Read};
+
+/// A kind of accounting that holds jobs.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
+pub enum Carrier {
+    /// What `sacct` prints as text, or a table with its columns.
+    Sacct,
+    /// What `sacct --json` prints.
+    Json,
+    /// What Slurm's plugin `jobcomp/filetxt` writes.
+    JobCompletion,
+    /// Accounting records of PBS Professional, OpenPBS or Torque.
+    Pbs,
+    /// `lsb.acct` of LSF.
+    Lsf,
+    /// `accounting` of Grid Engine.
+    GridEngine,
+    /// The Standard Workload Format.
+    Swf,
+}
+
+impl Carrier {
+    /// What it is, in words.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Carrier::Sacct => "text of sacct",
+            Carrier::Json => "JSON of sacct",
+            Carrier::JobCompletion => "Slurm's job completion records",
+            Carrier::Pbs => "accounting records of PBS or Torque",
+            Carrier::Lsf => "accounting records of LSF",
+            Carrier::GridEngine => "accounting of Grid Engine",
+            Carrier::Swf => "a log in Standard Workload Format",
+        }
+    }
+
+    /// The command that gives it again, from a day on.
+    pub(crate) fn command(self, since: &str, file: &str) -> String {
+        match self {
+            Carrier::Sacct => format!("sacct -a -X -D -P --noconvert -S {since} -E … --format=… > {file}"),
+            Carrier::Json => format!("sacct -a -D --json -S {since} -E … > {file}"),
+            Carrier::Pbs => "the files of $PBS_HOME/server_priv/accounting, one a day".to_string(),
+            Carrier::JobCompletion => "the file that JobCompLoc in slurm.conf names".to_string(),
+            Carrier::Lsf => "$LSB_SHAREDIR/CLUSTER/logdir/lsb.acct and its numbered predecessors".to_string(),
+            Carrier::GridEngine => "$SGE_ROOT/CELL/common/accounting".to_string(),
+            Carrier::Swf => "the log".to_string(),
+        }
+    }
+}
+
+/// What is remembered from file to file.
+#[derive(Default)]
+pub(crate) struct Memory {
+    /// Columns that no file needed.
+    pub(crate) ignored: BTreeSet<String>,
+    /// Version of Slurm that wrote JSON.
+    pub(crate) versions: BTreeSet<String>,
+    /// Files that end in their middle.
+    pub(crate) cut: Vec<String>,
+    /// PBS jobs that have not ended yet.
+    pub(crate) pbs: pbs::Open,
+}
+
+/// One file at work.
+pub(crate) struct Reading<'a> {
+    pub(crate) intake: &'a mut Intake,
+    pub(crate) memory: &'a mut Memory,
+    pub(crate) watch: &'a Watch<'a>,
+    /// Takes what is there of files that end in their middle.
+    pub(crate) partial: bool,
+    pub(crate) carrier: Carrier,
+    pub(crate) name: &'a str,
+    pub(crate) file: u16,
+}
+
+/// Rows between two looks at whether to stop.
+const STRIDE: u32 = 1 << 12;
+
+impl Reading<'_> {
+    /// Reads the whole file.
+    pub(crate) fn read(&mut self, input: impl Read, layout: &Layout) -> Result<(), SiteError> {
+        match self.carrier {
+            Carrier::Sacct => sacct::read(input, self, layout),
+            Carrier::Json => json::read(input, self),
+            Carrier::JobCompletion => jobcomp::read(input, self),
+            Carrier::Pbs => pbs::read(input, self),
+            Carrier::Lsf => lsf::read(input, self),
+            Carrier::GridEngine => grid_engine::read(input, self),
+            // Read by the log's own reader.
+            Carrier::Swf => Ok(()),
+        }
+    }
+
+    /// So many lines or records were read.
+    ///
+    /// # Errors
+    /// It is to stop.
+    #[inline]
+    pub(crate) fn lines(&self, number: u32) -> Result<(), SiteError> {
+        if number.is_multiple_of(STRIDE) { self.watch.check() } else { Ok(()) }
+    }
+
+    pub(crate) fn place(&self, line: u32) -> Place {
+        Place { file: self.file, line }
+    }
+
+    pub(crate) fn ignored(&mut self, names: &[String]) {
+        self.memory.ignored.extend(names.iter().cloned());
+    }
+
+    /// The file ends in the middle of this row.
+    pub(crate) fn cut(&mut self, place: Place) -> Result<(), SiteError> {
+        let text = self.intake.table.files.text(place);
+        self.memory.cut.push(text.clone());
+        if self.partial { Ok(()) } else { Err(SiteError::CutOff { place: text, command: self.command() }) }
+    }
+
+    /// Reading failed behind this line: the data is cut off or damaged, or the system failed.
+    pub(crate) fn broken(&mut self, error: io::Error, line: u32) -> Result<(), SiteError> {
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData => self.cut(self.place(line)),
+            _ => Err(SiteError::Unreadable { file: self.name.to_string(), source: error }),
+        }
+    }
+
+    /// The command that gives what is missing.
+    pub(crate) fn command(&self) -> String {
+        let rows = &self.intake.table.rows;
+        let last = (rows.len() > 0).then(|| rows.get(rows.len() as u32 - 1).submit);
+        let since = last.map_or("…".to_string(), |submit| crate::clock::text(i64::from(submit))[..10].to_string());
+        self.carrier.command(&since, self.name)
+    }
+}

@@ -1,0 +1,437 @@
+//! Accounting records of PBS Professional, OpenPBS and Torque: one line for each event of a job, written when it happens.
+
+mod pairs;
+mod resources;
+
+use self::pairs::Pairs;
+use self::resources::{exec_nodes, size};
+use super::Reading;
+use super::lines::Lines;
+use crate::clock::days;
+use crate::error::SiteError;
+use crate::rows::{Draft, Intake, Place};
+use crate::rules::Rule;
+use crate::text::{Amount, JobId, Limit, Part, State, UNKNOWN, When, digits, leading, span};
+use std::collections::BTreeMap;
+use std::io::Read;
+
+/// A job's number with its task; jobs without one have none.
+type Key = (u64, Option<u32>);
+
+/// Jobs that have begun to be told of and have not ended.
+#[derive(Default)]
+pub(crate) struct Open {
+    jobs: BTreeMap<Key, Known>,
+    /// Local time less UTC, from the last record that knows both.
+    offset: Option<i64>,
+    /// The latest time of any record, UTC.
+    pub(crate) latest: i64,
+    /// Reservations: number, beginning, end, nodes.
+    pub(crate) reservations: BTreeMap<String, Reservation>,
+}
+
+/// A reservation of nodes.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Reservation {
+    pub(crate) start: i64,
+    pub(crate) end: i64,
+    pub(crate) nodes: String,
+}
+
+/// What is known of a job that has not ended.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    place: Place,
+    record: Vec<u8>,
+    user: Vec<u8>,
+    group: Vec<u8>,
+    account: Vec<u8>,
+    queue: Vec<u8>,
+    name: Vec<u8>,
+    nodes: Vec<u8>,
+    requestor: Vec<u8>,
+    reservation: Vec<u8>,
+    created: i64,
+    queued: i64,
+    eligible: i64,
+    start: i64,
+    end: i64,
+    limit: Option<u32>,
+    asked: Option<Amount>,
+    held: Option<Amount>,
+    exclusive: bool,
+    /// When it was deleted or aborted, by `D` or `A`.
+    gone: Option<i64>,
+    deleted: bool,
+    exit: Option<i32>,
+}
+
+/// Reads a whole file.
+pub(crate) fn read(input: impl Read, reading: &mut Reading<'_>) -> Result<(), SiteError> {
+    let mut lines = Lines::new(input);
+    let mut last = 0;
+    loop {
+        let line = match lines.next() {
+            Ok(Some(line)) => line,
+            Ok(None) => return Ok(()),
+            Err(error) => return reading.broken(error, last),
+        };
+        reading.lines(line.number)?;
+        last = line.number;
+        let place = reading.place(line.number);
+        let text = line.bytes.trim_ascii_end();
+        if text.is_empty() {
+            continue;
+        }
+        let Some(record) = Record::split(text) else {
+            let rule = if line.whole { Rule::Shape } else { Rule::Cut };
+            reading.intake.bad(rule, place, text, 0);
+            if line.whole {
+                continue;
+            }
+            return reading.cut(place);
+        };
+        take(&record, text, place, &mut reading.memory.pbs, reading.intake)?;
+    }
+}
+
+/// A record's parts.
+struct Record<'a> {
+    /// Local time, in seconds as if it were UTC.
+    time: i64,
+    kind: u8,
+    id: &'a [u8],
+    rest: &'a [u8],
+}
+
+impl Record<'_> {
+    /// `MM/DD/YYYY HH:MM:SS;T;id;…`.
+    fn split(line: &[u8]) -> Option<Record<'_>> {
+        let (time, rest) = line.split_at_checked(19)?;
+        let [b';', kind, b';', rest @ ..] = rest else { return None };
+        let number = |from: usize, to: usize| digits(&time[from..to]).map(|n| n as i64);
+        let marks = [(2, b'/'), (5, b'/'), (10, b' '), (13, b':'), (16, b':')];
+        if marks.iter().any(|&(at, mark)| time[at] != mark) {
+            return None;
+        }
+        let (month, day, year) = (number(0, 2)?, number(3, 5)?, number(6, 10)?);
+        let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
+        if !(1..=12).contains(&month) || !(1..=31).contains(&day) || hour > 24 || minute > 59 || second > 60 {
+            return None;
+        }
+        let end = memchr::memchr(b';', rest);
+        let (id, rest) = end.map_or((rest, &b""[..]), |at| (&rest[..at], &rest[at + 1..]));
+        let seconds = hour * 3_600 + minute * 60 + second;
+        Some(Record { time: days(year, month, day) * 86_400 + seconds, kind: *kind, id, rest })
+    }
+}
+
+/// What an id names.
+enum Named {
+    Job(Key),
+    /// A whole array.
+    Parent,
+    Reservation,
+    Unreadable,
+}
+
+/// `123.server`, `123[7].server`, `123[].server`, Torque's `123-7.server`; `R123.server` and `S123.server` are reservations.
+fn named(id: &[u8]) -> Named {
+    if matches!(id.first(), Some(b'R' | b'S' | b'M')) {
+        return Named::Reservation;
+    }
+    let Some((number, rest)) = leading(id) else { return Named::Unreadable };
+    let task = |text: &[u8], close: &[u8]| {
+        let (task, behind) = leading(text)?;
+        behind.starts_with(close).then(|| u32::try_from(task).ok()).flatten()
+    };
+    match rest {
+        [] | [b'.', ..] => Named::Job((number, None)),
+        [b'[', b']', ..] => Named::Parent,
+        [b'[', inner @ ..] => task(inner, b"]").map_or(Named::Unreadable, |t| Named::Job((number, Some(t)))),
+        [b'-', inner @ ..] => task(inner, b"").map_or(Named::Unreadable, |t| Named::Job((number, Some(t)))),
+        _ => Named::Unreadable,
+    }
+}
+
+fn take(
+    record: &Record<'_>,
+    line: &[u8],
+    place: Place,
+    open: &mut Open,
+    intake: &mut Intake,
+) -> Result<(), SiteError> {
+    let pairs = Pairs::split(record.rest);
+    open.learn_offset(record, &pairs);
+    let now = open.utc(record.time, intake);
+    let key = match named(record.id) {
+        Named::Job(key) => key,
+        Named::Parent => {
+            intake.count(Rule::Parent, place, line, 0);
+            return Ok(());
+        }
+        Named::Reservation => {
+            open.reserve(record, &pairs);
+            intake.count(Rule::Record, place, line, 0);
+            return Ok(());
+        }
+        Named::Unreadable => {
+            // Records about the server or licences have no job.
+            let rule = if matches!(record.kind, b'E' | b'S' | b'Q') { Rule::JobId } else { Rule::Record };
+            match rule {
+                Rule::JobId => intake.bad(rule, place, line, 0),
+                _ => intake.count(rule, place, line, 0),
+            }
+            return Ok(());
+        }
+    };
+    match record.kind {
+        b'Q' | b'S' | b'T' | b'a' => {
+            intake.event(place, line);
+            open.job(key, place, line).update(&pairs);
+            if record.kind == b'S' {
+                let job = open.job(key, place, line);
+                job.start = if job.start == 0 { now.unwrap_or(0) } else { job.start };
+            }
+        }
+        b'E' | b'R' => {
+            open.job(key, place, line).update(&pairs);
+            return open.ended(key, record.kind == b'R', now, intake);
+        }
+        b'D' | b'A' => {
+            intake.event(place, line);
+            let Some(now) = now else {
+                // Only its own time says when it left.
+                return Err(SiteError::NoZone { place: intake.table.files.text(place), time: crate::clock::text(record.time) });
+            };
+            let job = open.job(key, place, line);
+            (job.gone, job.deleted) = (Some(now), record.kind == b'D');
+            if let Some(by) = pairs.get("requestor") {
+                job.requestor = by.split(|&b| b == b'@').next().unwrap_or_default().to_vec();
+            }
+        }
+        _ => intake.count(Rule::Record, place, line, 0),
+    }
+    Ok(())
+}
+
+impl Open {
+    fn job(&mut self, key: Key, place: Place, line: &[u8]) -> &mut Known {
+        let job = self.jobs.entry(key).or_default();
+        job.place = place;
+        job.record = line[..line.len().min(200)].to_vec();
+        job
+    }
+
+    /// Records are written at the event: where one says both, its own local time and the event's moment tell the distance from UTC.
+    fn learn_offset(&mut self, record: &Record<'_>, pairs: &Pairs<'_>) {
+        let key = match record.kind {
+            b'E' => "end",
+            b'S' => "start",
+            b'Q' => "qtime",
+            _ => return,
+        };
+        let Some(moment) = pairs.moment(key) else { return };
+        let distance = record.time - moment;
+        let rounded = (distance as f64 / 900.0).round() as i64 * 900;
+        if (distance - rounded).abs() <= 120 && rounded.abs() <= 14 * 3_600 {
+            self.offset = Some(rounded);
+        }
+        self.latest = self.latest.max(moment);
+    }
+
+    fn utc(&self, civil: i64, intake: &Intake) -> Option<i64> {
+        let zoned = intake.zone().map(|zone| match zone.local(civil) {
+            crate::clock::Local::Once(at) | crate::clock::Local::Twice(at, _) | crate::clock::Local::Skipped(at) => at,
+        });
+        // What the records themselves say is right also in the hour that comes twice.
+        self.offset.map(|offset| civil - offset).or(zoned)
+    }
+
+    fn reserve(&mut self, record: &Record<'_>, pairs: &Pairs<'_>) {
+        let id = String::from_utf8_lossy(record.id).into_owned();
+        let reservation = self.reservations.entry(id).or_default();
+        if let (Some(start), Some(end)) = (pairs.moment("start"), pairs.moment("end")) {
+            (reservation.start, reservation.end) = (start, end);
+        }
+        if let Some(nodes) = pairs.get("nodes").or_else(|| pairs.get("exec_vnode")) {
+            reservation.nodes = String::from_utf8_lossy(&exec_nodes(nodes)).into_owned();
+        }
+        // Deleted or finished early.
+        if matches!(record.kind, b'K' | b'k' | b'F')
+            && let Some(offset) = self.offset
+            && let Some(known) = self.reservations.get_mut(&*String::from_utf8_lossy(record.id))
+        {
+            known.end = known.end.min(record.time - offset).max(known.start);
+        }
+    }
+
+    /// An attempt is over, for good or to be made again.
+    fn ended(&mut self, key: Key, again: bool, now: Option<i64>, intake: &mut Intake) -> Result<(), SiteError> {
+        let Some(mut job) = self.jobs.remove(&key) else { return Ok(()) };
+        if job.end == 0 {
+            job.end = now.unwrap_or(0);
+        }
+        let state = if again { State::Requeued } else { job.outcome() };
+        intake.push(&job.draft(key, state))?;
+        if again {
+            // It waits again, eligible from now on.
+            let eligible = job.end;
+            let waiting = Known { start: 0, end: 0, exit: None, held: None, nodes: Vec::new(), eligible, ..job };
+            self.jobs.insert(key, waiting);
+        }
+        Ok(())
+    }
+
+    /// Gives what never ended to the intake: jobs that wait, run, or were deleted before they ran.
+    pub(crate) fn flush(&mut self, intake: &mut Intake) -> Result<(), SiteError> {
+        for (key, mut job) in std::mem::take(&mut self.jobs) {
+            let state = match (job.start > 0, job.gone) {
+                (true, None) => State::Running,
+                (false, None) => State::Pending,
+                (_, Some(gone)) => {
+                    job.end = gone;
+                    if job.deleted { State::Cancelled } else { State::Failed }
+                }
+            };
+            if job.created == 0 && job.queued == 0 && job.start == 0 {
+                // A deletion of a job of which nothing else is known.
+                intake.count(Rule::NoSubmit, job.place, &job.record, 0);
+                continue;
+            }
+            // Its rows were counted as they came.
+            intake.push(&job.draft(key, state))?;
+            intake.read -= 1;
+        }
+        Ok(())
+    }
+}
+
+impl Known {
+    /// Takes what a record says.
+    fn update(&mut self, pairs: &Pairs<'_>) {
+        for (key, field) in [
+            ("user", &mut self.user),
+            ("group", &mut self.group),
+            ("queue", &mut self.queue),
+            ("jobname", &mut self.name),
+            ("resvID", &mut self.reservation),
+        ] {
+            if let Some(value) = pairs.get(key) {
+                *field = value.to_vec();
+            }
+        }
+        if let Some(value) = pairs.get("account").or_else(|| pairs.get("project")) {
+            self.account = value.to_vec();
+        }
+        for (key, field) in [
+            ("ctime", &mut self.created),
+            ("etime", &mut self.eligible),
+            ("start", &mut self.start),
+            ("end", &mut self.end),
+        ] {
+            if let Some(moment) = pairs.moment(key) {
+                *field = moment;
+            }
+        }
+        // A routed job is queued again; its first queue counts.
+        if let Some(moment) = pairs.moment("qtime").filter(|_| self.queued == 0) {
+            self.queued = moment;
+        }
+        if let Some(limit) = pairs.get("Resource_List.walltime").and_then(span) {
+            self.limit = Some(limit);
+        }
+        if let Some(exit) = pairs.get("Exit_status") {
+            self.exit = std::str::from_utf8(exit).ok().and_then(|text| text.parse().ok());
+        }
+        if let Some(nodes) = pairs.get("exec_host").or_else(|| pairs.get("exec_vnode")) {
+            self.nodes = exec_nodes(nodes);
+        }
+        let (asked, held) = size(pairs);
+        self.asked = asked.or(self.asked);
+        self.held = held.or(self.held);
+        if let Some(place) = pairs.get("Resource_List.place") {
+            self.exclusive = place.split(|&b| b == b':').any(|word| word == b"excl" || word == b"exclhost");
+        }
+    }
+
+    /// How it ended, by its exit status.
+    fn outcome(&self) -> State {
+        let over = self.limit.is_some_and(|limit| self.start > 0 && self.end - self.start >= i64::from(limit));
+        match self.exit {
+            Some(0) => State::Completed,
+            // JOB_EXEC_KILL_WALLTIME of PBS.
+            Some(-29) => State::Timeout,
+            // SIGTERM and SIGKILL: at the limit, or deleted.
+            Some(271 | 265 | 143 | 137) if over => State::Timeout,
+            Some(271 | 265) => State::Cancelled,
+            _ if self.gone.is_some() => State::Cancelled,
+            Some(_) => State::Failed,
+            None => State::Completed,
+        }
+    }
+
+    fn draft(&self, key: Key, state: State) -> Draft<'_> {
+        let mut draft = Draft::new(self.place, &self.record);
+        let when = |moment: i64| if moment > 0 { When::Epoch(moment) } else { When::Unknown };
+        draft.id = Some(match key.1 {
+            Some(task) => JobId { number: key.0, part: Part::Task(task) },
+            None => JobId { number: key.0, part: Part::Whole },
+        });
+        draft.raw = key.1.is_none().then_some(key.0);
+        draft.state = state;
+        (draft.user, draft.group, draft.account) = (&self.user, &self.group, &self.account);
+        (draft.partition, draft.name, draft.canceller) = (&self.queue, &self.name, &self.requestor);
+        draft.reservation = &self.reservation;
+        let created = if self.created > 0 { self.created } else { self.queued };
+        draft.submit = when(created);
+        draft.eligible = when(if self.eligible > 0 { self.eligible } else { self.queued });
+        (draft.start, draft.end) = (when(self.start), when(self.end));
+        if self.start > 0 && self.end >= self.start {
+            draft.elapsed = u32::try_from(self.end - self.start).ok();
+        }
+        draft.limit = self.limit.map_or(Limit::Unknown, Limit::Seconds);
+        draft.asked = self.asked.unwrap_or(Amount::UNKNOWN);
+        draft.held = if self.start > 0 { self.held.or(self.asked).unwrap_or(Amount::UNKNOWN) } else { Amount::UNKNOWN };
+        if self.start > 0 {
+            draft.nodes = &self.nodes;
+            // Whole nodes are known by their names alone.
+            if draft.held.nodes == UNKNOWN && !self.nodes.is_empty() {
+                draft.held.nodes = self.nodes.split(|&b| b == b',').count() as u32;
+            }
+        }
+        draft.exclusive = self.exclusive;
+        draft.exit = self.exit.map(|code| (i16::try_from(code).unwrap_or(i16::MAX), 0));
+        draft
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_name_jobs_tasks_arrays_and_reservations() {
+        let job = |id: &str| match named(id.as_bytes()) {
+            Named::Job(key) => Some(key),
+            _ => None,
+        };
+        assert_eq!(job("4413086.casper-pbs"), Some((4_413_086, None)));
+        assert_eq!(job("6"), Some((6, None)));
+        assert_eq!(job("123[7].srv"), Some((123, Some(7))));
+        assert_eq!(job("123-7.srv"), Some((123, Some(7))));
+        assert!(matches!(named(b"123[].srv"), Named::Parent));
+        assert!(matches!(named(b"S3011784.casper-pbs"), Named::Reservation));
+        assert!(matches!(named(b"license"), Named::Unreadable));
+        assert!(matches!(named(b"123[x].srv"), Named::Unreadable));
+    }
+
+    #[test]
+    fn records_have_a_date_a_letter_and_an_id() {
+        let record = Record::split(b"04/16/2025 10:19:48;E;7.srv;user=a").expect("a record");
+        assert_eq!((record.time, record.kind, record.id, record.rest), (1_744_798_788, b'E', &b"7.srv"[..], &b"user=a"[..]));
+        assert!(Record::split(b"04/16/2025 10:19:48;E").is_none());
+        assert!(Record::split(b"13/16/2025 10:19:48;E;7;").is_none());
+        assert!(Record::split(b"short").is_none());
+    }
+}

@@ -1,0 +1,72 @@
+//! `key=value key=value …`, values perhaps quoted or in parentheses.
+
+use crate::text::digits;
+
+/// The pairs of a record.
+pub(super) struct Pairs<'a>(Vec<(&'a [u8], &'a [u8])>);
+
+impl<'a> Pairs<'a> {
+    /// Splits at blanks outside quotes and parentheses.
+    pub(super) fn split(text: &'a [u8]) -> Pairs<'a> {
+        let mut pairs = Vec::new();
+        let mut at = 0;
+        while at < text.len() {
+            while text.get(at).is_some_and(u8::is_ascii_whitespace) {
+                at += 1;
+            }
+            let end = word_end(text, at);
+            let word = &text[at..end];
+            if let Some(equals) = memchr::memchr(b'=', word) {
+                let value = &word[equals + 1..];
+                let unquoted = value.strip_prefix(b"\"").and_then(|v| v.strip_suffix(b"\"")).unwrap_or(value);
+                pairs.push((&word[..equals], unquoted));
+            }
+            at = end.max(at + 1);
+        }
+        Pairs(pairs)
+    }
+
+    /// The value of a key; of several the last.
+    pub(super) fn get(&self, key: &str) -> Option<&'a [u8]> {
+        self.0.iter().rev().find(|(k, _)| *k == key.as_bytes()).map(|(_, v)| *v)
+    }
+
+    /// A moment in seconds since 1970; `None` for 0, which is "not yet".
+    pub(super) fn moment(&self, key: &str) -> Option<i64> {
+        self.get(key).and_then(digits).and_then(|n| i64::try_from(n).ok()).filter(|&n| n > 0)
+    }
+}
+
+/// Where a word ends. What is opened and not closed ends at the next blank all the same.
+fn word_end(text: &[u8], from: usize) -> usize {
+    let (mut depth, mut quoted) = (0_u32, false);
+    for (at, &byte) in text.iter().enumerate().skip(from) {
+        match byte {
+            b'"' => quoted = !quoted,
+            b'(' if !quoted => depth += 1,
+            b')' if !quoted => depth = depth.saturating_sub(1),
+            _ if byte.is_ascii_whitespace() && depth == 0 && !quoted => return at,
+            _ => {}
+        }
+    }
+    if depth == 0 && !quoted {
+        return text.len();
+    }
+    text[from..].iter().position(u8::is_ascii_whitespace).map_or(text.len(), |at| from + at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blanks_within_quotes_and_parentheses_part_nothing() {
+        let pairs = Pairs::split(b"user=a group=\"RConsole Users\" account=\"X\" exec_vnode=(n1:ncpus=2 x)+(n2:ncpus=1) end=5");
+        assert_eq!(pairs.get("group"), Some(&b"RConsole Users"[..]));
+        assert_eq!(pairs.get("account"), Some(&b"X"[..]));
+        assert_eq!(pairs.get("exec_vnode"), Some(&b"(n1:ncpus=2 x)+(n2:ncpus=1)"[..]));
+        assert_eq!(pairs.moment("end"), Some(5));
+        assert_eq!(Pairs::split(b"a=\"open b=2 c=3").get("c"), Some(&b"3"[..]));
+        assert_eq!(Pairs::split(b"etime=0").moment("etime"), None);
+    }
+}

@@ -1,0 +1,198 @@
+//! What a PBS job asks for and holds, in the many ways in which records say it.
+
+use super::pairs::Pairs;
+use crate::text::{Amount, UNKNOWN, digits, leading};
+use std::collections::BTreeSet;
+
+/// What was asked for and what was held, each where the record says it.
+pub(super) fn size(pairs: &Pairs<'_>) -> (Option<Amount>, Option<Amount>) {
+    let list = |name: &str| pairs.get(&format!("Resource_List.{name}"));
+    let count = |value: Option<&[u8]>| value.and_then(digits).and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0);
+    let mut asked = Amount::UNKNOWN;
+    if let Some(select) = list("select") {
+        asked = chunks(select, 1);
+    } else if let Some(nodes) = list("nodes").or_else(|| list("neednodes")) {
+        asked = chunks(nodes, 1);
+    }
+    // `nodect=1:ppn=24:gpu=4`, as some sites write it.
+    if asked.cpus == UNKNOWN
+        && let Some(nodes) = list("nodect").filter(|n| memchr::memchr(b':', n).is_some())
+    {
+        asked = chunks(nodes, 1);
+    }
+    let or = |known: u32, other: Option<u32>| if known == UNKNOWN || known == 0 { other.unwrap_or(known) } else { known };
+    let ncpus = count(list("ncpus"));
+    // `ncpus` beside `nodes=N:ppn=M` is that of one node, and often just 1.
+    asked.cpus = or(asked.cpus, ncpus);
+    asked.nodes = or(asked.nodes, list("nodect").and_then(leading).and_then(|(n, _)| u32::try_from(n).ok()));
+    let gpus = count(list("ngpus")).or_else(|| count(list("gpus"))).or_else(|| count(list("gpu")));
+    asked.gpus = or(asked.gpus, gpus);
+    if let Some(memory) = list("mem").and_then(bytes) {
+        asked.memory_kb = memory;
+    }
+    let any = |amount: &Amount| amount.cpus != UNKNOWN || amount.nodes != UNKNOWN;
+    let held = held(pairs, &asked);
+    (Some(asked).filter(any), held.filter(any))
+}
+
+fn held(pairs: &Pairs<'_>, asked: &Amount) -> Option<Amount> {
+    let slots = pairs.get("total_execution_slots").and_then(digits).and_then(|n| u32::try_from(n).ok());
+    let vnodes = pairs.get("exec_vnode").map(|text| chunks(text, 0));
+    let hosts = pairs.get("exec_host").map(hosts);
+    if slots.is_none() && vnodes.is_none() && hosts.is_none() {
+        return None;
+    }
+    let known = |n: u32| (n != UNKNOWN && n > 0).then_some(n);
+    let in_vnodes = vnodes.and_then(|v| known(v.cpus));
+    let in_hosts = hosts.as_ref().and_then(|(cpus, _)| known(*cpus));
+    let cpus = slots.or(in_vnodes).or(in_hosts).unwrap_or(asked.cpus);
+    let names = pairs.get("exec_host").or_else(|| pairs.get("exec_vnode")).map(exec_nodes).unwrap_or_default();
+    let nodes = if names.is_empty() { UNKNOWN } else { names.split(|&b| b == b',').count() as u32 };
+    let gpus = vnodes.and_then(|v| known(v.gpus)).unwrap_or(asked.gpus);
+    let memory = vnodes.map(|v| v.memory_kb).filter(|&kb| kb != Amount::NO_MEMORY);
+    Some(Amount { cpus, nodes, gpus, memory_kb: memory.unwrap_or(asked.memory_kb) })
+}
+
+/// `4:ppn=8:gpus=1+1:ppn=2`, `2:ncpus=36:mpiprocs=36`, `(n1:ncpus=8:mem=1gb:ngpus=1)+(n2:ncpus=8)`: the sum. What is no number before
+/// the first colon is the name of a node; `each` is how many processors a chunk has that does not say.
+fn chunks(text: &[u8], each: u32) -> Amount {
+    let mut sum = Amount { cpus: 0, nodes: 0, gpus: 0, memory_kb: 0 };
+    let mut memory = false;
+    for chunk in text.split(|&b| b == b'+') {
+        let chunk = chunk.trim_ascii();
+        let chunk = chunk.strip_prefix(b"(").unwrap_or(chunk);
+        let chunk = chunk.strip_suffix(b")").unwrap_or(chunk);
+        let mut parts = chunk.split(|&b| b == b':');
+        let first = parts.next().unwrap_or_default();
+        let count = digits(first).and_then(|n| u32::try_from(n).ok()).unwrap_or(1);
+        let (mut cpus, mut gpus) = (each, 0);
+        for part in parts {
+            let Some(equals) = memchr::memchr(b'=', part) else { continue };
+            let value = &part[equals + 1..];
+            let number = || digits(value).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
+            match &part[..equals] {
+                b"ppn" | b"ncpus" => cpus = number(),
+                b"gpus" | b"ngpus" | b"gpu" => gpus = number(),
+                b"mem" => {
+                    memory = true;
+                    let kb = bytes(value).unwrap_or(0).saturating_mul(u64::from(count));
+                    sum.memory_kb = sum.memory_kb.saturating_add(kb);
+                }
+                _ => {}
+            }
+        }
+        sum.nodes = sum.nodes.saturating_add(count);
+        sum.cpus = sum.cpus.saturating_add(cpus.saturating_mul(count));
+        sum.gpus = sum.gpus.saturating_add(gpus.saturating_mul(count));
+    }
+    if !memory {
+        sum.memory_kb = Amount::NO_MEMORY;
+    }
+    sum.cpus = sum.cpus.min(UNKNOWN - 9);
+    sum
+}
+
+/// The processors and the terms of `n1/0+n1/1`, `n1/0-31`, `n1/0*8`, `n1/0,2,4-7`.
+fn hosts(text: &[u8]) -> (u32, usize) {
+    let mut cpus: u64 = 0;
+    let mut terms = 0;
+    for term in text.split(|&b| b == b'+') {
+        terms += 1;
+        let Some(slash) = term.iter().rposition(|&b| b == b'/') else {
+            cpus += 1;
+            continue;
+        };
+        let index = &term[slash + 1..];
+        if let Some(star) = memchr::memchr(b'*', index) {
+            cpus += digits(&index[star + 1..]).unwrap_or(0);
+            continue;
+        }
+        for range in index.split(|&b| b == b',') {
+            let mut ends = range.split(|&b| b == b'-').map(digits);
+            let (from, to) = (ends.next().flatten(), ends.next().flatten());
+            cpus += match (from, to) {
+                (Some(from), Some(to)) if to >= from => to - from + 1,
+                _ => 1,
+            };
+        }
+    }
+    (u32::try_from(cpus).unwrap_or(UNKNOWN), terms)
+}
+
+/// The distinct hosts of `exec_host` or `exec_vnode`, parted by commas. A vnode of a host, `n1[0]`, is that host.
+pub(super) fn exec_nodes(text: &[u8]) -> Vec<u8> {
+    let mut seen = BTreeSet::new();
+    let mut names = Vec::new();
+    for term in text.split(|&b| b == b'+') {
+        let term = term.trim_ascii();
+        let term = term.strip_prefix(b"(").unwrap_or(term);
+        let end = term.iter().position(|&b| matches!(b, b'/' | b':' | b')')).unwrap_or(term.len());
+        let name = &term[..end];
+        // Hosts in brackets are those of records made anonymous.
+        let bracket = name.iter().skip(1).position(|&b| b == b'[').map(|at| at + 1);
+        let name = bracket.map_or(name, |at| &name[..at]);
+        if !name.is_empty() && seen.insert(name) {
+            names.push(name);
+        }
+    }
+    names.join(&b',')
+}
+
+/// `10gb`, `1993mb`, `10485760kb`, `664b`, words of 8 bytes (`4kw`), in kilobytes.
+fn bytes(text: &[u8]) -> Option<u64> {
+    let (number, unit) = leading(text)?;
+    let unit = unit.to_ascii_lowercase();
+    let (scale, word) = match unit.as_slice() {
+        b"" | b"b" => return Some(number.div_ceil(1024)),
+        b"w" => return Some(number.saturating_mul(8).div_ceil(1024)),
+        b"kb" => (1_u64, 1),
+        b"mb" => (1 << 10, 1),
+        b"gb" => (1 << 20, 1),
+        b"tb" => (1 << 30, 1),
+        b"pb" => (1 << 40, 1),
+        b"kw" => (1, 8),
+        b"mw" => (1 << 10, 8),
+        b"gw" => (1 << 20, 8),
+        _ => return None,
+    };
+    number.checked_mul(scale)?.checked_mul(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> (u32, u32, u32) {
+        let held = size(&Pairs::split(text.as_bytes())).1.expect("held");
+        (held.cpus, held.nodes, held.gpus)
+    }
+
+    #[test]
+    fn processors_are_counted_in_every_form() {
+        assert_eq!(of("exec_host=n1/0+n1/1+n2/0 Resource_List.nodect=2"), (3, 2, UNKNOWN));
+        assert_eq!(of("exec_host=26742/0-31+26743/0-31 total_execution_slots=64"), (64, 2, UNKNOWN));
+        assert_eq!(of("exec_host=c1/0*13+c2/0*13"), (26, 2, UNKNOWN));
+        assert_eq!(of("exec_host=n1/0,2,4-7"), (6, 1, UNKNOWN));
+        assert_eq!(of("exec_host=c/3 exec_vnode=(c:ncpus=1:ngpus=1:mem=10485760kb)"), (1, 1, 1));
+        assert_eq!(of("exec_host=h/0*0 exec_vnode=(h[1]:mem=1kb:ngpus=2:ncpus=24+h[0]:ngpus=2:ncpus=24)"), (48, 1, 4));
+    }
+
+    #[test]
+    fn requests_are_summed_over_their_chunks() {
+        let asked = |text: &str| size(&Pairs::split(text.as_bytes())).0.expect("asked");
+        let torque = asked("Resource_List.nodes=4:ppn=8:gpus=1+1:ppn=2 Resource_List.ncpus=1");
+        assert_eq!((torque.cpus, torque.nodes, torque.gpus), (34, 5, 4));
+        let pbs = asked("Resource_List.select=2:ncpus=36:mem=4gb Resource_List.ncpus=72");
+        assert_eq!((pbs.cpus, pbs.nodes, pbs.memory_kb), (72, 2, 8 << 20));
+        let plain = asked("Resource_List.ncpus=12 Resource_List.nodect=2 Resource_List.mem=1993mb");
+        assert_eq!((plain.cpus, plain.nodes, plain.memory_kb), (12, 2, 1_993 << 10));
+    }
+
+    #[test]
+    fn memory_has_units_of_bytes_and_words() {
+        assert_eq!(bytes(b"10gb"), Some(10 << 20));
+        assert_eq!(bytes(b"664b"), Some(1));
+        assert_eq!(bytes(b"4kw"), Some(32));
+        assert_eq!(bytes(b"4xb"), None);
+    }
+}

@@ -1,0 +1,183 @@
+//! A row's columns.
+
+use super::columns::COLUMNS;
+use super::header::Header;
+use memchr::memmem;
+
+/// The values of the columns that are read.
+pub(crate) type Values<'a> = [&'a [u8]; COLUMNS];
+
+/// How a row falls into columns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Cut {
+    /// As the header says.
+    Right,
+    /// With more delimiters, which belong to the last column.
+    Joined,
+    /// With this other number of columns.
+    Wrong(usize),
+}
+
+/// Splits rows.
+pub(crate) struct Splitter {
+    header: Header,
+    finder: Option<memmem::Finder<'static>>,
+    /// Values whose quotes had to be taken out.
+    unquoted: Vec<(usize, Vec<u8>)>,
+}
+
+impl Splitter {
+    pub(crate) fn new(header: Header) -> Splitter {
+        let finder = (header.delimiter.len() > 1).then(|| memmem::Finder::new(&header.delimiter).into_owned());
+        Splitter { header, finder, unquoted: Vec::new() }
+    }
+
+    pub(crate) fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Puts the columns of a row into `values`.
+    #[inline]
+    pub(crate) fn split<'a>(&'a mut self, line: &'a [u8], values: &mut Values<'a>) -> Cut {
+        self.unquoted.clear();
+        if self.header.quoted && memchr::memchr(b'"', line).is_some() {
+            return self.split_quoted(line, values);
+        }
+        let step = self.header.delimiter.len();
+        let mut count = 0;
+        let (mut from, columns) = (0, &self.header.columns);
+        let mut take = |from: usize, to: usize| {
+            if let Some(Some(column)) = columns.get(count) {
+                values[*column as usize] = &line[from..to];
+            }
+            count += 1;
+        };
+        match &self.finder {
+            None => {
+                for at in memchr::memchr_iter(self.header.delimiter[0], line) {
+                    take(from, at);
+                    from = at + step;
+                }
+            }
+            Some(finder) => {
+                for at in finder.find_iter(line) {
+                    take(from, at);
+                    from = at + step;
+                }
+            }
+        }
+        take(from, line.len());
+        let wanted = columns.len();
+        match count {
+            _ if count == wanted => Cut::Right,
+            // A delimiter behind the last column.
+            _ if count == wanted + 1 && from == line.len() => Cut::Right,
+            _ if count > wanted && self.header.free => Cut::Joined,
+            _ => Cut::Wrong(count),
+        }
+    }
+
+    /// Values in quotes, doubled where they stand for themselves (RFC 4180).
+    fn split_quoted<'a>(&'a mut self, line: &'a [u8], values: &mut Values<'a>) -> Cut {
+        let delimiter = self.header.delimiter[0];
+        let mut spans: Vec<(usize, usize)> = Vec::new();
+        let mut at = 0;
+        loop {
+            if line.get(at) == Some(&b'"') {
+                let Some((end, doubled)) = closing(line, at + 1) else { return Cut::Wrong(spans.len() + 1) };
+                if doubled {
+                    let text = line[at + 1..end].to_vec();
+                    self.unquoted.push((spans.len(), undouble(&text)));
+                }
+                spans.push((at + 1, end));
+                at = end + 1;
+                if at < line.len() && line[at] != delimiter {
+                    return Cut::Wrong(spans.len());
+                }
+            } else {
+                let end = memchr::memchr(delimiter, &line[at..]).map_or(line.len(), |found| at + found);
+                spans.push((at, end));
+                at = end;
+            }
+            if at >= line.len() {
+                break;
+            }
+            at += 1;
+        }
+        let wanted = self.header.columns.len();
+        for (place, (&(from, to), column)) in spans.iter().zip(&self.header.columns).enumerate() {
+            if let Some(column) = column {
+                let unquoted = self.unquoted.iter().find(|(index, _)| *index == place);
+                values[*column as usize] = unquoted.map_or(&line[from..to], |(_, text)| text);
+            }
+        }
+        match spans.len() {
+            count if count == wanted => Cut::Right,
+            count if count == wanted + 1 && spans.last().is_some_and(|(from, to)| from == to) => Cut::Right,
+            count if count > wanted && self.header.free => Cut::Joined,
+            count => Cut::Wrong(count),
+        }
+    }
+}
+
+/// Where a quoted value ends, and whether it holds doubled quotes.
+fn closing(line: &[u8], mut at: usize) -> Option<(usize, bool)> {
+    let mut doubled = false;
+    loop {
+        let quote = at + memchr::memchr(b'"', &line[at..])?;
+        if line.get(quote + 1) != Some(&b'"') {
+            return Some((quote, doubled));
+        }
+        doubled = true;
+        at = quote + 2;
+    }
+}
+
+fn undouble(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut bytes = text.iter();
+    while let Some(&byte) = bytes.next() {
+        out.push(byte);
+        if byte == b'"' {
+            bytes.next();
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::columns::Column;
+    use super::super::header::FirstLine;
+    use super::*;
+
+    fn split(header: &str, line: &str) -> (Cut, String, String) {
+        let FirstLine::Header(header) = Header::of_line(header.as_bytes(), None) else { panic!("a header") };
+        let mut splitter = Splitter::new(header);
+        let mut values: Values<'_> = [b""; COLUMNS];
+        let cut = splitter.split(line.as_bytes(), &mut values);
+        let text = |column: Column| String::from_utf8_lossy(values[column as usize]).into_owned();
+        (cut, text(Column::User), text(Column::End))
+    }
+
+    #[test]
+    fn columns_are_parted() {
+        let header = "JobID|User|End";
+        assert_eq!(split(header, "1|alice|5"), (Cut::Right, "alice".into(), "5".into()));
+        assert_eq!(split(header, "1|alice|5|"), (Cut::Right, "alice".into(), "5".into()));
+        assert_eq!(split(header, "1|a|5|6").0, Cut::Wrong(4));
+        assert_eq!(split(header, "1|a").0, Cut::Wrong(2));
+        assert_eq!(split("User|End|JobName", "a|5|x|y|z"), (Cut::Joined, "a".into(), "5".into()));
+        assert_eq!(split("User@@End@@JobID", "a@@5@@@7"), (Cut::Right, "a".into(), "5".into()));
+    }
+
+    #[test]
+    fn values_are_quoted_where_commas_part_them() {
+        let header = "User,End,JobID";
+        assert_eq!(split(header, "\"a,b\",\"5\",1"), (Cut::Right, "a,b".into(), "5".into()));
+        assert_eq!(split(header, "\"a\"\"b\",5,1"), (Cut::Right, "a\"b".into(), "5".into()));
+        assert_eq!(split(header, "\"a,5,1").0, Cut::Wrong(1));
+        assert_eq!(split(header, "\"a\"x,5,1").0, Cut::Wrong(1));
+        assert_eq!(split("User|End|JobID", "\"a|5|1").0, Cut::Right);
+    }
+}

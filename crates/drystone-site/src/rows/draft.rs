@@ -1,0 +1,96 @@
+//! A row as a reader finds it, before anything is settled.
+
+use super::places::Place;
+use crate::text::{Amount, Flags, JobId, Limit, State, When};
+
+/// What a reader knows of one row. Texts are those of the record.
+#[derive(Clone, Debug)]
+pub(crate) struct Draft<'a> {
+    /// Where it stands.
+    pub(crate) place: Place,
+    /// The record, for examples.
+    pub(crate) record: &'a [u8],
+    /// Its name.
+    pub(crate) id: Option<JobId>,
+    /// Its raw number.
+    pub(crate) raw: Option<u64>,
+    pub(crate) cluster: &'a [u8],
+    pub(crate) user: &'a [u8],
+    pub(crate) uid: Option<u32>,
+    pub(crate) account: &'a [u8],
+    pub(crate) group: &'a [u8],
+    pub(crate) partition: &'a [u8],
+    pub(crate) qos: &'a [u8],
+    pub(crate) reservation: &'a [u8],
+    pub(crate) constraints: &'a [u8],
+    pub(crate) submit: When,
+    pub(crate) eligible: When,
+    pub(crate) start: When,
+    pub(crate) end: When,
+    /// Seconds.
+    pub(crate) elapsed: Option<u32>,
+    /// Seconds.
+    pub(crate) suspended: Option<u32>,
+    pub(crate) limit: Limit,
+    pub(crate) state: State,
+    /// The state as written, where it is none that is known.
+    pub(crate) word: &'a [u8],
+    pub(crate) canceller: &'a [u8],
+    pub(crate) asked: Amount,
+    pub(crate) held: Amount,
+    pub(crate) exclusive: bool,
+    pub(crate) nodes: &'a [u8],
+    pub(crate) reason: &'a [u8],
+    pub(crate) flags: Flags,
+    pub(crate) exit: Option<(i16, i16)>,
+    pub(crate) priority: Option<u32>,
+    /// The job's name, of which only a number is kept.
+    pub(crate) name: &'a [u8],
+}
+
+impl<'a> Draft<'a> {
+    /// A row of which nothing is known.
+    pub(crate) fn new(place: Place, record: &'a [u8]) -> Draft<'a> {
+        Draft {
+            place,
+            record,
+            id: None,
+            raw: None,
+            cluster: b"",
+            user: b"",
+            uid: None,
+            account: b"",
+            group: b"",
+            partition: b"",
+            qos: b"",
+            reservation: b"",
+            constraints: b"",
+            submit: When::Unknown,
+            eligible: When::Unknown,
+            start: When::Unknown,
+            end: When::Unknown,
+            elapsed: None,
+            suspended: None,
+            limit: Limit::Unknown,
+            state: State::Other,
+            word: b"",
+            canceller: b"",
+            asked: Amount::UNKNOWN,
+            held: Amount::UNKNOWN,
+            exclusive: false,
+            nodes: b"",
+            reason: b"",
+            flags: Flags::default(),
+            exit: None,
+            priority: None,
+            name: b"",
+        }
+    }
+
+    /// Processors times seconds, as far as they are known.
+    pub(crate) fn core_seconds(&self) -> u64 {
+        let cpus = self.held.or(self.asked).cpus;
+        let cpus = if cpus == crate::text::UNKNOWN { 0 } else { cpus };
+        u64::from(cpus) * u64::from(self.elapsed.unwrap_or(0))
+    }
+}

@@ -1,0 +1,148 @@
+//! Local times of the hour that comes twice.
+//!
+//! A row's run time, and the order of its own times, settle most of them. A submission that could still be in either hour is settled by
+//! the numbers of the jobs: they ascend while the clock goes back.
+
+use super::table::Rows;
+
+/// The moments that a time may mean: one, or two.
+pub(crate) type Candidates = [i64; 2];
+
+/// The times of a row: submitted, eligible, started, ended. 0 is unknown.
+pub(crate) type Times = [i64; 4];
+
+/// A row that waits for the others of its hour.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Open {
+    pub(crate) row: u32,
+    /// The times if it was submitted in the first hour, and if in the second.
+    pub(crate) choices: [Times; 2],
+}
+
+/// How a row's times are settled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Settled {
+    /// By themselves.
+    Times(Times),
+    /// By the other rows.
+    Open([Times; 2]),
+}
+
+/// Chooses among the moments that each time may mean: first what keeps the order, then what agrees with the run time, then the earlier.
+pub(crate) fn settle(times: [Candidates; 4], ran: Option<i64>) -> Settled {
+    let mut best: [Option<((u8, i64), Times)>; 2] = [None, None];
+    for choice in 0..16u8 {
+        let pick = |at: usize| times[at][usize::from(choice >> at & 1)];
+        // The second moment of a time that has one only is no choice.
+        if (0..4).any(|at| choice >> at & 1 == 1 && times[at][0] == times[at][1]) {
+            continue;
+        }
+        let chosen: Times = [pick(0), pick(1), pick(2), pick(3)];
+        let cost = cost(&chosen, ran);
+        let second = usize::from(choice & 1);
+        // Ascending choices: of equals the earlier stays.
+        let sum: i64 = chosen.iter().sum();
+        if best[second].is_none_or(|(known, other)| (cost, sum) < (known, other.iter().sum())) {
+            best[second] = Some((cost, chosen));
+        }
+    }
+    match best {
+        [Some((a, first)), Some((b, second))] if a == b => Settled::Open([first, second]),
+        [Some((a, _)), Some((b, second))] if b < a => Settled::Times(second),
+        [Some((_, first)), _] => Settled::Times(first),
+        [None, Some((_, second))] => Settled::Times(second),
+        [None, None] => Settled::Times(times.map(|t| t[0])),
+    }
+}
+
+/// How often the order is broken, and how far the length is from the run time.
+fn cost(times: &Times, ran: Option<i64>) -> (u8, i64) {
+    let mut last = 0;
+    let mut broken = 0;
+    for &time in times.iter().filter(|&&t| t > 0) {
+        broken += u8::from(time < last);
+        last = time;
+    }
+    let length = ran.filter(|_| times[2] > 0 && times[3] > 0).map_or(0, |ran| (times[3] - times[2] - ran).abs());
+    (broken, length)
+}
+
+/// Settles what is open: within one change of the clocks, jobs in the order of their numbers were submitted in the first hour up to
+/// some number and in the second from there on. The number is the one that breaks the order least, the highest of equals.
+pub(crate) fn close(mut open: Vec<Open>, rows: &mut Rows) {
+    let number = |rows: &Rows, o: &Open| {
+        let row = rows.get(o.row);
+        let of_array = matches!(row.part(), super::RowPart::Task(_) | super::RowPart::Tasks(_));
+        if of_array { row.of } else { row.id }
+    };
+    open.sort_by_key(|o| (day(o), number(rows, o), o.row));
+    for hour in open.chunk_by(|a, b| day(a) == day(b)) {
+        let split = split(&hour.iter().map(|o| o.choices[0][0]).collect::<Vec<_>>());
+        for (at, open) in hour.iter().enumerate() {
+            put(rows, open.row, &open.choices[usize::from(at >= split)]);
+        }
+    }
+}
+
+/// Clocks are never set back twice within two days.
+fn day(open: &Open) -> i64 {
+    (open.choices[0][0] + 43_200) / (2 * 86_400)
+}
+
+/// How many come before the clock goes back, by the local times in the order of the numbers.
+fn split(times: &[i64]) -> usize {
+    let broken = |at: usize| usize::from(at > 0 && at < times.len() && times[at - 1] > times[at]);
+    let all: usize = (1..times.len()).map(broken).sum();
+    // A split takes one break of the order away. Where there is none, all are in the first hour.
+    let deepest = (1..times.len()).filter(|&at| broken(at) == 1).max_by_key(|&at| times[at - 1] - times[at]);
+    if all == 0 { times.len() } else { deepest.unwrap_or(times.len()) }
+}
+
+fn put(rows: &mut Rows, at: u32, times: &Times) {
+    let row = rows.get_mut(at);
+    let stamp = |time: i64| u32::try_from(time).unwrap_or(0);
+    (row.submit, row.eligible) = (stamp(times[0]), stamp(times[1]));
+    (row.start, row.end) = (stamp(times[2]), stamp(times[3]));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An hour that comes twice, from 10,000 on.
+    fn twice(at: i64) -> Candidates {
+        [at, at + 3_600]
+    }
+
+    fn once(at: i64) -> Candidates {
+        [at, at]
+    }
+
+    #[test]
+    fn a_run_time_settles_start_and_end() {
+        let times = [once(9_000), once(9_000), once(9_500), twice(10_500)];
+        assert_eq!(settle(times, Some(1_000)), Settled::Times([9_000, 9_000, 9_500, 10_500]));
+        assert_eq!(settle(times, Some(4_600)), Settled::Times([9_000, 9_000, 9_500, 14_100]));
+    }
+
+    #[test]
+    fn order_settles_what_came_before_the_hour() {
+        let times = [twice(10_500), twice(10_500), once(12_000), once(13_000)];
+        assert_eq!(settle(times, Some(1_000)), Settled::Times([10_500, 10_500, 12_000, 13_000]));
+    }
+
+    #[test]
+    fn a_job_within_the_hour_stays_open_as_a_whole() {
+        let times = [twice(10_500), twice(10_500), twice(10_510), twice(10_610)];
+        let expected = [[10_500, 10_500, 10_510, 10_610], [14_100, 14_100, 14_110, 14_210]];
+        assert_eq!(settle(times, Some(100)), Settled::Open(expected));
+    }
+
+    #[test]
+    fn the_clock_goes_back_where_times_fall_most() {
+        assert_eq!(split(&[1, 5, 9, 2, 6]), 3);
+        assert_eq!(split(&[1, 5, 4, 9, 2, 6]), 4);
+        assert_eq!(split(&[1, 2, 3]), 3);
+        assert_eq!(split(&[]), 0);
+    }
+}

@@ -1,0 +1,270 @@
+//! Takes what readers find, settles times, and puts rows into the table.
+
+use super::draft::Draft;
+use super::folds::{self, Candidates, Open, Settled};
+use super::places::Place;
+use super::symbols::Symbol;
+use super::table::{NONE, Note, Row, RowPart, Shape, Table, Where, Who};
+use crate::clock::{Local, Lookup, Zone};
+use crate::error::SiteError;
+use crate::rules::{Example, Rule, Tally};
+use crate::text::{Form, Part, UNKNOWN, When};
+
+/// How rows are read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Settings {
+    /// The zone of times that have none.
+    pub(crate) zone: Option<Zone>,
+    /// How times are written, beside the usual forms.
+    pub(crate) form: Form,
+    /// Only rows of this cluster.
+    pub(crate) cluster: Option<String>,
+}
+
+/// What is read so far.
+pub(crate) struct Intake {
+    pub(crate) table: Table,
+    pub(crate) tally: Tally,
+    pub(crate) form: Form,
+    cluster: Option<Vec<u8>>,
+    zone: Option<Lookup>,
+    open: Vec<Open>,
+    /// Jobs whose steps were found elsewhere than behind their own row.
+    pub(crate) orphans: Vec<(Symbol, Place)>,
+    /// The name of the last job, and its raw number as text.
+    last_job: [Vec<u8>; 2],
+    /// Rows in which End - Start is an hour off Elapsed + Suspended, and all rows that know these.
+    pub(crate) hour_off: (u64, u64),
+    /// Rows of jobs that were read, usable or not.
+    pub(crate) read: u64,
+}
+
+impl Intake {
+    pub(crate) fn new(settings: Settings) -> Intake {
+        let Settings { zone, form, cluster } = settings;
+        Intake {
+            table: Table::default(),
+            tally: Tally::default(),
+            form,
+            cluster: cluster.map(String::into_bytes),
+            zone: zone.map(Lookup::new),
+            open: Vec::new(),
+            orphans: Vec::new(),
+            last_job: [Vec::new(), Vec::new()],
+            hour_off: (0, 0),
+            read: 0,
+        }
+    }
+
+    /// Counts a row that cannot be used.
+    pub(crate) fn bad(&mut self, rule: Rule, place: Place, record: &[u8], core_seconds: u64) {
+        self.read += 1;
+        self.count(rule, place, record, core_seconds);
+    }
+
+    /// Counts a row that is a part of a job's story, and no job.
+    pub(crate) fn event(&mut self, place: Place, record: &[u8]) {
+        self.read += 1;
+        self.count(Rule::Event, place, record, 0);
+    }
+
+    /// Counts a row that a rule applies to.
+    pub(crate) fn count(&mut self, rule: Rule, place: Place, record: &[u8], core_seconds: u64) {
+        let files = &self.table.files;
+        self.tally.row(rule, core_seconds, || Example::new(files.text(place), record));
+    }
+
+    /// A step of the job of this name.
+    #[inline]
+    pub(crate) fn step(&mut self, of: &[u8], place: Place, record: &[u8]) {
+        self.count(Rule::Step, place, record, 0);
+        if self.last_job.iter().any(|last| last == of) {
+            return;
+        }
+        let parent = self.table.names.intern(of);
+        if self.orphans.last().is_none_or(|last| last.0 != parent) {
+            self.orphans.push((parent, place));
+        }
+    }
+
+    /// Remembers the job whose steps come next.
+    #[inline]
+    pub(crate) fn job_begins(&mut self, name: &[u8], raw: &[u8]) {
+        for (last, now) in self.last_job.iter_mut().zip([name, raw]) {
+            last.clear();
+            last.extend_from_slice(now);
+        }
+    }
+
+    /// Takes one row.
+    ///
+    /// # Errors
+    /// Its times have no zone, and none was given.
+    pub(crate) fn push(&mut self, draft: &Draft<'_>) -> Result<(), SiteError> {
+        let seconds = draft.core_seconds();
+        if let Some(cluster) = &self.cluster
+            && draft.cluster != cluster.as_slice()
+            && !draft.cluster.is_empty()
+        {
+            self.count(Rule::OtherCluster, draft.place, draft.record, seconds);
+            return Ok(());
+        }
+        let mut row = Row::empty();
+        if !self.identify(draft, &mut row) {
+            self.bad(Rule::JobId, draft.place, draft.record, seconds);
+            return Ok(());
+        }
+        row.elapsed = draft.elapsed.unwrap_or(u32::MAX);
+        row.suspended = draft.suspended.unwrap_or(u32::MAX);
+        if !self.times(draft, &mut row)? {
+            self.bad(Rule::Time, draft.place, draft.record, seconds);
+            return Ok(());
+        }
+        self.read += 1;
+        self.fill(draft, &mut row);
+        self.table.rows.push(row);
+        Ok(())
+    }
+
+    /// The numbers; `false` where there is none.
+    fn identify(&mut self, draft: &Draft<'_>, row: &mut Row) -> bool {
+        row.id = draft.raw.unwrap_or(NONE);
+        let Some(id) = &draft.id else {
+            return draft.raw.is_some();
+        };
+        row.of = id.number;
+        match &id.part {
+            Part::Whole => {
+                row.of = NONE;
+                row.id = draft.raw.unwrap_or(id.number);
+            }
+            Part::Task(task) => row.set_part(RowPart::Task(*task)),
+            Part::Component(offset) => row.set_part(RowPart::Component(*offset)),
+            Part::Tasks(set) => {
+                row.set_part(RowPart::Tasks(self.table.sets.len() as u32));
+                self.table.sets.push(set.clone());
+            }
+        }
+        true
+    }
+
+    /// The times; `false` where one is out of reach.
+    fn times(&mut self, draft: &Draft<'_>, row: &mut Row) -> Result<bool, SiteError> {
+        let whens = [draft.submit, draft.eligible, draft.start, draft.end];
+        let mut candidates: [Candidates; 4] = [[0; 2]; 4];
+        let (mut twice, mut skipped) = (false, false);
+        for (when, candidates) in whens.into_iter().zip(&mut candidates) {
+            *candidates = match when {
+                When::Unknown => continue,
+                When::Epoch(moment) => [moment; 2],
+                When::Civil(civil) => match self.local(civil, draft)? {
+                    Local::Once(moment) => [moment; 2],
+                    Local::Twice(first, second) => {
+                        twice = true;
+                        [first, second]
+                    }
+                    Local::Skipped(moment) => {
+                        skipped = true;
+                        [moment; 2]
+                    }
+                },
+            };
+            if candidates.iter().any(|&c| !(1..i64::from(u32::MAX)).contains(&c)) {
+                return Ok(false);
+            }
+        }
+        let known = |span: Option<u32>| span.map(i64::from);
+        let ran = known(draft.elapsed).map(|elapsed| elapsed + known(draft.suspended).unwrap_or(0));
+        let mut times = candidates.map(|c| c[0]);
+        if twice {
+            self.count(Rule::Twice, draft.place, draft.record, draft.core_seconds());
+            times = match folds::settle(candidates, ran) {
+                Settled::Times(times) => times,
+                Settled::Open(choices) => {
+                    self.open.push(Open { row: self.table.rows.len() as u32, choices });
+                    choices[0]
+                }
+            };
+        }
+        if skipped {
+            self.count(Rule::Skipped, draft.place, draft.record, draft.core_seconds());
+        }
+        if let (Some(ran), true) = (ran, times[2] > 0 && times[3] > 0) {
+            self.hour_off.1 += 1;
+            self.hour_off.0 += u64::from((times[3] - times[2] - ran).abs() == 3_600);
+        }
+        let stamp = |time: i64| u32::try_from(time).unwrap_or(0);
+        (row.submit, row.eligible) = (stamp(times[0]), stamp(times[1]));
+        (row.start, row.end) = (stamp(times[2]), stamp(times[3]));
+        Ok(true)
+    }
+
+    #[inline]
+    fn local(&mut self, civil: i64, draft: &Draft<'_>) -> Result<Local, SiteError> {
+        match &mut self.zone {
+            Some(zone) => Ok(zone.local(civil)),
+            None => Err(SiteError::NoZone { place: self.table.files.text(draft.place), time: crate::clock::text(civil) }),
+        }
+    }
+
+    /// Everything else.
+    fn fill(&mut self, draft: &Draft<'_>, row: &mut Row) {
+        let table = &mut self.table;
+        let names = &mut table.names;
+        let uid = draft.uid.unwrap_or(u32::MAX);
+        let user = match draft.uid {
+            Some(uid) if draft.user.is_empty() => names.intern(uid.to_string().as_bytes()),
+            _ => names.intern(draft.user),
+        };
+        let who = Who { user, account: names.intern(draft.account), group: names.intern(draft.group), uid };
+        row.who = table.who.intern(who);
+        row.at = table.at.intern(Where {
+            cluster: names.intern(draft.cluster),
+            partition: names.intern(draft.partition),
+            qos: names.intern(draft.qos),
+            reservation: names.intern(draft.reservation),
+            constraints: names.intern(draft.constraints),
+        });
+        row.shape =
+            table.shapes.intern(Shape { asked: draft.asked, held: draft.held, exclusive: draft.exclusive });
+        row.note = table.notes.intern(Note {
+            reason: names.intern(draft.reason),
+            canceller: names.intern(draft.canceller),
+            word: names.intern(draft.word),
+            flags: draft.flags,
+            exit: draft.exit,
+        });
+        row.set_limit(draft.limit);
+        row.nodes = table.node_lists.intern(nodes(draft.nodes));
+        row.priority = draft.priority.unwrap_or(UNKNOWN);
+        row.name = if draft.name.is_empty() { 0 } else { number_of(draft.name) };
+        row.state = draft.state;
+        (row.file, row.line) = (draft.place.file, draft.place.line);
+    }
+
+    /// Settles what waited for all rows.
+    pub(crate) fn finish(&mut self) {
+        folds::close(std::mem::take(&mut self.open), &mut self.table.rows);
+    }
+
+    /// The zone of local times.
+    pub(crate) fn zone(&self) -> Option<&Zone> {
+        self.zone.as_ref().map(Lookup::zone)
+    }
+}
+
+/// A list of nodes, empty where it says that there are none.
+fn nodes(text: &[u8]) -> &[u8] {
+    match text {
+        b"None assigned" | b"None" | b"(null)" | b"N/A" | b"Unknown" | b"none" | b"null" => b"",
+        _ => text,
+    }
+}
+
+/// A number from 1 for a name, the same on every machine (FNV-1a).
+pub(crate) fn number_of(name: &[u8]) -> u32 {
+    let hash = name.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    ((hash ^ hash >> 32) as u32 & 0x7fff_ffff).max(1)
+}

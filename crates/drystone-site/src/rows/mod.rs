@@ -1,0 +1,14 @@
+//! Rows of accounting, whatever they came from, in little memory.
+
+mod draft;
+mod folds;
+mod intake;
+mod places;
+mod symbols;
+mod table;
+
+pub(crate) use draft::Draft;
+pub(crate) use intake::{Intake, Settings};
+pub(crate) use symbols::{Interner, Symbol, Symbols};
+pub(crate) use places::Place;
+pub(crate) use table::{NONE, Note, Row, RowPart, Shape, Table, Where, Who};

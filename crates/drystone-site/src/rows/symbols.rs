@@ -1,0 +1,170 @@
+//! Texts and tuples that occur again and again, as numbers.
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+use std::hash::{BuildHasher, Hash};
+
+/// The number of a text; 0 is the empty one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub(crate) struct Symbol(pub(crate) u32);
+
+/// Texts by number, in the order in which they came.
+pub(crate) struct Symbols {
+    bytes: Vec<u8>,
+    /// Where each ends.
+    ends: Vec<u64>,
+    table: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+    /// The text asked for last: rows repeat it.
+    last: u32,
+}
+
+impl Default for Symbols {
+    fn default() -> Symbols {
+        let mut symbols = Symbols {
+            bytes: Vec::new(),
+            ends: Vec::new(),
+            table: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
+            last: 0,
+        };
+        symbols.intern(b"");
+        symbols
+    }
+}
+
+impl Symbols {
+    /// The number of a text.
+    #[inline]
+    pub(crate) fn intern(&mut self, text: &[u8]) -> Symbol {
+        if !self.ends.is_empty() && self.bytes(Symbol(self.last)) == text {
+            return Symbol(self.last);
+        }
+        let hash = self.hasher.hash_one(text);
+        let (bytes, ends) = (&self.bytes, &self.ends);
+        let found = self.table.find(hash, |&at| span(bytes, ends, at) == text);
+        let at = match found {
+            Some(&at) => at,
+            None => {
+                let at = u32::try_from(self.ends.len()).unwrap_or(u32::MAX);
+                self.bytes.extend_from_slice(text);
+                self.ends.push(self.bytes.len() as u64);
+                let (bytes, ends, hasher) = (&self.bytes, &self.ends, &self.hasher);
+                self.table.insert_unique(hash, at, |&at| hasher.hash_one(span(bytes, ends, at)));
+                at
+            }
+        };
+        self.last = at;
+        Symbol(at)
+    }
+
+    /// The number of a text that is there.
+    pub(crate) fn find(&self, text: &[u8]) -> Option<Symbol> {
+        let hash = self.hasher.hash_one(text);
+        self.table.find(hash, |&at| span(&self.bytes, &self.ends, at) == text).map(|&at| Symbol(at))
+    }
+
+    /// The bytes of a number.
+    #[inline]
+    pub(crate) fn bytes(&self, symbol: Symbol) -> &[u8] {
+        span(&self.bytes, &self.ends, symbol.0)
+    }
+
+    /// The text of a number; what is no UTF-8 is replaced.
+    pub(crate) fn text(&self, symbol: Symbol) -> std::borrow::Cow<'_, str> {
+        String::from_utf8_lossy(self.bytes(symbol))
+    }
+
+    /// How many there are, the empty one among them.
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Every number, in order.
+    pub(crate) fn all(&self) -> impl Iterator<Item = Symbol> + use<> {
+        (0..self.ends.len() as u32).map(Symbol)
+    }
+}
+
+#[inline]
+fn span<'a>(bytes: &'a [u8], ends: &[u64], at: u32) -> &'a [u8] {
+    let at = at as usize;
+    let start = if at == 0 { 0 } else { ends[at - 1] as usize };
+    &bytes[start..ends[at] as usize]
+}
+
+/// Tuples by number, in the order in which they came.
+pub(crate) struct Interner<T> {
+    items: Vec<T>,
+    table: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+    last: u32,
+}
+
+impl<T> Default for Interner<T> {
+    fn default() -> Interner<T> {
+        Interner { items: Vec::new(), table: HashTable::new(), hasher: DefaultHashBuilder::default(), last: 0 }
+    }
+}
+
+impl<T: Copy + Eq + Hash> Interner<T> {
+    /// The number of a tuple.
+    #[inline]
+    pub(crate) fn intern(&mut self, item: T) -> u32 {
+        if self.items.get(self.last as usize) == Some(&item) {
+            return self.last;
+        }
+        let hash = self.hasher.hash_one(item);
+        let found = self.table.find(hash, |&at| self.items[at as usize] == item);
+        let at = match found {
+            Some(&at) => at,
+            None => {
+                let at = u32::try_from(self.items.len()).unwrap_or(u32::MAX);
+                self.items.push(item);
+                let (items, hasher) = (&self.items, &self.hasher);
+                self.table.insert_unique(hash, at, |&at| hasher.hash_one(items[at as usize]));
+                at
+            }
+        };
+        self.last = at;
+        at
+    }
+
+    /// The tuple of a number.
+    #[inline]
+    pub(crate) fn get(&self, at: u32) -> &T {
+        &self.items[at as usize]
+    }
+
+    /// All of them, to be changed: none can be found again by what it is.
+    pub(crate) fn items_mut(&mut self) -> &mut [T] {
+        self.table.clear();
+        &mut self.items
+    }
+
+    /// All of them, in order.
+    pub(crate) fn items(&self) -> &[T] {
+        &self.items
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn equal_texts_have_equal_numbers(texts in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..6), 0..300)) {
+            let mut symbols = Symbols::default();
+            let numbers: Vec<Symbol> = texts.iter().map(|t| symbols.intern(t)).collect();
+            for (a, x) in texts.iter().zip(&numbers) {
+                prop_assert_eq!(symbols.bytes(*x), a.as_slice());
+                prop_assert_eq!(symbols.find(a), Some(*x));
+                prop_assert_eq!(a.is_empty(), *x == Symbol(0));
+                for (b, y) in texts.iter().zip(&numbers) {
+                    prop_assert_eq!(a == b, x == y);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! What was done to rows and jobs, rule by rule: nothing is dropped, guessed or changed without a name and a count.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What a rule does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effect {
+    /// Rows that are no jobs of their own, by their nature.
+    Ignored,
+    /// Rows that cannot be used, and jobs lost with them.
+    Bad,
+    /// Jobs left out.
+    Dropped,
+    /// Rows or jobs made one.
+    Merged,
+    /// Values changed.
+    Changed,
+    /// Values that stand for unknown ones.
+    Imputed,
+    /// Jobs that are special; each carries a mark.
+    Marked,
+    /// Worth knowing; nothing was changed.
+    Noted,
+}
+
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Effect::Ignored => "ignored",
+            Effect::Bad => "bad",
+            Effect::Dropped => "dropped",
+            Effect::Merged => "merged",
+            Effect::Changed => "changed",
+            Effect::Imputed => "imputed",
+            Effect::Marked => "marked",
+            Effect::Noted => "noted",
+        })
+    }
+}
+
+macro_rules! rules {
+    ($($variant:ident = $name:literal, $effect:ident, $meaning:literal;)*) => {
+        /// A rule by name. [`Rule::meaning`] says what each does; `docs/accounting.md` says why.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[allow(missing_docs)] // `Rule::meaning` says what each is.
+        pub enum Rule { $($variant,)* }
+
+        impl Rule {
+            /// Every rule, in the order in which they apply.
+            pub const ALL: &'static [Rule] = &[$(Rule::$variant,)*];
+
+            /// Its short name.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Rule::$variant => $name,)* }
+            }
+
+            /// What it does.
+            #[must_use]
+            pub fn effect(self) -> Effect {
+                match self { $(Rule::$variant => Effect::$effect,)* }
+            }
+
+            /// What it says, in words.
+            #[must_use]
+            pub fn meaning(self) -> &'static str {
+                match self { $(Rule::$variant => $meaning,)* }
+            }
+        }
+    };
+}
+
+rules! {
+    Step = "step", Ignored, "steps of jobs";
+    Header = "header", Ignored, "header lines within a file, as concatenated files have them";
+    Record = "record", Ignored, "records of accounting that are about no job";
+    Event = "event", Ignored, "records of what happened to a job before it ended: queued, started, changed, deleted";
+    Parent = "array-parent", Ignored, "records of a whole array beside those of its tasks";
+    Columns = "columns", Bad, "another number of columns than the header has";
+    Cut = "cut", Bad, "the last row of a file ends in its middle";
+    JobId = "job-id", Bad, "no job number that can be read";
+    Time = "time", Bad, "a time that cannot be read, or lies before 1970 or after 2106";
+    NoSubmit = "no-submit", Bad, "no time of submission, nor of eligibility or start";
+    NoStart = "no-start", Bad, "ended with nodes or run time, but without a start";
+    NoEnd = "no-end", Bad, "ended, but neither its end nor its run time is known";
+    TimeOrder = "time-order", Bad, "ended before its start, or started before it was eligible or submitted";
+    OnlySteps = "only-steps", Bad, "steps of a job whose own row is missing";
+    NoSize = "no-size", Bad, "neither processors nor nodes are known";
+    Shape = "shape", Bad, "a record of another shape than expected";
+    Joined = "joined", Changed, "delimiters within the last column, which is free text";
+    Continued = "continued", Changed, "line ends within the last column, which is free text";
+    Field = "field", Changed, "a value that cannot be read was left out";
+    SubmitLate = "submit-late", Changed, "submitted after it was eligible: the earlier time counts";
+    Twice = "twice", Changed, "a local time of the hour that comes twice: settled by run time, by the order of numbers, else the first";
+    Skipped = "skipped", Changed, "a local time of the hour that is missing: shifted forward";
+    MemoryFlag = "memory-flag", Changed, "the flag `for each processor` leaked into the number of megabytes and was taken off";
+    OtherCluster = "other-cluster", Dropped, "rows of another cluster than the one asked for";
+    Dup = "dup", Merged, "the same job in several rows: the terminal, later one counts";
+    Array = "array", Changed, "a row that stands for several tasks became as many jobs";
+    ArrayCut = "array-cut", Dropped, "tasks that a row stood for, but whose list was cut: how many is unknown";
+    Het = "het", Merged, "components of a heterogeneous job became one job";
+    HetSplit = "het-split", Marked, "components of a heterogeneous job in different pools stay apart";
+    Requeue = "requeue", Marked, "a later attempt of a job that was requeued is a job of its own";
+    RequeueMerged = "requeue-merged", Merged, "attempts that preemption ended were made one: first submission, run time of the last";
+    ReusedId = "reused-id", Noted, "a number that an earlier, finished job had, too";
+    Resize = "resize", Merged, "a job that changed its size: the first size with as many core-seconds";
+    Runaway = "runaway", Bad, "runs long past its limit while its nodes were given to others: a record never closed";
+    Withdraw = "withdraw", Marked, "never ran: it waits, and leaves at the time recorded unless a policy starts it first";
+    WithdrawDropped = "withdraw-dropped", Dropped, "never ran, and left out as asked for";
+    Pending = "pending", Marked, "still waits at the end of the records: its wait is at least so long";
+    Running = "running", Marked, "still runs at the end of the records: its run time is at least so long";
+    ImputedRun = "imputed-run", Imputed, "run time of a job that never ran: its limit times the median share of the limit that its user's jobs run";
+    Arrive = "arrive", Noted, "eligible later than submitted: the wait counts from eligibility, the submission is kept";
+    NoEligible = "no-eligible", Imputed, "eligibility unknown: the submission stands for it";
+    LimitPartition = "limit-partition", Imputed, "the partition's limit stands for the job's";
+    LimitUnlimited = "limit-unlimited", Imputed, "no limit: the partition's longest, else 365 days, as backfill plans with";
+    LimitUnknown = "limit-unknown", Imputed, "limit unknown: the partition's, else the longest that is known, else 365 days; never the run time";
+    Derived = "derived", Imputed, "start or end unknown: the other and the run time say it";
+    Over = "over", Marked, "ran longer than its limit and keeps its run time";
+    Zero = "zero", Noted, "ran for less than a second";
+    Suspended = "suspended", Marked, "was suspended: it holds its processors, and its run time is End - Start";
+    Granted = "granted", Noted, "holds more processors than it asked for";
+    SizeNodes = "size-nodes", Imputed, "no processors are known: those of its nodes";
+    PartitionList = "partition-list", Changed, "waits for several partitions: the first counts";
+    Throttle = "throttle", Changed, "an array runs few tasks at once: the others arrive when one of these ends";
+    Cause = "cause", Marked, "waited for something that is not simulated: a dependency, a hold, a limit of users or accounts, licences";
+    Reserved = "reserved", Marked, "ran within a reservation: starts when it did";
+    Wide = "wide", Dropped, "needs more than its pool ever had";
+    NoPool = "no-pool", Dropped, "its partition has no node";
+    NewNode = "new-node", Noted, "ran on a node that the configuration lacks: the node was added while it was seen";
+    Outside = "outside", Dropped, "over before the window, or arrived after it";
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl Rule {
+    /// The rule of a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Rule> {
+        Rule::ALL.iter().copied().find(|rule| rule.name() == name)
+    }
+}
+
+/// A row that a rule applied to.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Example {
+    /// File and line, or file and place within it.
+    pub place: String,
+    /// What is there.
+    pub text: String,
+}
+
+/// How often a rule applied.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Count {
+    /// Rows of accounting.
+    pub rows: u64,
+    /// Jobs.
+    pub jobs: u64,
+    /// Processors times seconds that these rows or jobs record.
+    pub core_seconds: u64,
+    /// The first few.
+    pub examples: Vec<Example>,
+}
+
+/// Examples that are kept of each rule.
+const EXAMPLES: usize = 3;
+/// Longer texts are cut.
+const LONGEST: usize = 160;
+
+/// The account of all rules.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Tally {
+    counts: Vec<Count>,
+}
+
+impl Default for Tally {
+    fn default() -> Tally {
+        Tally { counts: vec![Count::default(); Rule::ALL.len()] }
+    }
+}
+
+impl Tally {
+    /// How often a rule applied.
+    #[must_use]
+    pub fn get(&self, rule: Rule) -> &Count {
+        &self.counts[rule as usize]
+    }
+
+    /// Every rule that applied.
+    pub fn iter(&self) -> impl Iterator<Item = (Rule, &Count)> {
+        let applied = |c: &Count| c.rows > 0 || c.jobs > 0;
+        Rule::ALL.iter().copied().zip(&self.counts).filter(move |(_, count)| applied(count))
+    }
+
+    /// Rows that cannot be used.
+    #[must_use]
+    pub fn bad_rows(&self) -> u64 {
+        self.iter().filter(|(rule, _)| rule.effect() == Effect::Bad).map(|(_, count)| count.rows).sum()
+    }
+
+    /// Counts a row. The example is made only where it is kept.
+    pub(crate) fn row(&mut self, rule: Rule, core_seconds: u64, example: impl FnOnce() -> Example) {
+        let count = &mut self.counts[rule as usize];
+        count.rows += 1;
+        count.core_seconds = count.core_seconds.saturating_add(core_seconds);
+        if count.examples.len() < EXAMPLES {
+            count.examples.push(example());
+        }
+    }
+
+    /// Counts a job.
+    pub(crate) fn job(&mut self, rule: Rule, core_seconds: u64, example: impl FnOnce() -> Example) {
+        self.jobs(rule, 1, core_seconds, example);
+    }
+
+    /// Counts several jobs of one row.
+    pub(crate) fn jobs(&mut self, rule: Rule, jobs: u64, core_seconds: u64, example: impl FnOnce() -> Example) {
+        let count = &mut self.counts[rule as usize];
+        count.jobs += jobs;
+        count.core_seconds = count.core_seconds.saturating_add(core_seconds);
+        if count.examples.len() < EXAMPLES && jobs > 0 {
+            count.examples.push(example());
+        }
+    }
+
+    /// Counts rows whose jobs are counted already.
+    pub(crate) fn rows(&mut self, rule: Rule, rows: u64) {
+        self.counts[rule as usize].rows += rows;
+    }
+}
+
+impl Example {
+    /// Of raw bytes, cut and made fit to be read.
+    pub(crate) fn new(place: String, bytes: &[u8]) -> Example {
+        let cut = &bytes[..bytes.len().min(LONGEST)];
+        let mut text: String =
+            String::from_utf8_lossy(cut).chars().map(|c| if c.is_control() { '\u{b7}' } else { c }).collect();
+        if cut.len() < bytes.len() {
+            text.push('\u{2026}');
+        }
+        Example { place, text }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_short_and_unlike() {
+        let names: BTreeSet<&str> = Rule::ALL.iter().map(|rule| rule.name()).collect();
+        assert_eq!(names.len(), Rule::ALL.len());
+        for rule in Rule::ALL {
+            assert_eq!(Rule::named(rule.name()), Some(*rule));
+            assert!(rule.name().len() <= 16, "{rule}");
+        }
+    }
+
+    #[test]
+    fn a_tally_keeps_the_first_examples() {
+        let mut tally = Tally::default();
+        for line in 1..=5 {
+            tally.row(Rule::Columns, 10, || Example::new(format!("jobs.psv:{line}"), b"a\tb"));
+        }
+        let count = tally.get(Rule::Columns);
+        assert_eq!((count.rows, count.core_seconds, count.examples.len()), (5, 50, 3));
+        assert_eq!(count.examples[0], Example { place: "jobs.psv:1".into(), text: "a\u{b7}b".into() });
+        assert_eq!((tally.iter().count(), tally.bad_rows()), (1, 5));
+    }
+}

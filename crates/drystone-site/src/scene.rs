@@ -1,0 +1,190 @@
+//! Pools of a site as one workload that is cleaned like a log, and what is known of its jobs beyond that.
+
+use crate::export::{Numbering, Purpose};
+use crate::machine::Unit;
+use crate::site::Site;
+use crate::workload::{PoolError, number};
+use drystone::experiment::{Division, Share};
+use drystone::log::swf::{Header, Record};
+use drystone::metrics::Selection;
+use drystone::model::{Outages, Time, Workload};
+
+/// Some pools of a site, to be simulated as one workload: each with a scheduler of its own where they are several.
+#[derive(Debug)]
+pub struct Scene<'a> {
+    site: &'a Site,
+    numbering: Numbering,
+    pools: Vec<Part>,
+}
+
+/// A pool of a scene.
+#[derive(Clone, Debug)]
+struct Part {
+    pool: u16,
+    /// Processors of the whole for each unit of the pool.
+    scale: u32,
+    /// What is added to the numbers of its partitions, so that each belongs to one pool.
+    partitions: i64,
+}
+
+/// A scene that is ready to be simulated.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    /// Its jobs, in their circumstances.
+    pub workload: Workload,
+    /// What the machine lacks over time; none where pools are simulated side by side, which lack what is theirs.
+    pub outages: Outages,
+    /// How it is divided, where it has several pools.
+    pub division: Option<Division>,
+    /// For each job its place among the jobs of the site.
+    pub places: Vec<u32>,
+    /// Which jobs count unless something else is asked for: those that arrive within the part of the window that is measured.
+    pub selection: Selection,
+}
+
+impl<'a> Scene<'a> {
+    /// Of these pools. Those without jobs are left out if any has some.
+    #[must_use]
+    pub fn new(site: &'a Site, pools: &[u16]) -> Scene<'a> {
+        let numbering = Numbering::of(site);
+        let summaries = &site.manifest.pools;
+        let mut of: Vec<u16> = pools.iter().copied().filter(|&pool| usize::from(pool) < summaries.len()).collect();
+        if of.iter().any(|&pool| summaries[usize::from(pool)].jobs > 0) {
+            of.retain(|&pool| summaries[usize::from(pool)].jobs > 0);
+        }
+        let alone = of.len() == 1;
+        let mut partitions = 0;
+        let pools = of.into_iter().map(|pool| {
+            let summary = &summaries[usize::from(pool)];
+            let scale = if alone || summary.unit == Unit::Cpu { 1.0 } else { summary.cpus_per_unit.round().max(1.0) };
+            let part = Part { pool, scale: scale as u32, partitions };
+            // One more for jobs of no partition.
+            partitions += numbering.partitions(pool) as i64 + 1;
+            part
+        });
+        let pools = pools.collect();
+        Scene { site, numbering, pools }
+    }
+
+    /// Of every pool.
+    #[must_use]
+    pub fn whole(site: &'a Site) -> Scene<'a> {
+        let all: Vec<u16> = (0..site.manifest.pools.len()).filter_map(|pool| u16::try_from(pool).ok()).collect();
+        Scene::new(site, &all)
+    }
+
+    /// The pools that it has.
+    pub fn pools(&self) -> impl ExactSizeIterator<Item = u16> + '_ {
+        self.pools.iter().map(|part| part.pool)
+    }
+
+    /// Its processors: units of the pool or, where it has several, processors of all.
+    #[must_use]
+    pub fn procs(&self) -> u32 {
+        let of = |part: &Part| self.site.manifest.pools[usize::from(part.pool)].units.saturating_mul(part.scale);
+        self.pools.iter().map(of).fold(0, u32::saturating_add)
+    }
+
+    /// Its title in results.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let cluster = if self.site.manifest.cluster.is_empty() { "site" } else { &self.site.manifest.cluster };
+        match self.pools[..] {
+            [Part { pool, .. }] => self.site.title(pool),
+            _ => format!("{cluster}, {} pools", self.pools.len()),
+        }
+    }
+
+    /// Its header as a log.
+    #[must_use]
+    pub fn header(&self) -> Header {
+        if let [Part { pool, .. }] = self.pools[..] {
+            return self.site.header(pool, &self.numbering);
+        }
+        let mut header = Header::new();
+        header.push("Version", "2.2");
+        header.push("Computer", &self.title());
+        header.push("UnixStartTime", &self.site.origin().to_string());
+        header.push("TimeZoneString", &self.site.manifest.time_zone);
+        header.push("MaxProcs", &self.procs().to_string());
+        header
+    }
+
+    /// Its jobs as records, in the order of arrival. The line of each is its number in the site. Jobs that are not simulated, those of
+    /// reservations, are there only for export.
+    pub fn records(&self, purpose: Purpose) -> impl Iterator<Item = Record> + '_ {
+        let mut parts: Vec<Option<&Part>> = vec![None; self.site.manifest.pools.len()];
+        self.pools.iter().for_each(|part| parts[usize::from(part.pool)] = Some(part));
+        let alone = self.pools.len() == 1;
+        self.site.jobs().filter_map(move |job| {
+            let part = parts.get(usize::from(job.pool)).copied().flatten()?;
+            if purpose == Purpose::Simulation && !Site::is_simulated(&job) {
+                return None;
+            }
+            let mut record = self.site.record(&job, &self.numbering, number(&job), purpose);
+            record.line = job.number;
+            if !alone {
+                let scale = i64::from(part.scale);
+                record.allocated = record.allocated.saturating_mul(scale);
+                record.requested = record.requested.saturating_mul(scale);
+                record.partition = part.partitions + record.partition.max(0);
+            }
+            Some(record)
+        })
+    }
+
+    /// What is simulated of a workload that was made of the records: `records` are those of its jobs, in their order.
+    ///
+    /// # Errors
+    /// Circumstances that cannot be, or pools that lack more than they have.
+    pub fn stage(&self, workload: Workload, records: &[Record]) -> Result<Stage, PoolError> {
+        let places: Vec<u32> = records.iter().map(|r| u32::try_from(r.line.saturating_sub(1)).unwrap_or(u32::MAX)).collect();
+        let known = self.site.circumstances(&workload, &places);
+        let workload = workload.with(known)?;
+        let selection = self.selection(&workload);
+        let (outages, division) = match self.pools[..] {
+            [Part { pool, .. }] => (self.site.outages(pool)?, None),
+            _ => (Outages::default(), Some(self.division(true)?)),
+        };
+        Ok(Stage { workload, outages, division, places, selection })
+    }
+
+    /// How a workload of it is divided that is taken as a log alone: nothing is out, and nothing is there at the beginning. `None` where
+    /// there is one pool.
+    ///
+    /// # Errors
+    /// None that is known.
+    pub fn plain(&self) -> Result<Option<Division>, PoolError> {
+        (self.pools.len() != 1).then(|| self.division(false)).transpose()
+    }
+
+    fn division(&self, lacking: bool) -> Result<Division, PoolError> {
+        let share = |part: &Part| -> Result<Share, PoolError> {
+            let summary = &self.site.manifest.pools[usize::from(part.pool)];
+            let partitions = (0..=self.numbering.partitions(part.pool) as i64).map(|own| {
+                let small = |n: i64| i32::try_from(n).unwrap_or(i32::MAX);
+                (small(part.partitions + own), if own == 0 { -1 } else { small(own) })
+            });
+            Ok(Share {
+                name: summary.name.clone(),
+                procs: summary.units,
+                scale: part.scale,
+                partitions: partitions.collect(),
+                outages: if lacking { self.site.outages(part.pool)?.list().to_vec() } else { Vec::new() },
+                texts: Vec::new(),
+            })
+        };
+        Ok(Division::new(self.pools.iter().map(share).collect::<Result<_, _>>()?))
+    }
+
+    fn selection(&self, workload: &Workload) -> Selection {
+        let window = &self.site.manifest.window;
+        let (from, until) = (self.site.time(window.measure_from), self.site.time(window.measure_until));
+        match workload.submits() {
+            Some((first, last)) if first < from || last > until => {
+                Selection::Submitted { from, until: Time(until.0.saturating_add(1)) }
+            }
+            _ => Selection::All,
+        }
+    }
+}

@@ -1,0 +1,495 @@
+//! An imported site: jobs, pools, capacity, and the account of how they came to be.
+
+use crate::capacity::Loss;
+use crate::import::Window;
+use crate::jobs::{self, Kind, LimitFrom, Marks, NOTHING};
+use crate::machine::Unit;
+use crate::rows::{Interner, NONE, RowPart, Table};
+use crate::rules::{Count, Effect, Example, Rule, Tally};
+use crate::text::{Amount, Flags, State, UNKNOWN};
+use drystone::policy::{PolicySpec, SpecError};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// The version of the format of a site's folder.
+pub const SCHEMA: &str = "drystone/site/1";
+
+/// A file that was read.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct FileRead {
+    /// Its name, as it was given.
+    pub name: String,
+    /// What it is.
+    pub kind: String,
+    /// Rows or records of jobs in it.
+    pub rows: u64,
+}
+
+/// A rule that applied.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RuleCount {
+    /// Its short name.
+    pub name: String,
+    /// What it does.
+    pub effect: Effect,
+    /// What it says, in words.
+    pub meaning: String,
+    /// Rows of accounting that it applied to.
+    pub rows: u64,
+    /// Jobs that it applied to.
+    pub jobs: u64,
+    /// Processors times seconds that these record.
+    pub core_seconds: u64,
+    /// The first few.
+    pub examples: Vec<Example>,
+}
+
+impl RuleCount {
+    fn of((rule, count): (Rule, &Count)) -> RuleCount {
+        let Count { rows, jobs, core_seconds, examples } = count.clone();
+        let meaning = rule.meaning().to_string();
+        RuleCount { name: rule.name().to_string(), effect: rule.effect(), meaning, rows, jobs, core_seconds, examples }
+    }
+}
+
+/// A pool: nodes that no partition shares with another pool, and what is counted of them.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct PoolSummary {
+    /// Names of its partitions.
+    pub name: String,
+    /// What is counted.
+    pub unit: Unit,
+    /// How many of it there are.
+    pub units: u32,
+    /// Processors of one, on average.
+    pub cpus_per_unit: f64,
+    /// Its nodes; 0 where none is known.
+    pub nodes: u32,
+    /// Their processors.
+    pub cpus: u64,
+    /// Their GPUs.
+    pub gpus: u64,
+    /// Whether a description says its size; else it is the most that jobs used at once, which is a lower bound.
+    pub described: bool,
+    /// Its partitions.
+    pub partitions: Vec<String>,
+    /// Jobs.
+    pub jobs: u64,
+    /// Processors times seconds of those that ran.
+    pub core_seconds: u64,
+    /// The part of these that is whole nodes, in percent.
+    pub whole_nodes: f64,
+    /// The part of jobs that hold GPUs, in percent.
+    pub with_gpus: f64,
+    /// Jobs whose size is their share of memory.
+    pub by_memory: u64,
+    /// Jobs whose size is their share of GPUs.
+    pub by_gpus: u64,
+    /// By how much the sizes exceed the processors that jobs hold, in percent of their core-seconds.
+    pub inflated: f64,
+    /// Moments looked at at which a job waited whose size fitted into what was free.
+    pub packing_fits: u64,
+    /// Those of them at which no set of nodes had room for it.
+    pub packing_gaps: u64,
+    /// Units times seconds that were out, in percent of all within the window.
+    pub out: f64,
+}
+
+/// A partition.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct PartitionSummary {
+    /// Its name.
+    pub name: String,
+    /// Its pool.
+    pub pool: Option<String>,
+    /// How many nodes it has.
+    pub nodes: u32,
+    /// Longest limit of its jobs, in seconds.
+    pub max_limit: Option<u32>,
+    /// Limit of its jobs without one, in seconds.
+    pub default_limit: Option<u32>,
+    /// Most nodes of a job; named, not simulated.
+    pub max_nodes: Option<u32>,
+    /// Its tier; named, and simulated by Slurm's own policy only.
+    pub tier: u32,
+    /// Whether its jobs have their nodes for themselves.
+    pub exclusive: bool,
+}
+
+/// A node.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct NodeSummary {
+    /// Its name.
+    pub name: String,
+    /// Processors; 0 where unknown.
+    pub cpus: u32,
+    /// Memory in kilobytes; 0 where unknown.
+    pub memory_kb: u64,
+    /// GPUs.
+    pub gpus: u32,
+    /// Its pool.
+    pub pool: Option<String>,
+    /// Whether a description names it.
+    pub described: bool,
+}
+
+/// Comments of a log in Standard Workload Format that a site was made of.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Comment {
+    /// Records before it.
+    pub after: u64,
+    /// The line, each byte as the character of its number.
+    pub line: String,
+}
+
+/// A named setting.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Setting {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+}
+
+/// What a site says of itself: `site.json`.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The format's version.
+    pub schema: String,
+    /// Name of the cluster; empty where unknown.
+    pub cluster: String,
+    /// Time zone of the accounting; `UTC` where times were seconds.
+    pub time_zone: String,
+    /// What was read.
+    pub files: Vec<FileRead>,
+    /// Versions of Slurm that wrote it, where it says so.
+    pub slurm_versions: Vec<String>,
+    /// Columns that were there and not needed.
+    pub ignored_columns: Vec<String>,
+    /// How it was imported.
+    pub options: Vec<Setting>,
+    /// Rows of jobs that were read.
+    pub rows: u64,
+    /// Those that could not be used.
+    pub bad_rows: u64,
+    /// Jobs.
+    pub jobs: u64,
+    /// Distinct users.
+    pub users: u64,
+    /// The window.
+    pub window: Window,
+    /// Seconds that jobs may run beyond their limit.
+    pub grace: u32,
+    /// Where the machine is from.
+    pub evidence: Vec<String>,
+    /// Its pools, the largest first.
+    pub pools: Vec<PoolSummary>,
+    /// Its partitions.
+    pub partitions: Vec<PartitionSummary>,
+    /// Every rule that applied.
+    pub rules: Vec<RuleCount>,
+    /// What people should know.
+    pub warnings: Vec<String>,
+    /// Whether names are keyed numbers.
+    pub anonymous: bool,
+    /// Of a log in Standard Workload Format: its comments.
+    pub swf: Option<Vec<Comment>>,
+}
+
+impl Manifest {
+    /// Takes over an account.
+    pub(crate) fn count(&mut self, tally: &Tally) {
+        self.rules = tally.iter().map(RuleCount::of).collect();
+        self.bad_rows = tally.bad_rows();
+    }
+
+    /// How often a rule applied.
+    #[must_use]
+    pub fn rule(&self, rule: Rule) -> Option<&RuleCount> {
+        self.rules.iter().find(|count| count.name == rule.name())
+    }
+}
+
+/// A job of a site, with everything that is known of it. Times are seconds since 1970.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SiteJob<'a> {
+    /// Its place in the order of arrival, from 1.
+    pub number: u64,
+    /// The scheduler's number of it.
+    pub id: Option<u64>,
+    /// The number of its array, or of the heterogeneous job that it is a part of.
+    pub of: Option<u64>,
+    /// Its task in the array.
+    pub task: Option<u32>,
+    /// Its component.
+    pub component: Option<u32>,
+    /// Which attempt it is, from 1.
+    pub attempt: u16,
+    /// Its user.
+    pub user: Cow<'a, str>,
+    /// Its account.
+    pub account: Cow<'a, str>,
+    /// Its user's group.
+    pub group: Cow<'a, str>,
+    /// Its user's number.
+    pub uid: Option<u32>,
+    /// Its partition or queue.
+    pub partition: Cow<'a, str>,
+    /// Its quality of service.
+    pub qos: Cow<'a, str>,
+    /// Its reservation.
+    pub reservation: Cow<'a, str>,
+    /// Features that it asked for.
+    pub constraints: Cow<'a, str>,
+    /// When it was submitted.
+    pub submit: i64,
+    /// When it was eligible.
+    pub eligible: Option<i64>,
+    /// When it arrived, as the import has it.
+    pub arrive: i64,
+    /// When it started.
+    pub start: Option<i64>,
+    /// When it ended or left.
+    pub end: Option<i64>,
+    /// Seconds that it ran, without suspension.
+    pub run: Option<u32>,
+    /// Seconds that it was suspended.
+    pub suspended: Option<u32>,
+    /// Seconds that it would have run, of one that never did.
+    pub imputed_run: Option<u32>,
+    /// Its limit in seconds.
+    pub limit: u32,
+    /// Where that is from.
+    pub limit_from: LimitFrom,
+    /// How it stood or ended, as the scheduler calls it.
+    pub state: Cow<'a, str>,
+    /// What became of it.
+    pub kind: Kind,
+    /// Exit code and signal.
+    pub exit: Option<(i16, i16)>,
+    /// Who cancelled it.
+    pub canceller: Cow<'a, str>,
+    /// Why it waited last.
+    pub reason: Cow<'a, str>,
+    /// What started it.
+    pub flags: Flags,
+    /// Processors.
+    pub cpus: Option<u32>,
+    /// Nodes.
+    pub nodes: Option<u32>,
+    /// GPUs.
+    pub gpus: Option<u32>,
+    /// Memory in kilobytes; `u64::MAX` is all of each node.
+    pub memory_kb: Option<u64>,
+    /// Processors that it asked for.
+    pub asked_cpus: Option<u32>,
+    /// Nodes that it asked for.
+    pub asked_nodes: Option<u32>,
+    /// Its pool, by number.
+    pub pool: u16,
+    /// Its size there.
+    pub units: u32,
+    /// The nodes that it ran on.
+    pub node_list: Cow<'a, str>,
+    /// Its priority.
+    pub priority: Option<u32>,
+    /// A number for its name; 0 where unknown.
+    pub name: u32,
+    /// What is special about it.
+    pub marks: Marks,
+    /// The record of a log in Standard Workload Format, as it stood.
+    pub swf: Cow<'a, str>,
+}
+
+impl SiteJob<'_> {
+    /// The time that it holds its processors: from start to end, suspension included. `None` where it never ran or runs still.
+    #[must_use]
+    pub fn occupied(&self) -> Option<i64> {
+        Some(self.end? - self.start?).filter(|_| self.kind == Kind::Ran)
+    }
+
+    /// The recorded wait, from arrival to start.
+    #[must_use]
+    pub fn wait(&self) -> Option<i64> {
+        self.start.map(|start| start - self.arrive)
+    }
+
+    /// Its name as Slurm writes it.
+    #[must_use]
+    pub fn display(&self) -> String {
+        match (self.of, self.task, self.component, self.id) {
+            (Some(of), Some(task), ..) => format!("{of}_{task}"),
+            (Some(of), _, Some(component), _) => format!("{of}+{component}"),
+            (.., Some(id)) => id.to_string(),
+            _ => self.number.to_string(),
+        }
+    }
+}
+
+/// Where the jobs of a site are.
+pub(crate) enum Jobs {
+    /// As they were imported.
+    Imported(Box<Imported>),
+    /// As they were read from a folder.
+    Loaded(Box<crate::format::Loaded>),
+}
+
+/// Jobs that were just imported.
+#[derive(Default)]
+pub(crate) struct Imported {
+    pub(crate) table: Table,
+    pub(crate) jobs: Vec<jobs::Job>,
+    pub(crate) amounts: Interner<Amount>,
+    /// Records of a log in Standard Workload Format.
+    pub(crate) swf: Vec<String>,
+}
+
+/// An imported site.
+pub struct Site {
+    /// What it says of itself.
+    pub manifest: Manifest,
+    /// Its nodes.
+    pub nodes: Vec<NodeSummary>,
+    /// What its pools lacked over time.
+    pub losses: Vec<Loss>,
+    pub(crate) jobs: Jobs,
+    /// The `slurm.conf` that describes it.
+    pub(crate) slurm_conf: Option<String>,
+    /// The folder that it was read from.
+    pub(crate) folder: Option<std::path::PathBuf>,
+}
+
+impl std::fmt::Debug for Site {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Site").field("manifest", &self.manifest).field("jobs", &self.len()).finish_non_exhaustive()
+    }
+}
+
+impl Site {
+    /// How many jobs it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match &self.jobs {
+            Jobs::Imported(imported) => imported.jobs.len(),
+            Jobs::Loaded(loaded) => loaded.len(),
+        }
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The job at a place in the order of arrival, from 0.
+    ///
+    /// # Panics
+    /// There is no such place.
+    #[must_use]
+    pub fn job(&self, at: usize) -> SiteJob<'_> {
+        match &self.jobs {
+            Jobs::Imported(imported) => imported.job(at),
+            Jobs::Loaded(loaded) => loaded.job(at),
+        }
+    }
+
+    /// All jobs in the order of arrival.
+    pub fn jobs(&self) -> impl ExactSizeIterator<Item = SiteJob<'_>> + Clone {
+        (0..self.len()).map(|at| self.job(at))
+    }
+
+    /// The number of the pool of a name.
+    #[must_use]
+    pub fn pool(&self, name: &str) -> Option<u16> {
+        self.manifest.pools.iter().position(|pool| pool.name == name).and_then(|at| u16::try_from(at).ok())
+    }
+
+    /// Texts in the text of a policy that are others for one pool: `slurm.conf` in the folder of the site becomes that of the pool.
+    #[must_use]
+    pub fn texts(&self, pool: u16, policy: &PolicySpec) -> Vec<(String, String)> {
+        self.folder.as_deref().map(|folder| crate::format::texts(folder, pool, policy.text())).unwrap_or_default()
+    }
+
+    /// A policy as one pool has it.
+    ///
+    /// # Errors
+    /// The pool's own files are none that the policy takes.
+    pub fn policy(&self, pool: u16, policy: &PolicySpec) -> Result<PolicySpec, SpecError> {
+        let texts = self.texts(pool, policy);
+        if texts.is_empty() {
+            return Ok(policy.clone());
+        }
+        texts.iter().fold(policy.text().to_string(), |text, (from, to)| text.replace(from.as_str(), to)).parse()
+    }
+
+    /// The `slurm.conf` that describes it, as one text.
+    #[must_use]
+    pub fn slurm_conf(&self) -> Option<&str> {
+        self.slurm_conf.as_deref()
+    }
+}
+
+impl Imported {
+    fn job(&self, at: usize) -> SiteJob<'_> {
+        let Imported { table, jobs, amounts, swf } = self;
+        let job = &jobs[at];
+        let row = table.rows.get(job.row);
+        let (who, place, note) = (table.who(row), table.at(row), table.note(row));
+        let (amount, asked) = (amounts.get(job.amount), table.shape(row).asked);
+        let text = |symbol| table.names.text(symbol);
+        let time = |stamp: u32| (stamp > 0).then_some(i64::from(stamp));
+        let span = |seconds: u32| (seconds != NOTHING).then_some(seconds);
+        let known = |n: u32| (n != UNKNOWN).then_some(n);
+        let part = row.part();
+        let memory = |kb: u64| match kb {
+            Amount::NO_MEMORY => None,
+            Amount::ALL_MEMORY => Some(u64::MAX),
+            kb => Some(kb),
+        };
+        SiteJob {
+            number: at as u64 + 1,
+            id: (row.id != NONE && !matches!(part, RowPart::Tasks(_))).then_some(row.id),
+            of: (row.of != NONE).then_some(row.of),
+            task: (job.task != NOTHING).then_some(job.task),
+            component: if let RowPart::Component(offset) = part { Some(offset) } else { None },
+            attempt: job.attempt,
+            user: text(who.user),
+            account: text(who.account),
+            group: text(who.group),
+            uid: known(who.uid),
+            partition: text(place.partition),
+            qos: text(place.qos),
+            reservation: text(place.reservation),
+            constraints: text(place.constraints),
+            submit: i64::from(job.submit),
+            eligible: time(job.eligible),
+            arrive: i64::from(job.arrive),
+            start: time(job.start),
+            end: time(job.end),
+            run: span(job.run).filter(|_| job.kind.started()),
+            suspended: span(row.suspended),
+            imputed_run: span(job.run).filter(|_| !job.kind.started()),
+            limit: job.limit,
+            limit_from: job.limit_from,
+            state: if row.state == State::Other { text(note.word) } else { Cow::Borrowed(row.state.word()) },
+            kind: job.kind,
+            exit: note.exit,
+            canceller: text(note.canceller),
+            reason: text(note.reason),
+            flags: note.flags,
+            cpus: known(amount.cpus),
+            nodes: known(amount.nodes),
+            gpus: known(amount.gpus),
+            memory_kb: memory(amount.memory_kb),
+            asked_cpus: known(asked.cpus),
+            asked_nodes: known(asked.nodes),
+            pool: job.pool,
+            units: job.units,
+            node_list: table.node_lists.text(row.nodes),
+            priority: known(row.priority),
+            name: row.name,
+            marks: job.marks,
+            swf: swf.get(at).map_or(Cow::Borrowed(""), |record| Cow::Borrowed(record)),
+        }
+    }
+}

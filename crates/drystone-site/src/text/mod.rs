@@ -1,0 +1,18 @@
+//! The texts of accounting: numbers, spans, states, sets of tasks, resources, memory.
+//!
+//! Everything here takes bytes and answers a value or nothing: what is wrong is counted by the reader that asked.
+
+mod id;
+mod number;
+mod resources;
+mod state;
+mod tasks;
+mod time;
+
+pub(crate) use id::{Id, JobId, Part};
+pub(crate) use number::{Limit, digits, leading, limit_minutes, limit_span, megabytes, minutes_of, span};
+pub(crate) use resources::{Amount, MemoryRequest, UNKNOWN, memory_request, tres};
+pub(crate) use state::{state, state_word};
+pub use state::{Flags, State};
+pub(crate) use tasks::{TaskSet, tasks};
+pub(crate) use time::{Form, NoTime, When};

@@ -1,0 +1,186 @@
+//! Numbers, spans of time and limits.
+
+/// A limit as a record says it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Limit {
+    /// Nothing is said.
+    Unknown,
+    /// The partition's own.
+    Partition,
+    /// None.
+    Unlimited,
+    /// Seconds.
+    Seconds(u32),
+}
+
+/// A whole number of nothing but digits.
+#[inline]
+pub(crate) fn digits(text: &[u8]) -> Option<u64> {
+    if text.is_empty() || text.len() > 20 {
+        return None;
+    }
+    let mut value: u64 = 0;
+    for &byte in text {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value.checked_mul(10)?.checked_add(u64::from(digit))?;
+    }
+    Some(value)
+}
+
+/// The digits at the beginning, and what follows them.
+pub(crate) fn leading(text: &[u8]) -> Option<(u64, &[u8])> {
+    let end = text.iter().position(|b| !b.is_ascii_digit()).unwrap_or(text.len());
+    Some((digits(&text[..end])?, &text[end..]))
+}
+
+/// `[D-]HH:MM:SS`, `MM:SS`, both perhaps with a fraction, or seconds, in whole seconds. Days may have any number of digits.
+#[inline]
+pub(crate) fn span(text: &[u8]) -> Option<u32> {
+    // `HH:MM:SS`, as most are.
+    if let [a, b, b':', c, d, b':', e, f] = text
+        && [a, b, c, d, e, f].iter().all(|d| d.is_ascii_digit())
+    {
+        let two = |x: &u8, y: &u8| u32::from(x - b'0') * 10 + u32::from(y - b'0');
+        return Some(two(a, b) * 3_600 + two(c, d) * 60 + two(e, f));
+    }
+    any_span(text)
+}
+
+fn any_span(text: &[u8]) -> Option<u32> {
+    let whole = match memchr::memchr(b'.', text) {
+        Some(dot) if text[dot + 1..].iter().all(u8::is_ascii_digit) => &text[..dot],
+        Some(_) => return None,
+        None => text,
+    };
+    let (days, rest) = match memchr::memchr(b'-', whole) {
+        Some(at) => (digits(&whole[..at])?, &whole[at + 1..]),
+        None => (0, whole),
+    };
+    let mut seconds: u64 = 0;
+    let mut parts = 0;
+    for part in rest.split(|&b| b == b':') {
+        seconds = seconds.checked_mul(60)?.checked_add(digits(part)?)?;
+        parts += 1;
+    }
+    // After days hours come first, whatever follows.
+    let seconds = match (days, parts) {
+        (_, 4..) => return None,
+        (1.., 1) => seconds.checked_mul(3_600)?,
+        (1.., 2) => seconds.checked_mul(60)?,
+        _ => seconds,
+    };
+    let seconds = days.checked_mul(86_400)?.checked_add(seconds)?;
+    u32::try_from(seconds).ok().filter(|&s| s < u32::MAX - 8)
+}
+
+/// A limit in words, if it is one.
+fn limit_word(text: &[u8]) -> Option<Limit> {
+    let is = |word: &str| text.eq_ignore_ascii_case(word.as_bytes());
+    match text {
+        b"" => Some(Limit::Unknown),
+        _ if is("partition_limit") => Some(Limit::Partition),
+        _ if is("unlimited") || is("infinite") => Some(Limit::Unlimited),
+        _ if is("invalid") || is("unknown") || is("none") || is("n/a") => Some(Limit::Unknown),
+        _ => None,
+    }
+}
+
+/// A limit in minutes, or a word for one.
+#[inline]
+pub(crate) fn limit_minutes(text: &[u8]) -> Option<Limit> {
+    match digits(text) {
+        Some(minutes) => Some(minutes_of(minutes)),
+        None => limit_word(text),
+    }
+}
+
+/// Slurm's number of minutes: 2³² − 1 is no limit, 2³² − 2 is none given.
+pub(crate) fn minutes_of(minutes: u64) -> Limit {
+    match minutes {
+        4_294_967_295 | 18_446_744_073_709_551_615 => Limit::Unlimited,
+        4_294_967_294 | 18_446_744_073_709_551_614 => Limit::Unknown,
+        // More than 136 years is no limit either.
+        _ => u32::try_from(minutes.saturating_mul(60)).ok().filter(|&s| s < u32::MAX - 8).map_or(Limit::Unlimited, Limit::Seconds),
+    }
+}
+
+/// A limit as a span, or a word for one.
+pub(crate) fn limit_span(text: &[u8]) -> Option<Limit> {
+    limit_word(text).or_else(|| span(text).map(Limit::Seconds))
+}
+
+/// Memory with a unit, `4G`, `62.50G`, `3000Mc`, in kilobytes; a number without one is in units of `plain` kilobytes. Answers what
+/// follows it, too.
+pub(crate) fn kilobytes(text: &[u8], plain: f64) -> Option<(u64, &[u8])> {
+    let end = text.iter().position(|b| !b.is_ascii_digit() && *b != b'.').unwrap_or(text.len());
+    let number: f64 = std::str::from_utf8(&text[..end]).ok()?.parse().ok()?;
+    let (scale, rest) = match text.get(end) {
+        Some(b'K' | b'k') => (1.0, &text[end + 1..]),
+        Some(b'M' | b'm') => (1024.0, &text[end + 1..]),
+        Some(b'G' | b'g') => (1024.0 * 1024.0, &text[end + 1..]),
+        Some(b'T' | b't') => (1024.0 * 1024.0 * 1024.0, &text[end + 1..]),
+        Some(b'P' | b'p') => (1024.0 * 1024.0 * 1024.0 * 1024.0, &text[end + 1..]),
+        Some(b'E' | b'e') => (1024.0 * 1024.0 * 1024.0 * 1024.0 * 1024.0, &text[end + 1..]),
+        _ => (plain, &text[end..]),
+    };
+    let kilobytes = (number * scale).round();
+    (0.0..9.0e18).contains(&kilobytes).then_some((kilobytes as u64, rest))
+}
+
+/// Memory in kilobytes, of a number without a unit in megabytes; nothing may follow.
+pub(crate) fn megabytes(text: &[u8]) -> Option<u64> {
+    kilobytes(text, 1024.0).filter(|(_, rest)| rest.is_empty()).map(|(kilobytes, _)| kilobytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_have_many_forms() {
+        for (text, expected) in [
+            ("00:00:24", Some(24)),
+            ("10-13:27:06", Some(10 * 86_400 + 13 * 3_600 + 27 * 60 + 6)),
+            ("125-00:00:00", Some(125 * 86_400)),
+            ("1-00", Some(86_400)),
+            ("1-02:30", Some(86_400 + 2 * 3_600 + 30 * 60)),
+            ("02:03", Some(123)),
+            ("01:00.003", Some(60)),
+            ("100:00:00", Some(360_000)),
+            ("77", Some(77)),
+            ("", None),
+            ("INVALID", None),
+            ("1:2:3:4", None),
+            ("1-", None),
+            ("-1", None),
+            ("1.x", None),
+            ("99999999999-00:00:00", None),
+        ] {
+            assert_eq!(span(text.as_bytes()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn limits_have_words() {
+        assert_eq!(limit_minutes(b"1440"), Some(Limit::Seconds(86_400)));
+        assert_eq!(limit_minutes(b"UNLIMITED"), Some(Limit::Unlimited));
+        assert_eq!(limit_minutes(b"Partition_Limit"), Some(Limit::Partition));
+        assert_eq!(limit_minutes(b"4294967295"), Some(Limit::Unlimited));
+        assert_eq!(limit_minutes(b""), Some(Limit::Unknown));
+        assert_eq!(limit_minutes(b"soon"), None);
+        assert_eq!(limit_span(b"1-06:00:00"), Some(Limit::Seconds(108_000)));
+    }
+
+    #[test]
+    fn memory_has_units() {
+        assert_eq!(megabytes(b"62.50G"), Some(65_536_000));
+        assert_eq!(megabytes(b"24000M"), Some(24_576_000));
+        assert_eq!(megabytes(b"7"), Some(7_168));
+        assert_eq!(megabytes(b"4Gn"), None);
+        assert_eq!(megabytes(b"G"), None);
+        assert_eq!(megabytes(b"1.2.3G"), None);
+    }
+}

@@ -1,0 +1,173 @@
+//! How a job stands or ended.
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! states {
+    ($($(#[$doc:meta])* $variant:ident = $word:literal, $code:literal;)*) => {
+        /// How a job stands or ended, as Slurm calls it.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+        #[repr(u8)]
+        pub enum State {
+            $($(#[$doc])* $variant,)*
+            /// A word that is none of these, or none at all.
+            #[default]
+            Other,
+        }
+
+        impl State {
+            /// Every state that has a word.
+            pub const ALL: &'static [State] = &[$(State::$variant,)*];
+
+            /// Its word; empty for what is none.
+            #[must_use]
+            pub fn word(self) -> &'static str {
+                match self { $(State::$variant => $word,)* State::Other => "" }
+            }
+
+            /// The state of a word or a short code, without regard to case.
+            #[must_use]
+            pub fn named(word: &str) -> Option<State> {
+                $(if word.eq_ignore_ascii_case($word) || word.eq_ignore_ascii_case($code) { return Some(State::$variant); })*
+                None
+            }
+        }
+    };
+}
+
+states! {
+    /// It ended by itself with success.
+    Completed = "COMPLETED", "CD";
+    /// It ended by itself without.
+    Failed = "FAILED", "F";
+    /// It reached its limit.
+    Timeout = "TIMEOUT", "TO";
+    /// A user or an operator ended it, before its start or after.
+    Cancelled = "CANCELLED", "CA";
+    /// It needed more memory than it had.
+    OutOfMemory = "OUT_OF_MEMORY", "OOM";
+    /// A node failed under it.
+    NodeFail = "NODE_FAIL", "NF";
+    /// Another job took its place.
+    Preempted = "PREEMPTED", "PR";
+    /// A node did not boot for it.
+    BootFail = "BOOT_FAIL", "BF";
+    /// It could not have ended before its deadline.
+    Deadline = "DEADLINE", "DL";
+    /// It went back to the queue.
+    Requeued = "REQUEUED", "RQ";
+    /// It is about to change its size.
+    Resizing = "RESIZING", "RS";
+    /// A sibling of a federation started instead.
+    Revoked = "REVOKED", "RV";
+    /// It is suspended.
+    Suspended = "SUSPENDED", "S";
+    /// It runs.
+    Running = "RUNNING", "R";
+    /// It waits.
+    Pending = "PENDING", "PD";
+    /// Its node cleans up behind it.
+    Completing = "COMPLETING", "CG";
+    /// Its nodes boot for it.
+    Configuring = "CONFIGURING", "CF";
+}
+
+impl State {
+    /// Whether it has ended for good.
+    #[must_use]
+    pub fn is_over(self) -> bool {
+        !matches!(self, State::Pending | State::Configuring) && !self.is_on()
+    }
+
+    /// Whether it holds its processors.
+    #[must_use]
+    pub fn is_on(self) -> bool {
+        matches!(self, State::Running | State::Suspended | State::Resizing | State::Completing)
+    }
+}
+
+/// The first word of a state, and who cancelled the job, from `CANCELLED by 1234`.
+#[inline]
+pub(crate) fn state(text: &[u8]) -> (State, Option<&[u8]>) {
+    // Nearly all are these.
+    match text {
+        b"COMPLETED" => return (State::Completed, None),
+        b"FAILED" => return (State::Failed, None),
+        b"TIMEOUT" => return (State::Timeout, None),
+        _ => {}
+    }
+    let end = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
+    let (word, rest) = text.split_at(end);
+    let by = rest.trim_ascii().strip_prefix(b"by ").map(<[u8]>::trim_ascii).filter(|by| !by.is_empty());
+    (state_word(word), by)
+}
+
+pub(crate) fn state_word(word: &[u8]) -> State {
+    std::str::from_utf8(word).ok().and_then(State::named).unwrap_or_default()
+}
+
+/// What Slurm notes of how a job was started.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+pub struct Flags(pub u8);
+
+impl Flags {
+    /// The main scheduler started it.
+    pub const MAIN: Flags = Flags(1);
+    /// Backfill started it.
+    pub const BACKFILL: Flags = Flags(2);
+    /// It was started at its submission.
+    pub const SUBMIT: Flags = Flags(4);
+    /// The node said that it began.
+    pub const RECEIVED: Flags = Flags(8);
+
+    /// Both.
+    #[must_use]
+    pub fn and(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+
+    /// Whether it has all of these.
+    #[must_use]
+    pub fn has(self, other: Flags) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// The flag of one word, as text or JSON writes it; none for words that say something else.
+    pub(crate) fn of_word(word: &[u8]) -> Flags {
+        let is = |name: &str| word.eq_ignore_ascii_case(name.as_bytes());
+        match () {
+            () if is("SchedMain") || is("STARTED_ON_SCHEDULE") => Flags::MAIN,
+            () if is("SchedBackfill") || is("STARTED_ON_BACKFILL") => Flags::BACKFILL,
+            () if is("SchedSubmit") || is("STARTED_ON_SUBMIT") => Flags::SUBMIT,
+            // 22.05 writes it so.
+            () if is("StartReceived") || is("StartRecieved") || is("START_RECEIVED") => Flags::RECEIVED,
+            () => Flags::default(),
+        }
+    }
+
+    pub(crate) fn of_list(text: &[u8]) -> Flags {
+        let words = text.split(|&b| b == b',' || b == b'|').map(<[u8]>::trim_ascii);
+        words.fold(Flags::default(), |flags, word| flags.and(Flags::of_word(word)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_have_words_codes_and_a_canceller() {
+        assert_eq!(state(b"CANCELLED by 380693"), (State::Cancelled, Some(&b"380693"[..])));
+        assert_eq!(state(b"CA"), (State::Cancelled, None));
+        assert_eq!(state(b"out_of_memory"), (State::OutOfMemory, None));
+        assert_eq!(state(b"STAGE_OUT"), (State::Other, None));
+        assert_eq!(state(b""), (State::Other, None));
+        assert_eq!(state(b"CANCELLED by "), (State::Cancelled, None));
+    }
+
+    #[test]
+    fn flags_are_read_from_both_spellings() {
+        assert_eq!(Flags::of_list(b"SchedBackfill,StartRecieved"), Flags::BACKFILL.and(Flags::RECEIVED));
+        assert_eq!(Flags::of_word(b"STARTED_ON_SCHEDULE"), Flags::MAIN);
+        assert_eq!(Flags::of_list(b"Whatever"), Flags::default());
+    }
+}

@@ -1,0 +1,153 @@
+//! Moments as records write them.
+
+use crate::clock::civil_bytes;
+
+/// A moment, before its time zone is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum When {
+    /// Not yet, or not known.
+    Unknown,
+    /// Seconds since 1970.
+    Epoch(i64),
+    /// Local time, in seconds as if it were UTC.
+    Civil(i64),
+}
+
+/// How moments are written, beside the forms that are known without being said.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Form(pub(crate) Option<String>);
+
+/// A text that is no moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum NoTime {
+    /// Relative to the day on which it was printed.
+    Relative,
+    /// Anything else.
+    Unreadable,
+}
+
+impl Form {
+    /// Reads one: `2026-01-31T12:00:00` with a blank or a `T`, perhaps a fraction and a distance from UTC; seconds since 1970;
+    /// `Unknown`, `None`, nothing; or the form that was given.
+    #[inline]
+    pub(crate) fn read(&self, text: &[u8]) -> Result<When, NoTime> {
+        if let Some(civil) = civil_bytes(text) {
+            return Ok(When::Civil(civil));
+        }
+        match text {
+            b"" | b"Unknown" | b"None" | b"unknown" | b"none" | b"N/A" | b"NONE" => return Ok(When::Unknown),
+            _ => {}
+        }
+        if let Some(given) = &self.0 {
+            return strftime(given, text);
+        }
+        if let Some(seconds) = epoch(text) {
+            return Ok(if seconds == 0 { When::Unknown } else { When::Epoch(seconds) });
+        }
+        zoned(text).ok_or(if is_relative(text) { NoTime::Relative } else { NoTime::Unreadable })
+    }
+}
+
+/// Seconds since 1970; a fraction is cut.
+fn epoch(text: &[u8]) -> Option<i64> {
+    let whole = match memchr::memchr(b'.', text) {
+        Some(dot) if text[dot + 1..].iter().all(u8::is_ascii_digit) => &text[..dot],
+        Some(_) => return None,
+        None => text,
+    };
+    super::number::digits(whole).and_then(|seconds| i64::try_from(seconds).ok())
+}
+
+/// `2026-01-31T12:00:00.5+01:00`, with any part behind the seconds.
+fn zoned(text: &[u8]) -> Option<When> {
+    let (head, mut rest) = text.split_at_checked(19)?;
+    let civil = civil_bytes(head)?;
+    if let Some(fraction) = rest.strip_prefix(b".") {
+        let end = fraction.iter().position(|b| !b.is_ascii_digit()).unwrap_or(fraction.len());
+        rest = &fraction[end..];
+        if end == 0 {
+            return None;
+        }
+    }
+    let (sign, offset) = match rest {
+        b"" => return Some(When::Civil(civil)),
+        b"Z" | b"z" => return Some(When::Epoch(civil)),
+        [b'+', offset @ ..] => (1, offset),
+        [b'-', offset @ ..] => (-1, offset),
+        _ => return None,
+    };
+    let [a, b, c, d] = match offset {
+        [a, b, b':', c, d] | [a, b, c, d] => [a, b, c, d],
+        [a, b] => [a, b, &b'0', &b'0'],
+        _ => return None,
+    };
+    let number = |x: &u8, y: &u8| super::number::digits(&[*x, *y]).map(|n| n as i64);
+    let seconds = number(a, b)? * 3_600 + number(c, d)? * 60;
+    Some(When::Epoch(civil - sign * seconds))
+}
+
+fn strftime(form: &str, text: &[u8]) -> Result<When, NoTime> {
+    let text = std::str::from_utf8(text).map_err(|_| NoTime::Unreadable)?;
+    let broken = jiff::fmt::strtime::parse(form, text).map_err(|_| NoTime::Unreadable)?;
+    if let Ok(moment) = broken.to_timestamp() {
+        return Ok(When::Epoch(moment.as_second()));
+    }
+    let local = broken.to_datetime().map_err(|_| NoTime::Unreadable)?;
+    let date = local.date();
+    let days = crate::clock::days(i64::from(date.year()), i64::from(date.month()), i64::from(date.day()));
+    let time = local.time();
+    let seconds = i64::from(time.hour()) * 3_600 + i64::from(time.minute()) * 60 + i64::from(time.second());
+    Ok(When::Civil(days * 86_400 + seconds))
+}
+
+/// What `SLURM_TIME_FORMAT=relative` prints: `12:00:05`, `Ystday 10:11`, `Tomorr 09:00`, `Mon 12:00`, `19 Jan 07:30`.
+fn is_relative(text: &[u8]) -> bool {
+    let clock = |text: &[u8]| matches!(text, [a, b, b':', c, d, ..] if [a, b, c, d].iter().all(|x| x.is_ascii_digit()));
+    let tail = text.iter().rposition(|&b| b == b' ').map_or(text, |at| &text[at + 1..]);
+    clock(tail) && text.len() <= 16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<When, NoTime> {
+        Form::default().read(text.as_bytes())
+    }
+
+    #[test]
+    fn moments_have_many_forms() {
+        let noon = 1_769_860_800;
+        assert_eq!(read("2026-01-31T12:00:00"), Ok(When::Civil(noon)));
+        assert_eq!(read("2026-01-31 12:00:00"), Ok(When::Civil(noon)));
+        assert_eq!(read("2026-01-31T12:00:00.123"), Ok(When::Civil(noon)));
+        assert_eq!(read("2026-01-31T12:00:00Z"), Ok(When::Epoch(noon)));
+        assert_eq!(read("2026-01-31T12:00:00+01:00"), Ok(When::Epoch(noon - 3_600)));
+        assert_eq!(read("2026-01-31T12:00:00-0330"), Ok(When::Epoch(noon + 12_600)));
+        assert_eq!(read("1769860800"), Ok(When::Epoch(noon)));
+        assert_eq!(read("1769860800.75"), Ok(When::Epoch(noon)));
+        for text in ["", "Unknown", "None", "0", "unknown"] {
+            assert_eq!(read(text), Ok(When::Unknown), "{text}");
+        }
+    }
+
+    #[test]
+    fn relative_moments_are_told_apart() {
+        for text in ["12:00:05", "Ystday 10:11", "Tomorr 09:00", "Mon 12:00", "19 Jan 07:30"] {
+            assert_eq!(read(text), Err(NoTime::Relative), "{text}");
+        }
+        for text in ["soon", "2026-02-30T00:00:00", "2026-01-31T12:00:00+1", "2026-01-31T12:00:00.Z"] {
+            assert_eq!(read(text), Err(NoTime::Unreadable), "{text}");
+        }
+    }
+
+    #[test]
+    fn any_form_can_be_given() {
+        let form = Form(Some("%d.%m.%Y %H:%M".to_string()));
+        assert_eq!(form.read(b"31.01.2026 12:00"), Ok(When::Civil(1_769_860_800)));
+        assert_eq!(form.read(b"Unknown"), Ok(When::Unknown));
+        let form = Form(Some("%Y%m%d-%H%M%S%z".to_string()));
+        assert_eq!(form.read(b"20260131-120000+0100"), Ok(When::Epoch(1_769_857_200)));
+        assert_eq!(form.read(b"x"), Err(NoTime::Unreadable));
+    }
+}

@@ -1,0 +1,30 @@
+//! How an import tells how far it is, and is told to stop.
+
+use crate::error::SiteError;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What watches an import.
+#[derive(Clone, Copy)]
+pub struct Watch<'a> {
+    /// Set when it is to stop.
+    pub stop: Option<&'a AtomicBool>,
+    /// Told what is being done.
+    pub phase: &'a (dyn Fn(&str) + Sync),
+}
+
+impl Default for Watch<'_> {
+    fn default() -> Self {
+        Watch { stop: None, phase: &|_| {} }
+    }
+}
+
+impl Watch<'_> {
+    /// # Errors
+    /// It is to stop.
+    pub(crate) fn check(&self) -> Result<(), SiteError> {
+        match self.stop {
+            Some(stop) if stop.load(Ordering::Relaxed) => Err(SiteError::Stopped),
+            _ => Ok(()),
+        }
+    }
+}

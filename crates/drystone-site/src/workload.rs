@@ -1,0 +1,211 @@
+//! A pool of a site as a workload: jobs, what runs and waits at the beginning, who leaves, and what the machine lacks.
+
+use crate::capacity::{Cause, Loss};
+use crate::export::{Numbering, Purpose};
+use crate::jobs::{Kind, Marks};
+use crate::machine::Unit;
+use crate::site::{Site, SiteJob};
+use drystone::log::swf::Record;
+use drystone::model::{
+    Adopted, Circumstances, Hit, How, Job, JobId, Machine, Outage, OutageError, Outages, Provenance, Setting, Span, Status, Time, Truth,
+    Which, Withdrawal, Workload, WorkloadError,
+};
+use crate::text::State;
+
+/// A pool as a workload.
+#[derive(Clone, Debug)]
+pub struct PoolWorkload {
+    /// The pool's name.
+    pub name: String,
+    /// Its number.
+    pub pool: u16,
+    /// Its jobs, in circumstances.
+    pub workload: Workload,
+    /// What it lacks over time.
+    pub outages: Outages,
+    /// For each job of the workload its place among the jobs of the site.
+    pub places: Vec<u32>,
+    /// Processors of one unit.
+    pub cpus_per_unit: f64,
+}
+
+/// Why a pool is no workload.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PoolError {
+    /// Its jobs form none.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+    /// What it lacks cannot be.
+    #[error("capacity.csv: {0}")]
+    Outages(#[from] OutageError),
+    /// A table beside it cannot be written.
+    #[error("{0}")]
+    Table(String),
+}
+
+impl Site {
+    /// Whether a job is simulated: those within reservations start when they started, as capacity that others lack.
+    #[must_use]
+    pub fn is_simulated(job: &SiteJob<'_>) -> bool {
+        !job.marks.has(Marks::RESERVED)
+    }
+
+    /// The jobs of a pool as a workload in its circumstances, straight from the site.
+    ///
+    /// # Errors
+    /// Jobs that form no workload.
+    pub fn pool_workload(&self, pool: u16) -> Result<PoolWorkload, PoolError> {
+        self.pool_workload_later(pool, |_| 0)
+    }
+
+    /// The same with jobs that arrive so many seconds later. Those that are here at the beginning of the window stay where they are.
+    pub(crate) fn pool_workload_later(&self, pool: u16, mut later: impl FnMut(usize) -> i64) -> Result<PoolWorkload, PoolError> {
+        let numbering = Numbering::of(self);
+        let summary = &self.manifest.pools[usize::from(pool)];
+        let from = self.time(self.manifest.window.from);
+        let mut found: Vec<(Job, Truth, u32)> = Vec::new();
+        for at in 0..self.len() {
+            let job = self.job(at);
+            if job.pool != pool || !Site::is_simulated(&job) {
+                continue;
+            }
+            let record = self.record(&job, &numbering, number(&job), Purpose::Simulation);
+            let Some((mut facts, fate)) = of_record(&record) else { continue };
+            let by = later(at);
+            if facts.submit >= from && by != 0 {
+                facts.submit = (facts.submit + Span(by)).max(from);
+            }
+            found.push((facts, fate, at as u32));
+        }
+        found.sort_by_key(|(facts, ..)| facts.submit);
+        let places: Vec<u32> = found.iter().map(|(.., place)| *place).collect();
+        let (jobs, truth) = found.into_iter().map(|(facts, fate, _)| (facts, fate)).unzip();
+        let provenance = Provenance {
+            name: self.title(pool),
+            settings: vec![Setting { name: "pool".to_string(), value: summary.name.clone() }],
+            unix_start: Some(self.origin()),
+            utc_offset: None,
+            time_zone: Some(self.manifest.time_zone.clone()),
+        };
+        let workload = Workload::new(Machine::new(summary.units), jobs, truth, provenance)?;
+        let workload = workload.clone().with(self.circumstances(&workload, &places))?;
+        let outages = self.outages(pool)?;
+        Ok(PoolWorkload {
+            name: summary.name.clone(),
+            pool,
+            workload,
+            outages,
+            places,
+            cpus_per_unit: if summary.unit == Unit::Cpu { 1.0 } else { summary.cpus_per_unit },
+        })
+    }
+
+    /// What a pool is called in results.
+    #[must_use]
+    pub fn title(&self, pool: u16) -> String {
+        let cluster = if self.manifest.cluster.is_empty() { "site" } else { &self.manifest.cluster };
+        match self.manifest.pools.len() {
+            0 | 1 => cluster.to_string(),
+            _ => format!("{cluster}, {}", self.manifest.pools[usize::from(pool)].name),
+        }
+    }
+
+    /// Seconds after the origin.
+    pub(crate) fn time(&self, moment: i64) -> Time {
+        Time(moment - self.origin())
+    }
+
+    /// What is known of the jobs of a workload beyond each by itself: who runs and waits at the beginning of the window, who leaves
+    /// without a start, how they ended, whose run time is a guess. `places` are their places among the jobs of the site.
+    #[must_use]
+    pub fn circumstances(&self, workload: &Workload, places: &[u32]) -> Circumstances {
+        let mut known = Circumstances::default();
+        let from = self.time(self.manifest.window.from);
+        let early = workload.jobs().first().is_some_and(|job| job.submit < from);
+        known.begin = early.then_some(from);
+        for (at, &place) in places.iter().enumerate() {
+            let (id, job) = (JobId(at as u32), self.job(place as usize));
+            let arrive = workload.job(id).submit;
+            match (job.kind, job.start.map(|start| self.time(start))) {
+                (Kind::Ran | Kind::Running, Some(since)) if early && since < from => {
+                    known.here.insert(id, Adopted::Running { since, on: None });
+                }
+                _ => {}
+            }
+            if job.kind == Kind::Withdrawn
+                && let Some(end) = job.end
+            {
+                let at = self.time(end).max(arrive).max(if early { from } else { arrive });
+                known.withdrawn.push(Withdrawal { at, job: id, only_waiting: true });
+            }
+            if job.kind != Kind::Ran {
+                known.uncounted.insert(id);
+            }
+            if let Some(how) = how(&job) {
+                known.ends.insert(id, how);
+            }
+        }
+        known.withdrawn.sort_by_key(|withdrawal| (withdrawal.at, withdrawal.job));
+        known
+    }
+
+    /// What a pool lacks over time.
+    ///
+    /// # Errors
+    /// More than it has.
+    pub fn outages(&self, pool: u16) -> Result<Outages, OutageError> {
+        let summary = &self.manifest.pools[usize::from(pool)];
+        let mine = self.losses.iter().filter(|loss| loss.pool == pool && loss.units > 0);
+        let list = mine.map(|loss| self.outage(loss)).collect();
+        Outages::new(Machine::new(summary.units), list)
+    }
+
+    fn outage(&self, loss: &Loss) -> Outage {
+        let which = Which::Count(loss.units);
+        let (begin, end) = (self.time(loss.begin), loss.end.map(|end| self.time(end)));
+        match loss.cause {
+            // What ran there is in the records as it ended: nothing is to be hit a second time.
+            Cause::Down | Cause::Cluster | Cause::NewNode => Outage::drain(which, begin, end),
+            Cause::Reservation | Cause::ReservedJob => {
+                let announced = loss.announced.map(|at| self.time(at).min(begin));
+                Outage { announced, expected: end, hit: Hit::Drain, ..Outage::drain(which, begin, end) }
+            }
+        }
+    }
+}
+
+/// The number by which people know a job.
+pub(crate) fn number(job: &SiteJob<'_>) -> i64 {
+    job.id.and_then(|id| i64::try_from(id).ok()).unwrap_or_else(|| i64::try_from(job.number).unwrap_or(i64::MAX))
+}
+
+/// A record as a job, without any cleaning; `None` for one without processors or run time.
+fn of_record(record: &Record) -> Option<(Job, Truth)> {
+    let procs = [record.requested, record.allocated].into_iter().find(|&n| n > 0);
+    let procs = u32::try_from(procs?).ok()?;
+    let run = record.run.round();
+    if run < 0 {
+        return None;
+    }
+    let limit = record.requested_time.round();
+    let small = |value: i64| i32::try_from(value).unwrap_or(-1);
+    let mut job = Job::new(Time(record.submit.round()), procs, Span(if limit > 0 { limit } else { run }));
+    (job.user, job.group, job.executable) = (small(record.user), small(record.group), small(record.executable));
+    (job.queue, job.partition) = (small(record.queue), small(record.partition));
+    job.memory_kb = record.requested_memory.round();
+    Some((job, Truth { run: Span(run), number: record.number, status: Status::from_swf(record.status) }))
+}
+
+/// How a job ended, where that is not by itself.
+fn how(job: &SiteJob<'_>) -> Option<How> {
+    match (job.kind, State::named(&job.state)) {
+        (Kind::Ran, Some(State::Timeout | State::Deadline)) => Some(How::AtLimit),
+        (Kind::Ran, Some(State::Cancelled | State::Preempted | State::Requeued | State::Revoked)) => Some(How::Cancelled),
+        (Kind::Ran, Some(State::NodeFail)) => Some(How::MachineFailed),
+        (Kind::Ran, Some(State::BootFail)) => Some(How::NotStarted),
+        (Kind::Ran, _) => None,
+        // Nobody may learn from what is a guess.
+        (Kind::Running | Kind::Waiting | Kind::Withdrawn, _) => Some(How::Cancelled),
+    }
+}

@@ -1,0 +1,163 @@
+//! What every importer has to get right: arrays, steps, carriers, zones.
+
+use crate::common::{Folder, facts, imported, of_text, rule, shared, utc, xdmod};
+use crate::generated::{self, Style, expected, sizeless};
+use drystone_site::{Options, Site};
+use jiff::tz::TimeZone;
+use std::collections::BTreeSet;
+
+#[test]
+fn brackets_of_arrays_are_sets_of_tasks() {
+    let Some(dump) = shared("sacct/xdmod-job-arrays.log") else { return };
+    let text = std::fs::read_to_string(dump).expect("text");
+    let expected: [&[u32]; 6] = [
+        &[100],
+        &[1, 2, 3],
+        &[1, 5],
+        &[9, 10, 11, 20],
+        &[91, 100, 101, 102],
+        &[9, 10, 11, 13, 16, 17, 18, 19, 20],
+    ];
+    let tasks = |site: &Site| -> BTreeSet<u32> { site.jobs().filter_map(|job| job.task).collect() };
+    for (line, tasks_of_line) in text.lines().zip(expected) {
+        let site = of_text(line.to_string() + "\n", &xdmod());
+        assert_eq!(tasks(&site), tasks_of_line.iter().copied().collect(), "{line}");
+        assert!(site.jobs().all(|job| job.of == Some(4_103_947)));
+    }
+    // All six rows are of one array: a task is one job, however often it is told.
+    let all = of_text(text, &xdmod());
+    let union: BTreeSet<u32> = expected.concat().into_iter().collect();
+    assert_eq!((tasks(&all), all.len()), (union.clone(), union.len()));
+}
+
+#[test]
+fn suspension_steps_and_arrays_of_a_real_slurm() {
+    let Some(dump) = shared("slurm-22.05/sacct_ALL.txt") else { return };
+    let site = imported(&[dump], &utc());
+    assert_eq!((site.manifest.rows, site.len(), rule(&site, "step").0), (5, 5, 5));
+    let first = site.jobs().find(|job| job.id == Some(1)).expect("job 1");
+    // It ran two of the four seconds that it held its processors.
+    assert_eq!((first.run, first.suspended, first.occupied()), (Some(2), Some(2), Some(4)));
+    assert_eq!(rule(&site, "suspended"), (0, 1));
+    let array: BTreeSet<(Option<u64>, Option<u32>, Option<u64>)> =
+        site.jobs().filter(|job| job.task.is_some()).map(|job| (job.of, job.task, job.id)).collect();
+    assert!(array.contains(&(Some(2), Some(3), Some(2))), "the last task has the array's number: {array:?}");
+    // The other dump of the same jobs has no steps.
+    let Some(same) = shared("slurm-22.05/sacct_parsable2.txt") else { return };
+    assert_eq!(facts(&imported(&[same], &utc())), facts(&site));
+}
+
+#[test]
+fn every_carrier_tells_the_same() {
+    for seed in 0..6 {
+        let jobs = generated::jobs(seed, 400, 1_700_000_000);
+        let style = Style::utc();
+        let reference = of_text(style.text(&jobs), &utc());
+        assert_eq!(sizeless(facts(&reference)), expected(&jobs), "seed {seed}");
+        let same = |name: &str, site: &Site| {
+            let (ours, theirs) = (facts(&reference), facts(site));
+            let unlike = ours.iter().zip(&theirs).find(|(a, b)| a != b);
+            assert_eq!(unlike, None, "{name}, seed {seed}");
+            assert_eq!(ours.len(), theirs.len(), "{name}, seed {seed}");
+            assert_eq!(units(&reference), units(site), "{name}, seed {seed}");
+        };
+        same("-p", &of_text(Style { trailing: true, ..style.clone() }.text(&jobs), &utc()));
+        same("shuffled", &of_text(style.clone().shuffled(seed).text(&jobs), &utc()));
+        same("steps", &of_text(Style { steps: true, ..style.clone() }.text(&jobs), &utc()));
+        same("tabs", &of_text(Style { delimiter: "\t", ..style.clone() }.text(&jobs), &utc()));
+        same("two characters", &of_text(Style { delimiter: "@@", ..style.clone() }.text(&jobs), &utc()));
+        same("epochs", &of_text(Style { epochs: true, ..style.clone() }.text(&jobs), &Options::default()));
+        same("old JSON", &of_text(generated::json(&jobs, true), &Options::default()));
+        same("new JSON", &of_text(generated::json(&jobs, false), &Options::default()));
+        // Two months that overlap, the first of them as it was when half of the jobs were there.
+        let folder = Folder::new();
+        let first = folder.write("first.psv", style.text(&jobs[..250]));
+        let second = folder.write("second.psv", style.text(&jobs[150..]));
+        let both = imported(&[first, second], &utc());
+        same("overlapping", &both);
+        // Rows in any order.
+        let mut turned = jobs.clone();
+        turned.reverse();
+        same("reversed", &of_text(style.text(&turned), &utc()));
+    }
+}
+
+fn units(site: &Site) -> Vec<(String, u32)> {
+    site.manifest.pools.iter().map(|pool| (pool.name.clone(), pool.units)).collect()
+}
+
+#[test]
+fn records_of_completion_and_of_pbs_tell_the_same_of_what_they_hold() {
+    for seed in 10..14 {
+        let mut jobs = generated::jobs(seed, 300, 1_600_000_000);
+        jobs.retain(|made| made.task.is_none());
+        let ended: Vec<generated::Made> = jobs.iter().filter(|made| made.end.is_some()).cloned().collect();
+        // No record of completion says how long a job was suspended.
+        let whole = |jobs: &[generated::Made]| {
+            let jobs: Vec<generated::Made> =
+                jobs.iter().map(|made| generated::Made { suspended: 0, ..made.clone() }).collect();
+            expected(&jobs)
+        };
+        let site = of_text(generated::jobcomp(&jobs), &utc());
+        assert_eq!(sizeless(facts(&site)), whole(&ended), "seed {seed}");
+        let site = of_text(generated::pbs(&jobs), &Options::default());
+        assert_eq!(sizeless(facts(&site)), whole(&jobs), "seed {seed}");
+    }
+}
+
+#[test]
+fn arrays_of_pbs_are_tasks() {
+    let jobs = generated::jobs(3, 200, 1_600_000_000);
+    let arrays: Vec<generated::Made> = jobs
+        .into_iter()
+        .filter(|made| made.task.is_some())
+        .map(|made| generated::Made { suspended: 0, ..made })
+        .collect();
+    assert!(arrays.len() > 20);
+    let site = of_text(generated::pbs(&arrays), &Options::default());
+    assert_eq!(sizeless(facts(&site)), expected(&arrays));
+}
+
+/// Zones with summer time on both halves of the earth, a shift of half an hour, and one that gave it up.
+const ZONES: [&str; 6] =
+    ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Santiago", "America/Sao_Paulo", "UTC"];
+
+#[test]
+fn local_times_come_back_whatever_the_zone() {
+    for (name, seed) in ZONES.iter().zip(20..) {
+        let zone = TimeZone::get(name).expect("a zone");
+        // Weeks around the end of summer time in the north, and its begin in the south.
+        for begin in [1_508_300_000, 1_553_500_000] {
+            let jobs = generated::jobs(seed, 1_200, begin);
+            let style = Style { zone: zone.clone(), ..Style::utc() };
+            let options = Options { time_zone: Some((*name).to_string()), ..Options::default() };
+            let site = of_text(style.text(&jobs), &options);
+            let (ours, theirs) = (sizeless(facts(&site)), expected(&jobs));
+            assert_eq!(ours.len(), theirs.len());
+            let wrong = theirs.iter().filter(|job| !ours.contains(job)).count() as u64;
+            let (ambiguous, _) = rule(&site, "twice");
+            assert!(wrong <= ambiguous, "{name}: {wrong} jobs are wrong, {ambiguous} rows were counted as ambiguous");
+            if *name == "UTC" {
+                assert_eq!((wrong, ambiguous), (0, 0));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_hour_that_comes_twice_is_settled_by_run_times_and_numbers() {
+    // Berlin, 29 October 2017: at 01:00 UTC clocks go from 3 back to 2.
+    let end = 1_509_238_800;
+    let zone = TimeZone::get("Europe/Berlin").expect("a zone");
+    let mut jobs = Vec::new();
+    for (id, minute) in (1..).zip(-90..90_i64) {
+        let submit = end + minute * 60;
+        jobs.push(generated::Made::ran(id, submit, submit + 10, submit + 10 + 1_800, 1));
+    }
+    let style = Style { zone, ..Style::utc() };
+    let options = Options { time_zone: Some("Europe/Berlin".to_string()), ..Options::default() };
+    let site = of_text(style.text(&jobs), &options);
+    assert!(rule(&site, "twice").0 > 100);
+    // Numbers grow with submissions, and a start without its end within half an hour is in the other hour.
+    assert_eq!(sizeless(facts(&site)), expected(&jobs));
+}

@@ -1,0 +1,12 @@
+//! The importer, from dumps to workloads, and the replay held against them.
+
+mod bad;
+mod checks;
+mod common;
+mod folder;
+mod generated;
+mod machine;
+mod random;
+mod replayed;
+mod samples;
+mod torture;

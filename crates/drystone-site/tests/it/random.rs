@@ -1,0 +1,106 @@
+//! Readers on anything at all: an error or a site, never a panic, and nothing lost.
+
+use crate::common::{Folder, try_import, utc, xdmod};
+use crate::generated::{Style, jobcomp, json, jobs, pbs};
+use drystone_site::Options;
+use proptest::prelude::*;
+
+/// Beginnings by which files are taken for what they are.
+const BEGINNINGS: [&str; 10] = [
+    "JobIDRaw|Submit|Start|End|State|AllocCPUS|NodeList\n",
+    "JobID,JobIDRaw,Submit,Eligible,Start,End,State,ReqTRES,AllocTRES,Timelimit\n",
+    "{\"jobs\": [",
+    "JobId=1 UserId=a(1) JobState=COMPLETED SubmitTime=2026-01-01T00:00:00 ",
+    "01/02/2026 00:00:00;E;1.srv;",
+    "\"JOB_FINISH\" \"10.1\" 1389683139 404717 22025 ",
+    "q:host:group:user:job:1:account:0:1767225600:1767225600:1767229200:0:0:",
+    "NodeName=n1 CPUTot=4 ",
+    "Cluster|ClusterNodes|NodeName|Start|End|State|Reason|TRES\n",
+    "; Version: 2.2\n",
+];
+
+/// Damages a text: parts cut out, bytes changed, parts twice.
+fn damaged(text: &[u8], damage: &[(usize, u8, u8)]) -> Vec<u8> {
+    let mut bytes = text.to_vec();
+    for &(at, how, byte) in damage {
+        if bytes.is_empty() {
+            break;
+        }
+        let at = at % bytes.len();
+        match how % 4 {
+            0 => bytes[at] = byte,
+            1 => drop(bytes.drain(at..(at + usize::from(byte)).min(bytes.len()))),
+            2 => bytes.insert(at, byte),
+            _ => {
+                let part = bytes[at..(at + usize::from(byte)).min(bytes.len())].to_vec();
+                bytes.splice(at..at, part);
+            }
+        }
+    }
+    bytes
+}
+
+/// Imports it whatever it is, and looks at what came out.
+fn survives(bytes: &[u8], options: &Options) {
+    let folder = Folder::new();
+    let file = folder.write("dump", bytes);
+    let Ok(site) = try_import(&[file], options) else { return };
+    assert_eq!(site.manifest.jobs, site.len() as u64);
+    for pool in 0..site.manifest.pools.len() as u16 {
+        let found = site.pool_workload(pool).expect("jobs form a workload");
+        assert!(found.workload.jobs().iter().all(|job| job.procs > 0 && job.procs <= found.workload.machine().procs));
+    }
+    for job in site.jobs() {
+        assert!(job.limit > 0 && job.submit > 0 && job.arrive >= job.submit.min(job.arrive));
+        assert!(job.start.is_none_or(|start| start >= job.arrive || job.arrive == job.submit), "{job:?}");
+        assert!(job.start.zip(job.end).is_none_or(|(start, end)| end >= start), "{job:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn any_bytes(beginning in 0..BEGINNINGS.len() + 1, bytes in prop::collection::vec(any::<u8>(), 0..600), cut in any::<bool>()) {
+        let mut text = BEGINNINGS.get(beginning).map(|b| b.as_bytes().to_vec()).unwrap_or_default();
+        text.extend(bytes);
+        survives(&text, &Options { partial: cut, ..utc() });
+    }
+
+    #[test]
+    fn any_fields(rows in prop::collection::vec(prop::collection::vec("[-0-9A-Za-z:|\\[\\],%.=+ ]{0,24}", 26), 1..12)) {
+        let text: String = rows.iter().map(|row| row.join("|") + "\n").collect();
+        survives(text.as_bytes(), &xdmod());
+    }
+
+    #[test]
+    fn damaged_dumps(
+        carrier in 0..5_u8,
+        seed in 0..50_u64,
+        damage in prop::collection::vec((any::<usize>(), any::<u8>(), any::<u8>()), 1..20),
+        partial in any::<bool>(),
+    ) {
+        let jobs = jobs(seed, 30, 1_700_000_000);
+        let text = match carrier {
+            0 => Style::utc().text(&jobs),
+            1 => json(&jobs, true),
+            2 => json(&jobs, false),
+            3 => jobcomp(&jobs),
+            _ => pbs(&jobs),
+        };
+        survives(&damaged(text.as_bytes(), &damage), &Options { partial, ..utc() });
+    }
+
+    #[test]
+    fn rows_in_any_order_make_the_same_site(seed in 0..30_u64, turn in any::<u64>()) {
+        let made = jobs(seed, 60, 1_700_000_000);
+        let mut turned = made.clone();
+        let mut random = <rand_chacha::ChaCha8Rng as rand::SeedableRng>::seed_from_u64(turn);
+        rand::seq::SliceRandom::shuffle(turned.as_mut_slice(), &mut random);
+        let (one, other) = (
+            crate::common::of_text(Style::utc().text(&made), &utc()),
+            crate::common::of_text(Style::utc().shuffled(turn).text(&turned), &utc()),
+        );
+        prop_assert_eq!(crate::common::facts(&one), crate::common::facts(&other));
+    }
+}

@@ -1,0 +1,196 @@
+//! What a simulation made comes back from its accounting, and is replayed as it was.
+
+use crate::common::{Folder, imported, shared, utc};
+use crate::generated::{Made, Style, jobs};
+use drystone::engine::Observer;
+use drystone::experiment::Experiment;
+use drystone::metrics::{Config, Selection};
+use drystone::model::{Job, JobId, Machine, Outages, Provenance, Span, Status, Time, Truth, Workload};
+use drystone::policy::{PolicySpec, Why};
+use drystone_site::fidelity::{Fidelity, Settings, fidelity};
+use drystone_site::{Options, Scene, Site};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+const BEGIN: i64 = 1_767_225_600;
+const PROCS: u32 = 64;
+
+/// Jobs for a machine of 64 processors that keep it busy.
+fn workload(seed: u64, count: u32) -> Workload {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut now = 0;
+    let (mut jobs, mut truth) = (Vec::new(), Vec::new());
+    for number in 1..=count {
+        now += random.random_range(0..900);
+        let procs = if random.random_range(0..3) == 0 { random.random_range(1..=PROCS) } else { random.random_range(1..=8) };
+        let minutes = random.random_range(1..180);
+        jobs.push(Job::new(Time(now), procs, Span(minutes * 60)));
+        let run = random.random_range(0..=minutes * 60);
+        truth.push(Truth { run: Span(run), number: i64::from(number), status: Status::Completed });
+    }
+    Workload::new(Machine::new(PROCS), jobs, truth, Provenance::default()).expect("a workload")
+}
+
+#[derive(Default)]
+struct Starts(Vec<(JobId, Time)>);
+
+impl Observer for Starts {
+    fn started(&mut self, now: Time, id: JobId, _: Why) {
+        self.0.push((id, now));
+    }
+}
+
+/// The accounting of a simulated schedule.
+fn simulated(workload: &Workload, policy: &str) -> Vec<Made> {
+    let spec: PolicySpec = policy.parse().expect("a policy");
+    let mut starts = Starts::default();
+    Experiment::new(&spec, workload).finding(&[], Selection::All).run(&mut starts).expect("simulated");
+    let mut all: Vec<Made> = (starts.0.iter())
+        .map(|&(id, start)| {
+            let (job, truth) = (workload.job(id), &workload.truth()[id.index()]);
+            let (submit, start) = (BEGIN + job.submit.0, BEGIN + start.0);
+            Made { minutes: job.estimate.0 / 60, ..Made::ran(truth.number as u64, submit, start, start + truth.run.0, job.procs) }
+        })
+        .collect();
+    all.sort_by_key(|made| made.id);
+    all
+}
+
+const CONF: &str = "ClusterName=made\nNodeName=n1 CPUs=64\nPartitionName=batch Nodes=n1 Default=YES MaxTime=INFINITE\n";
+
+fn site_of(made: &[Made], options: Options) -> Site {
+    let folder = Folder::new();
+    let dump = folder.write("jobs.psv", Style::utc().text(made));
+    let conf = folder.write("slurm.conf", CONF);
+    imported(&[dump], &Options { machine: vec![conf], ..options })
+}
+
+fn held_against(site: &Site, policy: &str) -> Fidelity {
+    let settings = Settings {
+        policy: policy.parse().expect("a policy"),
+        seeds: 1,
+        jitter: 30,
+        seed: 1,
+        warm_up: Some(0),
+        repetitions: Vec::new(),
+        pool: None,
+        threads: 1,
+        stop: None,
+        told: &|_| {},
+    };
+    fidelity(site, &settings).expect("a fidelity")
+}
+
+fn assert_perfect(found: &Fidelity, least: u64, what: &str) {
+    let errors = &found.pools[0].errors;
+    assert!(errors.jobs >= least, "{what}: {} jobs", errors.jobs);
+    assert_eq!((errors.mean_distance, errors.within_minute), (Some(0.0), Some(1.0)), "{what}");
+    assert_eq!((errors.wasserstein, errors.kolmogorov_smirnov), (Some(0.0), Some(0.0)), "{what}");
+    assert_eq!((errors.recorded_mean, errors.signed_median), (errors.replayed_mean, Some(0.0)), "{what}");
+}
+
+#[test]
+fn the_policy_that_made_a_schedule_replays_it_start_by_start() {
+    for (policy, seed) in ["easy", "fcfs", "conservative", "easy(order=sjf,backfill=sjf)"].into_iter().zip(1..) {
+        let made = simulated(&workload(seed, 1_500), policy);
+        let site = site_of(&made, utc());
+        assert_eq!(site.manifest.pools[0].units, PROCS);
+        let found = held_against(&site, policy);
+        assert_perfect(&found, 1_500, policy);
+        let happened = &found.pools[0].as_happened;
+        assert_eq!((happened.over_capacity, happened.nodes_twice), (0.0, Some(0.0)), "{policy}");
+        if policy != "fcfs" {
+            let other = held_against(&site, "fcfs");
+            assert!(other.pools[0].errors.mean_distance > Some(60.0), "another policy is told from it");
+        }
+    }
+}
+
+#[test]
+fn a_window_cut_anywhere_starts_with_what_is_there_and_goes_on_the_same() {
+    let made = simulated(&workload(7, 1_200), "easy");
+    let last = made.iter().filter_map(|made| made.end).max().expect("an end");
+    let first = made[0].submit;
+    let mut warm = 0;
+    for cut in [5, 23, 40, 61, 77] {
+        let from = first + (last - first) * cut / 100;
+        let site = site_of(&made, Options { from: Some(from.to_string()), ..utc() });
+        let there = (site.manifest.window.running_at_start, site.manifest.window.queued_at_start);
+        let runs = made.iter().filter(|m| m.start < Some(from) && m.end > Some(from)).count() as u64;
+        let waits = made.iter().filter(|m| m.submit < from && m.start >= Some(from)).count() as u64;
+        assert_eq!(there, (runs, waits), "at {cut} %");
+        warm += waits;
+        assert_perfect(&held_against(&site, "easy"), 100, &format!("from {cut} %"));
+        let until = first + (last - first) * (cut + 20) / 100;
+        let both = Options { from: Some(from.to_string()), until: Some(until.to_string()), ..utc() };
+        assert_perfect(&held_against(&site_of(&made, both), "easy"), 50, &format!("{cut} to {} %", cut + 20));
+    }
+    assert!(warm > 20, "some windows begin with a queue: {warm}");
+}
+
+#[test]
+fn pools_that_share_no_node_are_simulated_side_by_side_as_each_alone() {
+    let folder = Folder::new();
+    let dump = folder.write("jobs.psv", Style::utc().text(&jobs(5, 1_500, BEGIN)));
+    let conf = folder.write(
+        "slurm.conf",
+        "ClusterName=made\nNodeName=n[1-9] CPUs=16 RealMemory=64000\nNodeName=g[1-4] CPUs=16 RealMemory=64000\nPartitionName=batch Nodes=n[1-9] \
+         MaxTime=INFINITE\nPartitionName=gpu Nodes=g[1-4] MaxTime=INFINITE\n",
+    );
+    let site = imported(&[dump], &Options { machine: vec![conf], ..utc() });
+    assert_eq!(site.manifest.pools.len(), 2);
+    let scene = Scene::whole(&site);
+    let (header, options) = (scene.header(), drystone::log::clean::Options { records: true, ..Default::default() });
+    let mut cleaner = drystone::log::clean::Cleaner::new(&header, options, "site", "site").expect("a cleaner");
+    scene.records(drystone_site::Purpose::Simulation).for_each(|record| cleaner.push(&record).expect("a record"));
+    let (whole, _, records) = cleaner.finish().expect("a workload");
+    let stage = scene.stage(whole, &records.unwrap_or_default()).expect("a stage");
+    let division = stage.division.expect("several pools");
+    assert_eq!(division.procs(), scene.procs());
+    for policy in ["easy", "fcfs", "conservative"] {
+        let spec: PolicySpec = policy.parse().expect("a policy");
+        let side = Experiment::new(&spec, &stage.workload).divided(Some(&division)).measuring(Config::default());
+        let side = side.run(&mut ()).expect("simulated").expect("to the end");
+        let mut jobs = 0;
+        for pool in 0..2 {
+            let alone = site.pool_workload(pool).expect("a pool");
+            let nothing = Outages::default();
+            let outages = if alone.outages.is_empty() { &nothing } else { &alone.outages };
+            let one = Experiment::new(&spec, &alone.workload).losing(Some(outages)).measuring(Config::default());
+            let one = one.run(&mut ()).expect("simulated").expect("to the end");
+            let measured = &side.pools[usize::from(pool)];
+            assert_eq!(measured.name, alone.name);
+            assert_eq!(measured.report.measures, one.report.measures, "{policy}, {}", alone.name);
+            assert_eq!(measured.report.machine, one.report.machine, "{policy}, {}", alone.name);
+            jobs += one.report.trimmed.kept;
+        }
+        assert_eq!(side.report.trimmed.kept, jobs, "{policy}: the whole counts every pool's jobs");
+    }
+}
+
+#[test]
+fn a_simulated_slurm_is_replayed_within_its_own_noise_where_jobs_are_alike() {
+    let Some(dump) = shared("simulated-by-slurm/usc-job0.sacct.gz") else { return };
+    let Some(other) = shared("simulated-by-slurm/usc-job1.sacct.gz") else { return };
+    let (site, again) = (imported(&[dump], &utc()), imported(&[other], &utc()));
+    let settings = Settings {
+        policy: "easy".parse().expect("a policy"),
+        seeds: 2,
+        jitter: 30,
+        seed: 1,
+        warm_up: None,
+        repetitions: vec![("job1".to_string(), &again)],
+        pool: None,
+        threads: 2,
+        stop: None,
+        told: &|_| {},
+    };
+    let found = fidelity(&site, &settings).expect("a fidelity");
+    let pool = &found.pools[0];
+    // What ran at once was never more than the inferred machine has.
+    assert_eq!(pool.as_happened.over_capacity, 0.0);
+    // Slurm repeats itself for 97 of 100 jobs; EASY stands for it for 8 of 10 at least, and no better than Slurm for itself.
+    let repeated = pool.repetitions[0].errors.within_minute.expect("jobs in both");
+    let replayed = pool.errors.within_minute.expect("jobs");
+    assert!(repeated > 0.97 && replayed > 0.8 && replayed < repeated, "{replayed} and {repeated}");
+}

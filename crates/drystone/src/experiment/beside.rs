@@ -1,0 +1,249 @@
+//! Pools simulated side by side and watched as one: at each moment the pool in which something happens next goes on.
+
+use super::division::{Division, Part};
+use super::{Experiment, ExperimentError, PoolMeasured, scheduler};
+use crate::engine::{Happenings, Levels, Observer, Simulation, SimulationError};
+use crate::metrics::{Collector, Config, Scope};
+use crate::model::{Adopted, Ended, JobId, Outcome, ProcSet, Procs, Span, Time, Workload};
+use crate::policy::{Moved, PolicySpec, Why};
+use std::sync::atomic::Ordering;
+
+/// Something that an observer is told.
+enum Told {
+    Arrived(JobId),
+    Started(JobId, Why),
+    Placed(JobId, ProcSet),
+    Suspended(JobId),
+    Resumed(JobId),
+    Reserved(JobId, Time, Time),
+    Moved(Moved),
+    Repredicted(JobId, Span),
+    Cancelled(JobId),
+    Ended(JobId, Box<Outcome>),
+    Adopted(JobId, Adopted),
+    Held(JobId),
+    Released(JobId),
+    Requeued(JobId, Procs, Span),
+    Lost(JobId, Box<Outcome>),
+    Capacity(bool),
+    Settled(Levels),
+}
+
+/// Keeps what happens in one instant of one pool.
+#[derive(Default)]
+struct Recorder {
+    told: Vec<(Time, Told)>,
+}
+
+impl Recorder {
+    fn put(&mut self, now: Time, told: Told) {
+        self.told.push((now, told));
+    }
+}
+
+impl Observer for Recorder {
+    const NOTES: bool = false;
+
+    fn arrived(&mut self, now: Time, id: JobId) {
+        self.put(now, Told::Arrived(id));
+    }
+    fn started(&mut self, now: Time, id: JobId, why: Why) {
+        self.put(now, Told::Started(id, why));
+    }
+    fn placed(&mut self, now: Time, id: JobId, on: &ProcSet) {
+        self.put(now, Told::Placed(id, on.clone()));
+    }
+    fn suspended(&mut self, now: Time, id: JobId) {
+        self.put(now, Told::Suspended(id));
+    }
+    fn resumed(&mut self, now: Time, id: JobId) {
+        self.put(now, Told::Resumed(id));
+    }
+    fn reserved(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
+        self.put(now, Told::Reserved(id, start, latest));
+    }
+    fn moved(&mut self, now: Time, moved: &Moved) {
+        self.put(now, Told::Moved(moved.clone()));
+    }
+    fn repredicted(&mut self, now: Time, id: JobId, prediction: Span) {
+        self.put(now, Told::Repredicted(id, prediction));
+    }
+    fn cancelled(&mut self, now: Time, id: JobId) {
+        self.put(now, Told::Cancelled(id));
+    }
+    fn ended(&mut self, ended: &Ended<'_>) {
+        self.put(ended.outcome.end, Told::Ended(ended.id, Box::new(ended.outcome.clone())));
+    }
+    fn adopted(&mut self, now: Time, id: JobId, adopted: &Adopted) {
+        self.put(now, Told::Adopted(id, adopted.clone()));
+    }
+    fn held(&mut self, now: Time, id: JobId) {
+        self.put(now, Told::Held(id));
+    }
+    fn released(&mut self, now: Time, id: JobId) {
+        self.put(now, Told::Released(id));
+    }
+    fn requeued(&mut self, now: Time, id: JobId, procs: Procs, ran: Span) {
+        self.put(now, Told::Requeued(id, procs, ran));
+    }
+    fn lost(&mut self, ended: &Ended<'_>) {
+        self.put(ended.outcome.end, Told::Lost(ended.id, Box::new(ended.outcome.clone())));
+    }
+    fn capacity(&mut self, now: Time, foreseen: bool) {
+        self.put(now, Told::Capacity(foreseen));
+    }
+    fn settled(&mut self, now: Time, levels: Levels) {
+        self.put(now, Told::Settled(levels));
+    }
+}
+
+/// A pool at work.
+struct Pool<'a> {
+    simulation: Simulation<Happenings<'a>>,
+    recorder: Recorder,
+    collector: Collector,
+    part: &'a Part,
+    /// Processors of the whole for each of its own, and those of the pools before it.
+    scale: Procs,
+    base: Procs,
+    levels: Levels,
+    /// When what is recorded happened; [`Time::MAX`] at its end.
+    at: Time,
+}
+
+impl Pool<'_> {
+    /// Goes on by one instant.
+    fn step(&mut self) -> Result<(), SimulationError> {
+        self.recorder.told.clear();
+        let more = self.simulation.step(&mut (&mut self.recorder, &mut self.collector))?;
+        self.at = if more { self.simulation.now() } else { Time::MAX };
+        Ok(())
+    }
+
+    fn whole(&self, id: JobId) -> JobId {
+        self.part.ids.get(id.index()).copied().unwrap_or(id)
+    }
+
+    /// Processors by their numbers in the whole.
+    fn set(&self, on: &ProcSet) -> ProcSet {
+        let range = |r: &std::ops::Range<Procs>| ProcSet::range(r.start * self.scale + self.base..r.end * self.scale + self.base);
+        let ranges: Vec<ProcSet> = on.ranges().iter().map(range).collect();
+        ProcSet::union_of(&ranges)
+    }
+
+    /// In processors of the whole.
+    fn scaled(&self, levels: Levels) -> Levels {
+        let scale = u64::from(self.scale);
+        let mut all = Levels::new(levels.free * self.scale, levels.running)
+            .with_waiting(levels.waiting, levels.waiting_procs * scale)
+            .with_suspended(levels.suspended, levels.suspended_procs * scale);
+        all.down = levels.down * self.scale;
+        all
+    }
+}
+
+/// Adds up the levels of pools.
+fn sum<'a>(levels: impl Iterator<Item = &'a Levels>) -> Levels {
+    levels.fold(Levels::default(), |mut all, one| {
+        all.free += one.free;
+        all.running += one.running;
+        all.waiting += one.waiting;
+        all.waiting_procs += one.waiting_procs;
+        all.suspended += one.suspended;
+        all.suspended_procs += one.suspended_procs;
+        all.down += one.down;
+        all
+    })
+}
+
+/// Tells an observer of the whole what happened in a pool.
+fn tell(pools: &mut [Pool<'_>], at: usize, whole: &Workload, observer: &mut impl Observer) {
+    let told = std::mem::take(&mut pools[at].recorder.told);
+    for (now, told) in told {
+        let pool = &pools[at];
+        let id = |id: JobId| pool.whole(id);
+        let ended = |id: JobId, tell: &mut dyn FnMut(&Ended<'_>), outcome: &Outcome| {
+            let id = pool.whole(id);
+            tell(&Ended { id, job: whole.job(id), truth: &whole.truth()[id.index()], outcome });
+        };
+        match told {
+            Told::Arrived(job) => observer.arrived(now, id(job)),
+            Told::Started(job, why) => observer.started(now, id(job), why),
+            Told::Placed(job, on) => observer.placed(now, id(job), &pool.set(&on)),
+            Told::Suspended(job) => observer.suspended(now, id(job)),
+            Told::Resumed(job) => observer.resumed(now, id(job)),
+            Told::Reserved(job, start, latest) => observer.reserved(now, id(job), start, latest),
+            Told::Moved(moved) => {
+                let favour = moved.favour.map(id);
+                observer.moved(now, &Moved { job: id(moved.job), favour, ..moved });
+            }
+            Told::Repredicted(job, prediction) => observer.repredicted(now, id(job), prediction),
+            Told::Cancelled(job) => observer.cancelled(now, id(job)),
+            Told::Ended(job, outcome) => ended(job, &mut |e| observer.ended(e), &outcome),
+            Told::Adopted(job, adopted) => observer.adopted(now, id(job), &adopted),
+            Told::Held(job) => observer.held(now, id(job)),
+            Told::Released(job) => observer.released(now, id(job)),
+            Told::Requeued(job, procs, ran) => observer.requeued(now, id(job), procs * pool.scale, ran),
+            Told::Lost(job, outcome) => ended(job, &mut |e| observer.lost(e), &outcome),
+            Told::Capacity(foreseen) => observer.capacity(now, foreseen),
+            Told::Settled(levels) => {
+                pools[at].levels = pools[at].scaled(levels);
+                observer.settled(now, sum(pools.iter().map(|pool| &pool.levels)));
+            }
+        }
+    }
+}
+
+/// Simulates every pool to its end; `None` where it was told to stop. Answers what is measured of each, and how many jobs are left that
+/// were never eligible.
+pub(super) fn run(
+    experiment: &Experiment<'_>,
+    division: &Division,
+    config: &Config,
+    observer: &mut impl Observer,
+) -> Result<Option<(Vec<PoolMeasured>, u64)>, ExperimentError> {
+    let parts = division.parts(experiment.whole)?;
+    let specs: Vec<PolicySpec> =
+        (0..parts.len()).map(|at| division.policy(at, experiment.policy)).collect::<Result<_, _>>()?;
+    let mut pools = Vec::with_capacity(parts.len());
+    let mut base = 0;
+    for ((part, spec), share) in parts.iter().zip(&specs).zip(division.shares()) {
+        let scheduler = scheduler(spec, experiment.priorities, &part.workload)?;
+        scheduler.fits(&part.workload)?;
+        scheduler.check_hears()?;
+        let source = Happenings::new(&part.workload, &part.outages, experiment.feedback);
+        let simulation = Simulation::new(part.workload.machine(), scheduler, source)
+            .on(&experiment.platform)
+            .with_threads(experiment.threads);
+        let free = share.procs * share.scale;
+        pools.push(Pool {
+            simulation,
+            recorder: Recorder::default(),
+            collector: Collector::new(Scope::of(&part.workload), config.clone()),
+            part,
+            scale: share.scale.max(1),
+            base,
+            levels: Levels::new(free, 0),
+            at: Time::MIN,
+        });
+        base += free;
+    }
+    for pool in &mut pools {
+        pool.step()?;
+    }
+    // The pool in which something happened first; of several the first.
+    while let Some(at) = (0..pools.len()).filter(|&at| pools[at].at < Time::MAX).min_by_key(|&at| pools[at].at) {
+        tell(&mut pools, at, experiment.whole, observer);
+        pools[at].step()?;
+        if experiment.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Ok(None);
+        }
+    }
+    let mut left = 0;
+    let measured = pools.into_iter().zip(division.shares()).map(|(pool, share)| {
+        left += pool.simulation.into_source().left();
+        PoolMeasured { name: share.name.clone(), procs: share.procs, report: pool.collector.finish() }
+    });
+    let measured = measured.collect();
+    Ok(Some((measured, left)))
+}

@@ -1,0 +1,155 @@
+//! Machines side by side: a workload that is divided among pools which share no processor.
+
+use crate::model::{Circumstances, JobId, Machine, Outage, OutageError, Outages, Procs, Workload, WorkloadError};
+use crate::policy::{PolicySpec, SpecError};
+use std::collections::BTreeMap;
+
+/// A pool of a divided workload.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Share {
+    /// Its name.
+    pub name: String,
+    /// Its processors, as its own policy counts them.
+    pub procs: Procs,
+    /// How many processors of the whole each of these is.
+    pub scale: Procs,
+    /// The partitions whose jobs it runs: their numbers in the whole and in the pool by itself.
+    pub partitions: Vec<(i32, i32)>,
+    /// What it lacks over time, in its own processors.
+    pub outages: Vec<Outage>,
+    /// Texts within the text of a policy that are others here: files that describe this pool.
+    pub texts: Vec<(String, String)>,
+}
+
+/// How a workload is divided. Each job belongs to the pool of its partition; the whole counts processors of which a pool's are multiples.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Division {
+    shares: Vec<Share>,
+    /// Pool and number there of each partition.
+    of: BTreeMap<i32, (usize, i32)>,
+}
+
+/// A pool's part of a workload.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    pub(super) workload: Workload,
+    pub(super) outages: Outages,
+    /// Where each of its jobs is in the whole.
+    pub(super) ids: Vec<JobId>,
+}
+
+/// Why a workload cannot be divided so.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DivisionError {
+    /// No pool runs the jobs of a partition.
+    #[error("job {number} is of the partition {partition}, which belongs to no pool")]
+    NoPool {
+        /// The log's number of the job.
+        number: i64,
+        /// Its partition.
+        partition: i32,
+    },
+    /// The jobs of a pool form no workload.
+    #[error("pool {pool}: {source}")]
+    Workload {
+        /// The pool.
+        pool: String,
+        /// What is wrong.
+        source: WorkloadError,
+    },
+    /// What a pool lacks cannot be.
+    #[error("pool {pool}: {source}")]
+    Outages {
+        /// The pool.
+        pool: String,
+        /// What is wrong.
+        source: OutageError,
+    },
+    /// A policy's text is none for a pool.
+    #[error("pool {pool}: {source}")]
+    Policy {
+        /// The pool.
+        pool: String,
+        /// What is wrong.
+        source: SpecError,
+    },
+}
+
+impl Division {
+    /// Of these pools. A partition that several name belongs to the first.
+    #[must_use]
+    pub fn new(shares: Vec<Share>) -> Division {
+        let mut of = BTreeMap::new();
+        for (at, share) in shares.iter().enumerate() {
+            for &(partition, own) in &share.partitions {
+                of.entry(partition).or_insert((at, own));
+            }
+        }
+        Division { shares, of }
+    }
+
+    /// The pools.
+    #[must_use]
+    pub fn shares(&self) -> &[Share] {
+        &self.shares
+    }
+
+    /// Processors of the whole.
+    #[must_use]
+    pub fn procs(&self) -> Procs {
+        self.shares.iter().map(|share| share.procs.saturating_mul(share.scale)).fold(0, Procs::saturating_add)
+    }
+
+    /// The parts of a workload, in the order of the pools.
+    pub(super) fn parts(&self, whole: &Workload) -> Result<Vec<Part>, DivisionError> {
+        let mut ids: Vec<Vec<JobId>> = vec![Vec::new(); self.shares.len()];
+        for (at, job) in whole.jobs().iter().enumerate() {
+            let Some(&(share, _)) = self.of.get(&job.partition) else {
+                return Err(DivisionError::NoPool { number: whole.truth()[at].number, partition: job.partition });
+            };
+            ids[share].push(JobId(at as u32));
+        }
+        self.shares.iter().zip(ids).map(|(share, ids)| self.part(share, whole, ids)).collect()
+    }
+
+    /// A policy as a pool has it.
+    pub(super) fn policy(&self, share: usize, spec: &PolicySpec) -> Result<PolicySpec, DivisionError> {
+        let share = &self.shares[share];
+        let text = share.texts.iter().fold(spec.text().to_string(), |text, (from, to)| text.replace(from.as_str(), to));
+        if text == spec.text() {
+            return Ok(spec.clone());
+        }
+        text.parse().map_err(|source| DivisionError::Policy { pool: share.name.clone(), source })
+    }
+
+    /// Puts texts in the place of others in the texts of policies, for a pool.
+    pub fn put(&mut self, pool: usize, texts: Vec<(String, String)>) {
+        if let Some(share) = self.shares.get_mut(pool) {
+            share.texts = texts;
+        }
+    }
+
+    fn part(&self, share: &Share, whole: &Workload, ids: Vec<JobId>) -> Result<Part, DivisionError> {
+        let scale = share.scale.max(1);
+        let jobs = ids.iter().map(|&id| {
+            let mut job = whole.job(id).clone();
+            job.procs = job.procs.div_ceil(scale);
+            job.partition = self.of.get(&job.partition).map_or(job.partition, |&(_, own)| own);
+            job
+        });
+        let truth = ids.iter().map(|&id| whole.truth()[id.index()].clone());
+        let wrong = |source| DivisionError::Workload { pool: share.name.clone(), source };
+        let machine = Machine::new(share.procs);
+        let mut workload =
+            Workload::new(machine, jobs.collect(), truth.collect(), whole.provenance.clone()).map_err(wrong)?;
+        if let Some(known) = whole.circumstances() {
+            let place = |id: JobId| ids.binary_search(&id).ok().map(|at| JobId(at as u32));
+            let known: Circumstances = known.only(place);
+            workload = workload.with(known).map_err(wrong)?;
+        }
+        let outages = Outages::new(machine, share.outages.clone())
+            .map_err(|source| DivisionError::Outages { pool: share.name.clone(), source })?;
+        Ok(Part { workload, outages, ids })
+    }
+}
