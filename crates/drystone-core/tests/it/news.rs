@@ -1,8 +1,8 @@
 //! A session that is told of what users, operators and the machine do: random news in random order, told late and twice.
 
-use drystone_core::engine::{Adopted, How, Session};
+use drystone_core::engine::{Adopted, Entry, How, News, Session};
 use drystone_core::model::{Job, JobId, Machine, ProcSet, Span, Time};
-use drystone_core::policy::{Action, Actions, Loss, Phase, PolicySpec};
+use drystone_core::policy::{Action, Actions, Loss, Phase, PolicySpec, Snapshot};
 use proptest::prelude::*;
 
 const PROCS: u32 = 8;
@@ -97,6 +97,8 @@ struct Cluster {
     losses: Vec<Loss>,
     /// Everything that was decided.
     decided: Vec<Action>,
+    /// Everything that was told.
+    journal: Vec<Entry>,
     /// Tells everything twice, and saves and restores whenever it is told to.
     careful: bool,
 }
@@ -114,21 +116,33 @@ impl Cluster {
         (!there.is_empty()).then(|| there[which % there.len()])
     }
 
-    fn twice(&mut self, tell: impl Fn(&mut Session, Time) -> bool) {
-        let now = Time(self.now);
-        let first = tell(&mut self.session, now);
+    fn tell(&mut self, news: News) -> bool {
+        let entry = Entry { at: Time(self.now), news };
+        let told = self.session.take_in(&entry).unwrap_or_else(|e| panic!("{}: {e}", self.policy));
+        self.journal.push(entry);
+        told
+    }
+
+    fn twice(&mut self, news: News) {
+        let first = self.tell(news.clone());
         if self.careful && first {
-            assert!(!tell(&mut self.session, now), "{}: told twice it is new twice", self.policy);
+            assert!(!self.tell(news), "{}: told twice it is new twice", self.policy);
         }
     }
 
+    fn arrive(&mut self, news: News) {
+        let id = JobId(self.jobs.len() as u32);
+        self.tell(news);
+        self.jobs.push(id);
+    }
+
     fn pass(&mut self) {
-        let now = Time(self.now);
-        self.session.expire(now);
-        let actions = self.session.decide(now).unwrap_or_else(|e| panic!("{}: {e}", self.policy)).list().to_vec();
+        self.tell(News::Expired);
+        self.tell(News::Decided);
+        let actions = self.session.actions().list().to_vec();
         for action in &actions {
-            if let Action::Kill(job) = action {
-                assert!(self.session.end(now, *job));
+            if let Action::Kill(job) = *action {
+                assert!(self.tell(News::Ended { job, how: How::Completed, ran: None }));
             }
         }
         self.decided.extend(actions);
@@ -165,73 +179,58 @@ impl Cluster {
                 self.pass();
                 self.now += after;
             }
-            Step::Arrive(procs, estimate) => {
-                let job = self.job(procs, estimate);
-                self.jobs.push(self.session.arrive(Time(self.now), &job, None).expect("possible"));
-            }
+            Step::Arrive(procs, estimate) => self.arrive(News::Arrived(self.job(procs, estimate))),
             Step::AdoptRunning(procs, estimate, since) => {
                 let mut job = self.job(procs, estimate);
                 job.submit = Time(self.now - since);
                 let on = (since % 2 == 0).then(|| ProcSet::range(0..procs));
                 let how = Adopted::Running { since: Time(self.now - since), on };
-                self.jobs.push(self.session.adopt(Time(self.now), &job, None, &how).expect("possible"));
+                self.arrive(News::Adopted(job, how));
             }
             Step::AdoptSuspended(procs, estimate) => {
                 let job = self.job(procs, estimate);
                 let how = Adopted::Suspended { ran: Span(3), on: None };
-                let adopted = self.session.adopt(Time(self.now), &job, None, &how);
                 let suspends = ["ss", "tss", "is"].iter().any(|name| self.policy.starts_with(name));
-                assert_eq!(adopted.is_ok(), suspends, "{}", self.policy);
-                self.jobs.extend(adopted);
+                if suspends {
+                    self.arrive(News::Adopted(job, how));
+                } else {
+                    assert!(self.session.adopt(Time(self.now), &job, None, &how).is_err(), "{}", self.policy);
+                }
             }
             Step::Started(which) => {
-                if let Some(id) = self.one_of(which, &[Waiting, Held]) {
-                    self.twice(|s, now| s.started(now, id, now, None).expect("heard"));
+                if let Some(job) = self.one_of(which, &[Waiting, Held]) {
+                    self.twice(News::Started { job, since: Time(self.now), on: None });
                 }
             }
-            Step::Hold(which) => {
-                if let Some(id) = self.one_of(which, &[Waiting]) {
-                    self.twice(|s, now| s.hold(now, id).expect("heard"));
-                }
-            }
+            Step::Hold(which) => self.one_of(which, &[Waiting]).into_iter().for_each(|id| self.twice(News::Held(id))),
             Step::Release(which) => {
-                if let Some(id) = self.one_of(which, &[Held]) {
-                    self.twice(|s, now| s.release(now, id).expect("heard"));
-                }
+                self.one_of(which, &[Held]).into_iter().for_each(|id| self.twice(News::Released(id)))
             }
             Step::Requeue(which) => {
-                if let Some(id) = self.one_of(which, &[Running, Suspended]) {
-                    self.twice(|s, now| s.requeued(now, id).expect("heard"));
-                }
+                self.one_of(which, &[Running, Suspended]).into_iter().for_each(|id| self.twice(News::Requeued(id)));
             }
             Step::Interrupt(which) => {
-                if let Some(id) = self.one_of(which, &[Running]) {
-                    self.twice(|s, now| s.interrupted(now, id).expect("heard"));
-                }
+                self.one_of(which, &[Running]).into_iter().for_each(|id| self.twice(News::Interrupted(id)));
             }
             Step::Continue(which) => {
-                if let Some(id) = self.one_of(which, &[Suspended]) {
-                    self.twice(|s, now| s.continued(now, id).expect("heard"));
-                }
+                self.one_of(which, &[Suspended]).into_iter().for_each(|id| self.twice(News::Continued(id)));
             }
             Step::Change(which, procs, estimate) => {
                 if let Some(id) = self.one_of(which, &[Waiting, Held, Running, Suspended]) {
                     let mut job = self.session.view().job(id).clone();
                     (job.procs, job.estimate) = (procs, Span(estimate));
-                    self.twice(|s, now| s.update(now, id, &job).expect("possible"));
+                    self.twice(News::Updated(id, job));
                 }
             }
             Step::End(which, how) => {
-                if let Some(id) = self.one_of(which, &[Running]) {
-                    let hows = [How::Completed, How::AtLimit, How::Cancelled, How::MachineFailed, How::NotStarted];
-                    let how = hows[usize::from(how) % hows.len()];
-                    self.twice(|s, now| s.ended(now, id, how, None));
+                if let Some(job) = self.one_of(which, &[Running]) {
+                    let how = How::ALL[usize::from(how) % How::ALL.len()];
+                    self.twice(News::Ended { job, how, ran: None });
                 }
             }
             Step::Cancel(which) => {
-                if let Some(id) = self.one_of(which, &[Waiting, Held, Suspended]) {
-                    self.twice(|s, now| s.cancel(now, id));
-                }
+                let job = self.one_of(which, &[Waiting, Held, Suspended]);
+                job.into_iter().for_each(|id| self.twice(News::Cancelled(id)));
             }
             Step::Lose(first, count, from, length) => {
                 let on = ProcSet::range(first..(first + count).min(PROCS));
@@ -239,12 +238,11 @@ impl Cluster {
                 let until = if length > 80 { Time::MAX } else { from + Span(length) };
                 self.losses.truncate(2);
                 self.losses.push(Loss { on, from, until });
-                let losses = self.losses.clone();
-                self.twice(|s, now| s.set_losses(now, &losses).expect("possible"));
+                self.twice(News::Losses(self.losses.clone()));
             }
             Step::Restore => {
                 self.losses.clear();
-                self.twice(|s, now| s.set_losses(now, &[]).expect("possible"));
+                self.twice(News::Losses(Vec::new()));
             }
             Step::Save => {
                 if self.careful {
@@ -259,11 +257,10 @@ impl Cluster {
 
     /// All is well again: whatever is held is released, and everything ends.
     fn finish(&mut self) {
-        let now = Time(self.now);
-        self.session.set_losses(now, &[]).expect("possible");
+        self.tell(News::Losses(Vec::new()));
         for id in self.jobs.clone() {
-            self.session.release(now, id).expect("heard");
-            self.session.continued(now, id).expect("heard");
+            self.tell(News::Released(id));
+            self.tell(News::Continued(id));
         }
         for _ in 0..4_000 {
             self.pass();
@@ -273,7 +270,7 @@ impl Cluster {
                 None if !waits => return,
                 Some(id) => {
                     self.now += 7;
-                    self.twice(|s, now| s.ended(now, id, How::Completed, None));
+                    self.twice(News::Ended { job: id, how: How::Completed, ran: None });
                 }
                 // It may have wanted to be woken first.
                 None => {
@@ -287,15 +284,39 @@ impl Cluster {
 }
 
 fn cluster(policy: &'static str, careful: bool) -> Cluster {
-    let (jobs, losses, decided) = (Vec::new(), Vec::new(), Vec::new());
-    Cluster { policy, session: session(policy), now: 0, jobs, losses, decided, careful }
+    let (jobs, losses, decided, journal) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    Cluster { policy, session: session(policy), now: 0, jobs, losses, decided, journal, careful }
+}
+
+/// A journal, told to another session, leads to the same actions and the same state, bit for bit.
+fn replays(cluster: &Cluster) {
+    let written = postcard_like(&cluster.journal);
+    assert_eq!(written, cluster.journal);
+    let mut other = session(cluster.policy);
+    let mut decided = Vec::new();
+    for entry in &written {
+        other.take_in(entry).unwrap_or_else(|e| panic!("{}: {e}", cluster.policy));
+        if entry.news == News::Decided {
+            decided.extend_from_slice(other.actions().list());
+        }
+    }
+    assert_eq!(decided, cluster.decided, "{}", cluster.policy);
+    assert_eq!(other.save().expect("saves"), cluster.session.save().expect("saves"), "{}", cluster.policy);
+}
+
+/// The journal as it comes back from where it was written.
+fn postcard_like(journal: &[Entry]) -> Vec<Entry> {
+    let bytes = journal.to_vec().save().expect("is written");
+    let mut read: Vec<Entry> = Vec::new();
+    read.load(&bytes).expect("is read");
+    read
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     /// Whatever happens in whatever order, no policy asks for what is impossible, the books are right, and every job ends.
-    /// Saved and restored anywhere, and told everything twice, it decides the same.
+    /// Saved and restored anywhere, and told everything twice, it decides the same; and so does one that is told it from a journal.
     #[test]
     fn no_news_breaks_anything(steps in steps()) {
         for policy in POLICIES {
@@ -306,6 +327,7 @@ proptest! {
             }
             prop_assert_eq!(&plain.decided, &careful.decided, "{}", policy);
             plain.finish();
+            replays(&plain);
         }
     }
 }

@@ -1,0 +1,129 @@
+//! What a session is told, as data: written down, it can be told again, and leads to the same actions bit for bit.
+
+use super::session::{ImpossibleJob, NewsError, Session, Violation};
+use crate::model::{Adopted, How, Job, JobId, ProcSet, Span, Time};
+use crate::policy::Loss;
+use serde::{Deserialize, Serialize};
+
+/// One call of a [`Session`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum News {
+    /// [`Session::arrive`].
+    Arrived(Job),
+    /// [`Session::adopt`].
+    Adopted(Job, Adopted),
+    /// [`Session::started`].
+    Started {
+        /// Which job.
+        job: JobId,
+        /// Since when.
+        since: Time,
+        /// On which processors, if that is known.
+        on: Option<ProcSet>,
+    },
+    /// [`Session::requeued`].
+    Requeued(JobId),
+    /// [`Session::hold`].
+    Held(JobId),
+    /// [`Session::release`].
+    Released(JobId),
+    /// [`Session::update`].
+    Updated(JobId, Job),
+    /// [`Session::interrupted`].
+    Interrupted(JobId),
+    /// [`Session::continued`].
+    Continued(JobId),
+    /// [`Session::stays_suspended`].
+    StaysSuspended(JobId),
+    /// [`Session::ended`].
+    Ended {
+        /// Which job.
+        job: JobId,
+        /// How.
+        how: How,
+        /// How long it ran, where that is known better than from when the session heard of it.
+        ran: Option<Span>,
+    },
+    /// [`Session::cancel`].
+    Cancelled(JobId),
+    /// [`Session::set_losses`].
+    Losses(Vec<Loss>),
+    /// [`Session::expire`].
+    Expired,
+    /// [`Session::decide`]. What was decided is not written down: it follows.
+    Decided,
+}
+
+/// What was told when. A list of them is a journal.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Entry {
+    /// When.
+    pub at: Time,
+    /// What.
+    pub news: News,
+}
+
+/// News that a session cannot take.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TakeError {
+    /// The policy would not understand, or it cannot be.
+    #[error(transparent)]
+    News(#[from] NewsError),
+    /// The job is impossible on this machine.
+    #[error(transparent)]
+    Job(#[from] ImpossibleJob),
+    /// The policy asked for something impossible.
+    #[error(transparent)]
+    Violation(#[from] Violation),
+}
+
+impl Session {
+    /// Takes one entry of a journal as the call that it stands for. Answers whether it was news: for [`News::Arrived`] and
+    /// [`News::Adopted`] always, for [`News::Decided`] whether there is an action.
+    ///
+    /// Only for policies whose predictions need no true run times ([`Session::clairvoyant`]).
+    ///
+    /// ```
+    /// use drystone_core::engine::{Entry, News, Session};
+    /// use drystone_core::model::{Job, Machine, Span, Time};
+    /// use drystone_core::policy::PolicySpec;
+    ///
+    /// let policy: PolicySpec = "easy".parse()?;
+    /// let journal = [
+    ///     Entry { at: Time(0), news: News::Arrived(Job::new(Time(0), 2, Span(60))) },
+    ///     Entry { at: Time(0), news: News::Decided },
+    /// ];
+    /// let mut session = Session::new(Machine::new(4), policy.scheduler());
+    /// for entry in &journal {
+    ///     assert!(session.take_in(entry)?);
+    /// }
+    /// assert_eq!(session.running(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of the call.
+    pub fn take_in(&mut self, entry: &Entry) -> Result<bool, TakeError> {
+        let now = entry.at;
+        Ok(match &entry.news {
+            News::Arrived(job) => self.arrive(now, job, None).map(|_| true)?,
+            News::Adopted(job, adopted) => self.adopt(now, job, None, adopted).map(|_| true)?,
+            News::Started { job, since, on } => self.started(now, *job, *since, on.as_ref())?,
+            News::Requeued(job) => self.requeued(now, *job)?,
+            News::Held(job) => self.hold(now, *job)?,
+            News::Released(job) => self.release(now, *job)?,
+            News::Updated(id, job) => self.update(now, *id, job)?,
+            News::Interrupted(job) => self.interrupted(now, *job)?,
+            News::Continued(job) => self.continued(now, *job)?,
+            News::StaysSuspended(job) => self.stays_suspended(now, *job)?,
+            News::Ended { job, how, ran } => self.ended(now, *job, *how, *ran),
+            News::Cancelled(job) => self.cancel(now, *job),
+            News::Losses(losses) => self.set_losses(now, losses)?,
+            News::Expired => self.expire(now),
+            News::Decided => !self.decide(now)?.list().is_empty(),
+        })
+    }
+}
