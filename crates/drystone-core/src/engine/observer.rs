@@ -83,6 +83,10 @@ pub trait Observer {
     #[inline]
     fn resumed(&mut self, _now: Time, _id: JobId) {}
 
+    /// A running job was sent back to wait, with nothing of its progress left.
+    #[inline]
+    fn requeued(&mut self, _now: Time, _id: JobId) {}
+
     /// A reservation was announced: planned start and latest start.
     #[inline]
     fn reserved(&mut self, _now: Time, _id: JobId, _start: Time, _latest: Time) {}
@@ -145,6 +149,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.resumed(now, id);
         self.1.resumed(now, id);
     }
+    fn requeued(&mut self, now: Time, id: JobId) {
+        self.0.requeued(now, id);
+        self.1.requeued(now, id);
+    }
     fn reserved(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
         self.0.reserved(now, id, start, latest);
         self.1.reserved(now, id, start, latest);
@@ -194,6 +202,9 @@ impl<O: Observer> Observer for &mut O {
     }
     fn resumed(&mut self, now: Time, id: JobId) {
         (**self).resumed(now, id);
+    }
+    fn requeued(&mut self, now: Time, id: JobId) {
+        (**self).requeued(now, id);
     }
     fn reserved(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
         (**self).reserved(now, id, start, latest);

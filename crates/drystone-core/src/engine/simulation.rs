@@ -695,6 +695,10 @@ impl Deed<'_> {
                 observer.suspended(now, job);
             }
             Action::Kill(job) => s.cut(session, now, job),
+            Action::Requeue(job) => {
+                s.stale = true;
+                observer.requeued(now, job);
+            }
             Action::Reserve { job, start, latest } => observer.reserved(now, job, start, latest),
             Action::Repredict { job, prediction } => observer.repredicted(now, job, prediction),
             Action::Note { gauge, value } => observer.noted(now, gauge, value),

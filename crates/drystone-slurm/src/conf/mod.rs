@@ -138,6 +138,12 @@ impl SlurmConf {
         self.nodes[node as usize].is_down() || self.down.iter().any(|down| down.nodes.contains(&node))
     }
 
+    /// Whether accounting goes to a database, without which Slurm knows no associations.
+    #[must_use]
+    pub fn has_database(&self) -> bool {
+        self.setting("AccountingStorageType").is_some_and(|t| t.to_ascii_lowercase().ends_with("slurmdbd"))
+    }
+
     /// The parameters set here that the model has from Slurm's source alone.
     #[must_use]
     pub fn from_source(&self) -> Vec<&'static Knob> {

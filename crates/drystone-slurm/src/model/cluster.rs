@@ -1,7 +1,9 @@
 //! What runs where.
 
-use super::{Alloc, Idle, Machine, NodeSet, Pending, Running};
+use super::will_run::Scratch;
+use super::{Alloc, Idle, Ledger, Machine, NodeSet, Pending, Preempting, Running};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The machine with its running jobs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -10,129 +12,210 @@ pub struct Cluster {
     pub machine: Machine,
     /// Idle processors.
     pub idle: Idle,
-    /// Running jobs by the end of their limits, then number.
-    running: Vec<Running>,
     /// Nodes that are not yet done with a job that has ended.
     pub completing: NodeSet,
+    /// Nodes in service.
+    up: NodeSet,
+    /// The nodes of the partitions with those that are out of service, once some were.
+    members: Vec<NodeSet>,
     /// Seconds that a job past its limit is thought to need to die.
     pub kill_wait: i64,
     /// Widens the search for a start by so many seconds each time; 0: doubles it.
     pub window_linear: i64,
+    /// Limits on what associations and QOS have; `None` for no limits.
+    pub ledger: Option<Ledger>,
+    /// Which jobs may take the place of which.
+    pub preempting: Preempting,
+    /// Running jobs, in places that are used again.
+    slots: Vec<Option<Running>>,
+    free: Vec<u32>,
+    /// End of the limit, number and place of each running job, ascending.
+    order: Vec<(i64, u32, u32)>,
+    /// The end of the limit of each running job.
+    end_of: BTreeMap<u32, i64>,
+    /// Running tasks of each array.
+    tasks: BTreeMap<u32, u32>,
 }
-
-/// Seconds of the first group of ends that [`Cluster::will_run`] takes together.
-const FIRST_WINDOW: i64 = 30;
 
 impl Cluster {
     /// A machine without jobs.
     #[must_use]
     pub fn new(machine: Machine) -> Cluster {
         let (idle, completing) = (Idle::new(&machine), NodeSet::empty(machine.nodes()));
-        Cluster { machine, idle, running: Vec::new(), completing, kill_wait: 30, window_linear: 0 }
+        let up = NodeSet::full(machine.nodes());
+        Cluster {
+            machine,
+            idle,
+            completing,
+            up,
+            members: Vec::new(),
+            kill_wait: 30,
+            window_linear: 0,
+            ledger: None,
+            preempting: Preempting::default(),
+            slots: Vec::new(),
+            free: Vec::new(),
+            order: Vec::new(),
+            end_of: BTreeMap::new(),
+            tasks: BTreeMap::new(),
+        }
     }
 
-    /// The running jobs by the end of their limits.
+    /// Nodes in service.
     #[must_use]
-    pub fn running(&self) -> &[Running] {
-        &self.running
+    pub fn up(&self) -> &NodeSet {
+        &self.up
     }
 
-    /// A job starts.
-    pub fn start(&mut self, id: u32, end: i64, alloc: Alloc) {
-        self.idle.take(&alloc);
-        let at = self.running.partition_point(|r| (r.end, r.id) < (end, id));
-        self.running.insert(at, Running { id, end, alloc });
+    /// From now on these nodes are out of service, and no others. What runs on them runs on.
+    pub fn set_out(&mut self, nodes: &NodeSet) {
+        let all = self.machine.parts.iter().map(|part| part.nodes.clone());
+        let all: Vec<NodeSet> = if self.members.is_empty() { all.collect() } else { std::mem::take(&mut self.members) };
+        for (part, own) in self.machine.parts.iter_mut().zip(&all) {
+            part.nodes.assign(own);
+            part.nodes.subtract(nodes);
+        }
+        self.members = all;
+        self.up = NodeSet::full(self.machine.nodes());
+        self.up.subtract(nodes);
     }
 
-    /// A job ends. Answers what it had, or `None` if it does not run.
-    pub fn end(&mut self, id: u32) -> Option<Alloc> {
-        let at = self.running.iter().position(|r| r.id == id)?;
-        let gone = self.running.remove(at);
+    /// Whether the job's QOS keeps plans from it. Slurm heeds that only where jobs may be preempted.
+    #[must_use]
+    pub fn no_reserve(&self, job: &Pending) -> bool {
+        self.preempting.is_on() && self.preempting.qos.get(job.qos as usize).is_some_and(|qos| qos.no_reserve)
+    }
+
+    /// The running jobs by the end of their limits, then number.
+    pub fn running(&self) -> impl Iterator<Item = &Running> {
+        self.order.iter().filter_map(|&(.., slot)| self.slots[slot as usize].as_ref())
+    }
+
+    /// A running job.
+    #[must_use]
+    pub fn get(&self, id: u32) -> Option<&Running> {
+        let slot = self.slot(id)?;
+        self.slots[slot as usize].as_ref()
+    }
+
+    /// How many jobs run.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.order.len()
+    }
+
+    /// When the first limit of a running job is over, in seconds.
+    #[must_use]
+    pub fn first_end(&self) -> Option<i64> {
+        self.order.first().map(|&(end, ..)| end)
+    }
+
+    /// A job starts at `now` seconds.
+    pub fn start(&mut self, job: &Pending, now: i64, alloc: Alloc) {
+        let end = now.saturating_add(job.limit);
+        self.idle.take(&alloc, &self.machine);
+        if let Some(ledger) = &mut self.ledger {
+            ledger.begin(job, &alloc, &self.machine);
+        }
+        if job.array != super::NONE {
+            *self.tasks.entry(job.array).or_default() += 1;
+        }
+        let running = Running { id: job.id, end, alloc, job: job.clone(), start: now };
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot as usize] = Some(running);
+                slot
+            }
+            None => {
+                self.slots.push(Some(running));
+                self.slots.len() as u32 - 1
+            }
+        };
+        let at = self.order.partition_point(|&(e, id, _)| (e, id) < (end, job.id));
+        self.order.insert(at, (end, job.id, slot));
+        self.end_of.insert(job.id, end);
+    }
+
+    /// A job ends. Answers what it was, or `None` if it does not run.
+    pub fn end(&mut self, id: u32) -> Option<Running> {
+        let end = self.end_of.remove(&id)?;
+        let at = self.order.partition_point(|&(e, other, _)| (e, other) < (end, id));
+        let (.., slot) = self.order.remove(at);
+        self.free.push(slot);
+        let gone = self.slots[slot as usize].take()?;
         self.idle.give(&gone.alloc, &self.machine);
-        Some(gone.alloc)
+        if let Some(ledger) = &mut self.ledger {
+            ledger.end(&gone.job, &gone.alloc, &self.machine);
+        }
+        if let Some(tasks) = self.tasks.get_mut(&gone.job.array) {
+            *tasks -= 1;
+            if *tasks == 0 {
+                self.tasks.remove(&gone.job.array);
+            }
+        }
+        Some(gone)
     }
 
     /// The end of a running job's limit has changed.
     pub fn reschedule(&mut self, id: u32, end: i64) {
-        if let Some(at) = self.running.iter().position(|r| r.id == id) {
-            let mut job = self.running.remove(at);
-            job.end = end;
-            let at = self.running.partition_point(|r| (r.end, r.id) < (end, id));
-            self.running.insert(at, job);
+        let Some(old) = self.end_of.insert(id, end) else {
+            self.end_of.remove(&id);
+            return;
+        };
+        let at = self.order.partition_point(|&(e, other, _)| (e, other) < (old, id));
+        let (.., slot) = self.order.remove(at);
+        if let Some(running) = &mut self.slots[slot as usize] {
+            running.end = end;
         }
+        let at = self.order.partition_point(|&(e, other, _)| (e, other) < (end, id));
+        self.order.insert(at, (end, id, slot));
     }
 
-    /// When running jobs are thought to end, in order, with their places in [`Cluster::running`]. One that is past its limit is
-    /// about to be killed.
-    pub(crate) fn ends(&self, now: i64, into: &mut Vec<(i64, u32)>) {
-        into.clear();
-        let thought = |end: i64| if end <= now { (end + self.kill_wait).max(now + 1) } else { end };
-        into.extend(self.running.iter().zip(0..).map(|(r, index)| (thought(r.end), index)));
-        if self.running.first().is_some_and(|first| first.end <= now) {
-            into.sort_unstable();
-        }
+    /// Whether as many tasks of the job's array run as may.
+    #[must_use]
+    pub fn throttled(&self, job: &Pending) -> bool {
+        job.throttle > 0 && self.tasks.get(&job.array).is_some_and(|&tasks| tasks >= job.throttle)
     }
 
-    /// When a job could start on the allowed nodes if nothing else was planned, and where. Late by design: ends within a window
-    /// that doubles are taken together, and the last of them counts. `ends` are [`Cluster::ends`], `scratch` is room.
+    /// Running tasks of an array.
+    #[must_use]
+    pub fn tasks(&self, array: u32) -> u32 {
+        self.tasks.get(&array).copied().unwrap_or(0)
+    }
+
+    /// End, number and place of each running job, ascending.
+    pub(crate) fn order(&self) -> &[(i64, u32, u32)] {
+        &self.order
+    }
+
+    pub(crate) fn at(&self, slot: u32) -> Option<&Running> {
+        self.slots[slot as usize].as_ref()
+    }
+
+    fn slot(&self, id: u32) -> Option<u32> {
+        let end = *self.end_of.get(&id)?;
+        let at = self.order.partition_point(|&(e, other, _)| (e, other) < (end, id));
+        self.order.get(at).map(|&(.., slot)| slot)
+    }
+
+    /// When a job that is past its limit is thought to end: Slurm's guess.
+    pub(crate) fn guess_end(&self, running: &Running, now: i64) -> i64 {
+        let end = match self.machine.parts[usize::from(running.job.part)].overtime {
+            Some(overtime) => running.end + self.kill_wait + overtime,
+            None => now.saturating_add(running.job.limit),
+        };
+        end.max(now + 1)
+    }
+
+    /// When a job could start on the allowed nodes if nothing else was planned, and where: see [`will_run`](super::will_run).
     pub(crate) fn will_run(
         &self,
         job: &Pending,
         allowed: &NodeSet,
         now: i64,
-        ends: &[(i64, u32)],
-        scratch: &mut Idle,
+        only_now: bool,
+        scratch: &mut Scratch,
     ) -> Option<(i64, Alloc)> {
-        if let Some(alloc) = self.idle.place(job, allowed) {
-            return Some((now, alloc));
-        }
-        scratch.assign(&self.idle);
-        let (mut window, mut mark) = (FIRST_WINDOW, 0);
-        let mut next = 0;
-        while next < ends.len() {
-            let last = self.release_group(allowed, ends, &mut next, &mut mark, window, scratch)?;
-            window = self.widen(window);
-            while ends.get(next).is_some_and(|&(end, _)| end > mark + window) {
-                window = self.widen(window);
-            }
-            if let Some(alloc) = scratch.place(job, allowed) {
-                return Some((if last <= now { now + 1 } else { last }, alloc));
-            }
-        }
-        None
-    }
-
-    fn widen(&self, window: i64) -> i64 {
-        if self.window_linear > 0 { window + self.window_linear } else { window.saturating_mul(2) }
-    }
-
-    /// Releases the next jobs whose ends are taken together. Answers the last end; `None` if no job was left that touches the
-    /// allowed nodes.
-    fn release_group(
-        &self,
-        allowed: &NodeSet,
-        ends: &[(i64, u32)],
-        next: &mut usize,
-        mark: &mut i64,
-        window: i64,
-        scratch: &mut Idle,
-    ) -> Option<i64> {
-        let mut last = None;
-        while let Some(&(end, index)) = ends.get(*next) {
-            *next += 1;
-            let job = &self.running[index as usize];
-            if !job.alloc.nodes.meets(allowed) {
-                continue;
-            }
-            if *mark == 0 {
-                *mark = end + FIRST_WINDOW - end % FIRST_WINDOW;
-            }
-            scratch.give(&job.alloc, &self.machine);
-            last = Some(end);
-            if ends.get(*next).is_some_and(|&(end, _)| end > *mark + window) {
-                break;
-            }
-        }
-        last
+        super::will_run::will_run(self, job, allowed, now, only_now, scratch)
     }
 }

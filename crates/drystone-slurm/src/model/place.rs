@@ -6,13 +6,16 @@ use serde::{Deserialize, Serialize};
 /// Idle processors of every node.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Idle {
+    /// Of each node; not kept up where every node has one processor.
     cpus: Vec<u32>,
     /// Nodes with an idle processor.
     some: NodeSet,
-    /// Nodes without a job.
+    /// Nodes without a job; not kept up where every node has one processor.
     all: NodeSet,
     /// Whether every node has one processor.
     single: bool,
+    /// Processors that are given out together.
+    threads: u32,
 }
 
 impl Idle {
@@ -21,19 +24,36 @@ impl Idle {
     pub fn new(machine: &Machine) -> Idle {
         let all = NodeSet::full(machine.nodes());
         let single = machine.cpus.iter().all(|&c| c == 1);
-        Idle { cpus: machine.cpus.clone(), some: all.clone(), all, single }
+        Idle { cpus: machine.cpus.clone(), some: all.clone(), all, single, threads: machine.threads.max(1) }
     }
 
     /// Becomes the other, in its own memory.
     pub fn assign(&mut self, other: &Idle) {
-        self.cpus.clone_from(&other.cpus);
         self.some.assign(&other.some);
-        self.all.assign(&other.all);
+        if !self.single {
+            self.cpus.clone_from(&other.cpus);
+            self.all.assign(&other.all);
+        }
+    }
+
+    /// Whether every node has one processor.
+    #[inline]
+    pub(crate) fn is_single(&self) -> bool {
+        self.single
+    }
+
+    /// These nodes have their processor idle, and no others. Only where every node has one processor.
+    pub(super) fn set_usable(&mut self, nodes: &NodeSet) {
+        self.some.assign(nodes);
     }
 
     /// Takes what a job gets.
-    pub fn take(&mut self, alloc: &Alloc) {
-        for (node, &cpus) in alloc.nodes.iter().zip(&alloc.cpus) {
+    pub fn take(&mut self, alloc: &Alloc, machine: &Machine) {
+        if self.single {
+            self.some.subtract(&alloc.nodes);
+            return;
+        }
+        for (node, cpus) in alloc.iter(machine) {
             debug_assert!(self.cpus[node] >= cpus, "node {node} has {} idle, not {cpus}", self.cpus[node]);
             self.cpus[node] -= cpus.min(self.cpus[node]);
             if self.cpus[node] == 0 {
@@ -47,12 +67,10 @@ impl Idle {
     pub fn give(&mut self, alloc: &Alloc, machine: &Machine) {
         if self.single {
             self.some.unite(&alloc.nodes);
-            self.all.unite(&alloc.nodes);
-            alloc.nodes.iter().for_each(|node| self.cpus[node] = 1);
             return;
         }
-        for (node, &cpus) in alloc.nodes.iter().zip(&alloc.cpus) {
-            self.cpus[node] += cpus;
+        for (node, cpus) in alloc.iter(machine) {
+            self.cpus[node] = (self.cpus[node] + cpus).min(machine.cpus[node]);
             self.some.insert(node);
             if self.cpus[node] == machine.cpus[node] {
                 self.all.insert(node);
@@ -64,13 +82,19 @@ impl Idle {
     #[inline]
     #[must_use]
     pub fn usable(&self, whole: bool) -> &NodeSet {
-        if whole { &self.all } else { &self.some }
+        if whole && !self.single { &self.all } else { &self.some }
+    }
+
+    /// Whether no processor is idle.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.some.is_empty()
     }
 
     /// Idle processors of a node.
     #[must_use]
     pub fn on(&self, node: usize) -> u32 {
-        self.cpus[node]
+        if self.single { u32::from(self.some.contains(node)) } else { self.cpus[node] }
     }
 
     /// Whether a job certainly does not fit: too few nodes or processors. Cheap.
@@ -85,7 +109,7 @@ impl Idle {
             return true;
         }
         let mut left = i64::from(job.cpus);
-        for node in usable.iter().filter(|&node| allowed.contains(node)) {
+        for node in usable.iter_common(allowed) {
             left -= i64::from(self.cpus[node]);
             if left <= 0 {
                 return false;
@@ -126,14 +150,17 @@ impl Idle {
     fn evaluate(&self, job: &Pending, usable: &NodeSet) -> Option<Alloc> {
         let mut runs = Vec::new();
         usable.runs(&mut runs);
-        let mut need =
-            Need { cpus: i64::from(job.cpus), nodes: i64::from(job.min_nodes), most: i64::from(job.max_nodes) };
+        let mut need = Need {
+            cpus: i64::from(job.cpus),
+            nodes: i64::from(job.min_nodes),
+            most: i64::from(job.max_nodes),
+            threads: i64::from(self.threads),
+        };
         let mut taken: Vec<(usize, u32)> = Vec::new();
         while !need.met() && need.most > 0 {
             let best = self.best_run(&runs, &need)?;
-            let (first, last) = runs.swap_remove(best);
             // The order of runs decides ties.
-            runs.sort_unstable();
+            let (first, last) = runs.remove(best);
             self.take_from(first, last, job, &mut need, &mut taken);
         }
         need.met().then(|| self.alloc(taken, job.whole))
@@ -176,15 +203,18 @@ impl Idle {
             if need.met() || need.most <= 0 {
                 return;
             }
-            need.take(node, self.cpus[node], job.whole, taken);
+            need.take(node, if self.single { 1 } else { self.cpus[node] }, job.whole, taken);
         }
     }
 
     fn alloc(&self, mut taken: Vec<(usize, u32)>, whole: bool) -> Alloc {
+        let nodes = NodeSet::of(self.some.capacity(), taken.iter().map(|&(node, _)| node));
+        // A whole node is all that it has.
+        if self.single || whole {
+            return Alloc { nodes, cpus: Vec::new() };
+        }
         taken.sort_unstable();
-        let nodes = NodeSet::of(self.cpus.len(), taken.iter().map(|&(node, _)| node));
-        let cpus = taken.iter().map(|&(node, cpus)| if whole { self.cpus[node] } else { cpus }).collect();
-        Alloc { nodes, cpus }
+        Alloc { nodes, cpus: taken.iter().map(|&(_, cpus)| cpus).collect() }
     }
 }
 
@@ -194,6 +224,8 @@ struct Need {
     nodes: i64,
     /// Nodes that may still be added.
     most: i64,
+    /// Processors that are given out together.
+    threads: i64,
 }
 
 impl Need {
@@ -205,7 +237,8 @@ impl Need {
     fn take(&mut self, node: usize, idle: u32, whole: bool, taken: &mut Vec<(usize, u32)>) {
         let for_others = (self.nodes - 1).max(0);
         let wanted = if whole { i64::from(idle) } else { (self.cpus - for_others).max(1) };
-        let cpus = i64::from(idle).min(wanted);
+        let cores = (wanted + self.threads - 1) / self.threads * self.threads;
+        let cpus = i64::from(idle).min(cores);
         taken.push((node, cpus as u32));
         self.cpus -= cpus;
         self.nodes -= 1;

@@ -50,8 +50,10 @@ pub enum Verdict {
     Skipped(&'static str),
     /// The pass ended before it, for the named parameter.
     NotReached(&'static str),
-    /// A limit of its association or QOS.
-    Limit,
+    /// A limit of its association or QOS, by the reason that Slurm shows.
+    Limit(&'static str),
+    /// Another task of its array was refused in this pass, has a plan for it, or as many of them run as may.
+    Array,
 }
 
 /// Is told what passes say of jobs.

@@ -1,6 +1,6 @@
 //! The site at work: passes that are left out would have changed nothing.
 
-use drystone_slurm::model::{Machine, Pass, Pending, Verdict, Watch};
+use drystone_slurm::model::{Cluster, Machine, Pass, Pending, Verdict, Watch};
 use drystone_slurm::site::{Rules, Site, replay};
 use proptest::prelude::*;
 
@@ -53,7 +53,10 @@ proptest! {
 
     #[test]
     fn every_job_starts_and_left_out_passes_change_nothing(world in world()) {
-        let site = || Site::new(Machine::uniform(world.nodes, world.cpus), world.rules.clone());
+        let site = || {
+            let cluster = Cluster::new(Machine::uniform(world.nodes, world.cpus));
+            Site::new(cluster, world.rules.clone(), None)
+        };
         let quick = replay(&mut site(), &world.jobs, &world.runs, &mut ());
         let full = replay(&mut site(), &world.jobs, &world.runs, &mut Everything);
         prop_assert!(quick.iter().all(Option::is_some));

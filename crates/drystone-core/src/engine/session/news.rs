@@ -177,14 +177,34 @@ impl Session {
             return Ok(false);
         }
         self.leave_machine(id);
+        self.forget_progress(id);
+        self.join_queue(id);
+        Ok(true)
+    }
+
+    /// A job begins anew.
+    fn forget_progress(&mut self, id: JobId) {
         let entry = self.s.world.entry_mut(id);
         entry.ran = Span::ZERO;
         entry.first_reservation = Time::MAX;
         entry.as_head = false;
         entry.requeues = entry.requeues.saturating_add(1);
         self.s.world.named.remove(&id);
-        self.join_queue(id);
-        Ok(true)
+    }
+
+    /// The policy sends a running job back to wait: it knows, and is not told.
+    pub(super) fn send_back(&mut self, id: JobId) {
+        let entry = self.s.world.entry(id);
+        let (predicted_end, procs) = (entry.predicted_end(), entry.procs);
+        self.s.foreign.remove(&id);
+        self.s.world.running.remove(predicted_end, id);
+        self.note_expiry();
+        self.s.world.free += i64::from(procs);
+        self.s.world.entry_mut(id).phase = Phase::Waiting;
+        self.s.waiting += 1;
+        self.s.waiting_procs += u64::from(procs);
+        self.leave_places(id);
+        self.forget_progress(id);
     }
 
     /// A waiting job is held back: no policy may start it until it is [released](Session::release). Answers whether it waited.

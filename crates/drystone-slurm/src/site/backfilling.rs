@@ -1,0 +1,190 @@
+//! Backfill at work: passes in one go, passes that let go of the locks, and passes that need not be made.
+
+use super::{Asleep, Deed, Site};
+use crate::model::{Desk, Outcome, Pass, Verdict, Watch};
+
+impl Site {
+    pub(super) fn begin_backfill(&mut self, at: i64, to: i64, out: &mut Vec<Deed>, watch: &mut impl Watch) {
+        let now = at.div_euclid(1000);
+        if now >= self.holds_until {
+            self.stale_from(0);
+            self.holds_until = i64::MAX;
+        }
+        let full = watch.wants_plans();
+        let all = self.queue.len().checked_sub(1);
+        let Some(last) = (if full { all } else { self.candidate(self.stale_from) }) else {
+            self.skip_backfill(at, to);
+            return;
+        };
+        if self.rules.test_micros == 0 {
+            self.at_once(at, last, full, out, watch);
+            return;
+        }
+        // A pass that takes time looks at all jobs, since its end depends on how many there are.
+        let rest = self.queue.iter().rev().map(|job| job.id).collect();
+        let mut pass = std::mem::take(&mut self.pass);
+        pass.restart(&self.cluster, now, &self.rules.params);
+        let asleep = Asleep {
+            pass,
+            began: at,
+            until: at,
+            rest,
+            updated: self.updated,
+            changed: false,
+            started: false,
+            cut: false,
+        };
+        self.work(at, asleep, out, watch);
+    }
+
+    /// A pass that takes no time. What comes behind the last job that can still be started changes nothing, since plans are
+    /// forgotten after the pass.
+    fn at_once(&mut self, at: i64, last: usize, full: bool, out: &mut Vec<Deed>, watch: &mut impl Watch) {
+        let now = at.div_euclid(1000);
+        let queue = std::mem::take(&mut self.queue);
+        let mut pass = std::mem::take(&mut self.pass);
+        pass.restart(&self.cluster, now, &self.rules.params);
+        let shortcut = !full && !self.cluster.preempting.is_on();
+        // Jobs that fit now, the next one last but in the order of the queue: dead ones are taken from the end.
+        let mut open: Vec<usize> =
+            if shortcut { (0..=last).filter(|&place| self.fits(&queue[place])).collect() } else { Vec::new() };
+        let mut started = Vec::new();
+        for (place, job) in queue[..=last].iter().enumerate() {
+            if shortcut && open.last().is_none_or(|&last| last < place) {
+                break;
+            }
+            let mut desk =
+                Desk { cluster: &mut self.cluster, params: &self.rules.params, scratch: &mut self.scratch };
+            match pass.look(&mut desk, job, now, watch) {
+                Outcome::Waits => {}
+                Outcome::Started => started.push(place),
+                Outcome::Preempts(victims) => self.preempt(at, job.id, victims, out),
+            }
+            if pass.is_over() && !full {
+                break;
+            }
+            if shortcut && pass.take_changed() {
+                while let Some(&last) = open.last().filter(|&&last| last > place) {
+                    if pass.could_start(&self.cluster, &queue[last], now, &mut self.room) {
+                        break;
+                    }
+                    open.pop();
+                }
+            }
+        }
+        self.queue = queue;
+        let any = !started.is_empty();
+        for job in self.remove(&started) {
+            self.started(&job, at, Pass::Backfill, out);
+        }
+        self.finish(at, at, any, pass.holds_until());
+        self.pass = pass;
+    }
+
+    /// This pass changes nothing, nor do those that follow until something happens.
+    fn skip_backfill(&mut self, at: i64, to: i64) {
+        let params = &self.rules.params;
+        let Some(clock) = &mut self.clock else { return };
+        let news = self.news.front().map_or(to, |&(at, _)| at);
+        let main = if self.main_stale { clock.next_main(at, params) } else { to };
+        let calc = if self.priorities.is_some() { self.next_calc.saturating_mul(1000) } else { to };
+        let quiet = news.min(main).min(calc).min(to).min(self.holds_until.saturating_mul(1000));
+        let next = clock.next_backfill(quiet.max(at + 1), params);
+        clock.skip_backfill(next, params);
+    }
+
+    /// A pass wakes up: it goes on, or gives up where jobs have changed.
+    pub(super) fn resume(&mut self, at: i64, out: &mut Vec<Deed>, watch: &mut impl Watch) {
+        let Some(mut asleep) = self.asleep.take() else { return };
+        // Slurm compares seconds: what happens in the second of the last change is not seen.
+        let changed = asleep.changed && self.updated != asleep.updated;
+        if changed && self.rules.params.bf_continue == 0 {
+            let now = at.div_euclid(1000);
+            for &id in asleep.rest.iter().rev() {
+                watch.verdict(Pass::Backfill, now, id, Verdict::NotReached("bf_continue"));
+            }
+            self.finish(at, asleep.began, true, i64::MAX);
+            self.pass = asleep.pass;
+            return;
+        }
+        asleep.pass.resume(at.div_euclid(1000), &self.rules.params);
+        self.work(at, *asleep, out, watch);
+    }
+
+    /// Looks at jobs until the pass is over or has to let go of the locks.
+    fn work(&mut self, at: i64, mut asleep: Asleep, out: &mut Vec<Deed>, watch: &mut impl Watch) {
+        let cost = self.rules.test_micros;
+        let longest = self.rules.params.pass_seconds();
+        let began = asleep.began.div_euclid(1000);
+        let slice = self.rules.params.bf_yield_interval.max(1);
+        let (mut place, tried_before) = (0, asleep.pass.tried());
+        let mut worked = 0;
+        while let Some(id) = asleep.rest.pop() {
+            let now = (at + worked / 1000).div_euclid(1000);
+            let Some(found) = self.find(id, &mut place) else { continue };
+            if now - began >= longest {
+                watch.verdict(Pass::Backfill, now, id, Verdict::NotReached("bf_max_time"));
+                asleep.cut = true;
+                continue;
+            }
+            if worked >= slice {
+                asleep.rest.push(id);
+                asleep.until = at + worked / 1000 + (self.rules.params.bf_yield_sleep / 1000).max(1);
+                asleep.updated = self.updated;
+                asleep.changed = false;
+                self.asleep = Some(Box::new(asleep));
+                return;
+            }
+            let Site { cluster, queue, rules, scratch, .. } = self;
+            let mut desk = Desk { cluster, params: &rules.params, scratch };
+            match asleep.pass.look(&mut desk, &queue[found], now, watch) {
+                Outcome::Waits => {}
+                Outcome::Started => {
+                    asleep.started = true;
+                    let started = self.remove(&[found]);
+                    started.iter().for_each(|job| self.started(job, at, Pass::Backfill, out));
+                }
+                Outcome::Preempts(victims) => {
+                    asleep.cut = true;
+                    self.preempt(at, id, victims, out);
+                }
+            }
+            worked = (asleep.pass.tried() - tried_before) * cost;
+            if asleep.pass.is_over() && !watch.wants_plans() {
+                break;
+            }
+        }
+        let stale = asleep.started || asleep.cut;
+        self.finish(at + worked / 1000, asleep.began, stale, asleep.pass.holds_until());
+        self.pass = asleep.pass;
+    }
+
+    /// The place of a job in the queue, at or after `place` where it has not moved.
+    fn find(&self, id: u32, place: &mut usize) -> Option<usize> {
+        let ahead = self.queue.get(*place..).and_then(|rest| rest.iter().position(|job| job.id == id));
+        let found = ahead.map(|index| index + *place);
+        let found = found.or_else(|| self.queue.iter().position(|job| job.id == id))?;
+        *place = found;
+        Some(found)
+    }
+
+    /// The pass is over. `stale`: it has started jobs, or not looked at every job it was to look at.
+    fn finish(&mut self, at: i64, began: i64, stale: bool, holds_until: i64) {
+        if let Some(clock) = &mut self.clock {
+            clock.backfill_made(began, at);
+        }
+        // What has come while it worked was not there when it began.
+        if stale || (self.stale_from == 0 && at > began) {
+            self.main_stale = true;
+            self.stale_from = 0;
+            self.holds_until = i64::MAX;
+            return;
+        }
+        self.stale_from = usize::MAX;
+        self.holds_until = holds_until;
+        // A job that is past its limit is thought to end any moment.
+        if let Some(first) = self.cluster.first_end() {
+            self.holds_until = self.holds_until.min(first);
+        }
+    }
+}
