@@ -191,6 +191,7 @@ impl Golden {
                 events.extend(lines::event(line, &names).map_err(wrong)?);
             }
         }
+        submissions_first(&mut events);
         Ok(Golden { name: name.to_string(), conf, accounts, base, jobs, events })
     }
 
@@ -207,6 +208,30 @@ impl Golden {
             Name::Tasks(array) => self.jobs[id as usize].task.is_some_and(|(of, _)| of == array),
         };
         (0..self.jobs.len() as u32).filter(is)
+    }
+}
+
+/// slurmctld may log a submission after the pass that has looked at the job. Such a submission is moved before that pass.
+fn submissions_first(events: &mut Vec<(i64, Happening)>) {
+    let about = |happening: &Happening| match happening {
+        Happening::Test(name, _)
+        | Happening::MainStart(name, _)
+        | Happening::BackfillStart(name, _)
+        | Happening::Plan(name, ..) => Some(*name),
+        _ => None,
+    };
+    let mut at = 0;
+    while at < events.len() {
+        if let Happening::Submit(name, _) = events[at].1
+            && let Some(first) = events[..at].iter().position(|(_, happening)| about(happening) == Some(name))
+        {
+            let pass = |h: &(i64, Happening)| matches!(h.1, Happening::MainPass(_) | Happening::BackfillPass);
+            let to = events[..first].iter().rposition(pass).unwrap_or(first);
+            let late = events.remove(at);
+            let when = events[to].0;
+            events.insert(to, (when, late.1));
+        }
+        at += 1;
     }
 }
 

@@ -158,8 +158,10 @@ impl<'a> Replay<'a> {
         let job = self.queue.remove(place);
         let nodes = self.makes.nodes(nodes);
         let alloc = self.makes.share_out(&self.cluster, &job, nodes);
+        // The log may tell of a start in the second after it.
+        let told = self.golden.jobs[job.id as usize].start + self.golden.base;
         let now = self.now(at);
-        self.cluster.start(&job, now, alloc);
+        self.cluster.start(&job, if told == now - 1 { told } else { now }, alloc);
     }
 
     fn main(&mut self, at: i64, full: bool, behind: &[(i64, Happening)]) {

@@ -4,7 +4,7 @@ use super::preempting::Victim;
 use super::table::Table;
 use super::will_run::Scratch;
 use super::{Alloc, Cluster, NONE, NodeSet, Pass, Pending, Verdict, Watch};
-use crate::conf::SchedParams;
+use crate::conf::{PreemptMode, SchedParams};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -125,6 +125,7 @@ impl Backfill {
         let (outcome, verdict) = match verdict {
             Found::Now(alloc) => {
                 desk.cluster.start(job, now, alloc.clone());
+                self.keep_whole(desk, job, now, &alloc);
                 self.refused = None;
                 self.changed = true;
                 self.started += 1;
@@ -138,6 +139,16 @@ impl Backfill {
         };
         watch.verdict(Pass::Backfill, now, job.id, verdict);
         outcome
+    }
+
+    /// A job that has its nodes for itself and was just started is planned with: those that ran before are not.
+    fn keep_whole(&mut self, desk: &Desk<'_>, job: &Pending, now: i64, alloc: &Alloc) {
+        let replaceable = desk.cluster.preempting.mode_of(&desk.cluster.machine, job) != PreemptMode::Off;
+        if job.exclusive && !replaceable && self.table.made() < desk.params.records() {
+            let begin = self.table.begin();
+            let end = floor(now.saturating_add(job.limit), desk.params.bf_resolution);
+            self.table.add(begin, end.max(begin + desk.params.bf_resolution), &alloc.nodes);
+        }
     }
 
     /// Jobs that the select test has looked at.

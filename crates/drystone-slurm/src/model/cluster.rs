@@ -12,6 +12,8 @@ pub struct Cluster {
     pub machine: Machine,
     /// Idle processors.
     pub idle: Idle,
+    /// The machine without jobs.
+    empty: Idle,
     /// Nodes that are not yet done with a job that has ended.
     pub completing: NodeSet,
     /// Nodes in service.
@@ -45,6 +47,7 @@ impl Cluster {
         let up = NodeSet::full(machine.nodes());
         Cluster {
             machine,
+            empty: idle.clone(),
             idle,
             completing,
             up,
@@ -59,6 +62,22 @@ impl Cluster {
             end_of: BTreeMap::new(),
             tasks: BTreeMap::new(),
         }
+    }
+
+    /// Whether a job that does not fit on the usable nodes would not fit there either if no job ran, and nothing says that these
+    /// nodes are busy: for Slurm's main scheduler its nodes are then not available, and it does not block others.
+    pub(super) fn is_out_of_reach(&self, job: &Pending, usable: &NodeSet) -> bool {
+        if self.idle.is_single() || self.empty.place(job, usable).is_some() {
+            return false;
+        }
+        let busy = if self.preempting.is_on() {
+            false
+        } else if job.exclusive {
+            !usable.is_subset(self.idle.usable(true))
+        } else {
+            self.running().any(|running| running.job.exclusive && running.alloc.nodes.meets(usable))
+        };
+        !busy && !self.completing.meets(usable)
     }
 
     /// Nodes in service.

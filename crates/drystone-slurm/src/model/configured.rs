@@ -17,6 +17,7 @@ impl Machine {
             max_limit: p.max_minutes.map_or(i64::MAX, |m| m.saturating_mul(60)),
             up: p.up,
             whole: conf.select == Select::Linear || p.sharing == Sharing::Exclusive,
+            exclusive: p.sharing == Sharing::Exclusive,
             qos: NONE,
             overtime: p.over_minutes.or(conf.ends.over_minutes).map(|minutes| minutes * 60),
             preempt_mode: p.preempt_mode.as_deref().and_then(|mode| crate::conf::PreemptMode::read(mode).ok()),

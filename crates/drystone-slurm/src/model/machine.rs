@@ -21,6 +21,8 @@ pub struct Part {
     pub up: bool,
     /// Whether its jobs get whole nodes.
     pub whole: bool,
+    /// Whether that is the partition's own rule.
+    pub exclusive: bool,
     /// The QOS whose limits hold for all of its jobs; [`NONE`] for none.
     pub qos: u32,
     /// Seconds that a job may run beyond its limit; `None`: as long as it likes.
@@ -41,6 +43,7 @@ impl Default for Part {
             max_limit: i64::MAX,
             up: true,
             whole: false,
+            exclusive: false,
             qos: NONE,
             overtime: Some(0),
             preempt_mode: None,
@@ -103,8 +106,11 @@ pub struct Pending {
     pub min_nodes: u32,
     /// Nodes that it may have at most.
     pub max_nodes: u32,
-    /// Whether it wants its nodes for itself.
+    /// Whether it gets whole nodes.
     pub whole: bool,
+    /// Whether it, or its partition, asked for whole nodes where jobs could share them: backfill then plans with its end once it
+    /// has started it.
+    pub exclusive: bool,
     /// Its limit in seconds, whole minutes; that of its partition if it is shorter.
     pub limit: i64,
     /// Its priority: the larger the earlier. At least 1.
@@ -138,6 +144,7 @@ impl Pending {
             min_nodes: 1,
             max_nodes: u32::MAX,
             whole: false,
+            exclusive: false,
             limit,
             priority: i64::MAX - i64::from(id),
             submit: 0,

@@ -29,8 +29,8 @@ pub fn main_pass(
         failed: vec![false; parts],
         left: parts,
         looked_at: vec![0; parts],
-        blocked: cluster.completing.clone(),
-        usable: cluster.completing.clone(),
+        blocked: NodeSet::empty(cluster.machine.nodes()),
+        usable: NodeSet::empty(cluster.machine.nodes()),
         refused: None,
         deeds: MainDeeds { whole: true, ..MainDeeds::default() },
     };
@@ -116,7 +116,13 @@ impl MainPass {
         if let Some(reason) = before {
             return self.limited(cluster, part, reason, params);
         }
-        let alloc = cluster.idle.place(job, &self.usable);
+        let alloc = if self.usable.meets(&cluster.completing) {
+            let mut done = self.usable.clone();
+            done.subtract(&cluster.completing);
+            cluster.idle.place(job, &done)
+        } else {
+            cluster.idle.place(job, &self.usable)
+        };
         let after = cluster.ledger.as_ref().and_then(|ledger| ledger.after(job, alloc.as_ref(), &cluster.machine));
         if let Some(reason) = after {
             return self.limited(cluster, part, reason, params);
@@ -129,6 +135,9 @@ impl MainPass {
         }
         if let Some((victims, _)) = cluster.preempting.victims(cluster, job, &self.usable, now) {
             self.deeds.victims.push((index, victims));
+        }
+        if cluster.is_out_of_reach(job, &self.usable) {
+            return Verdict::Unavailable;
         }
         let young = now - job.submit < params.bf_min_age_reserve;
         if !young && job.priority >= params.bf_min_prio_reserve {

@@ -126,6 +126,11 @@ impl Idle {
         }
         let mut usable = self.usable(job.whole).clone();
         usable.intersect(allowed);
+        if job.max_nodes == 1 && !self.single {
+            // What is too small for a job of one node is not even looked at, and so parts what is beside it.
+            let small = usable.iter().filter(|&node| self.cpus[node] < job.cpus).collect::<Vec<_>>();
+            small.into_iter().for_each(|node| usable.remove(node));
+        }
         let mut found = self.evaluate(job, &usable);
         if found.is_some() || self.single {
             return found;
@@ -174,8 +179,9 @@ impl Idle {
             let better = match best {
                 None => true,
                 Some((_, false, _)) if suffices => true,
-                Some((_, true, fewest)) => suffices && cpus < fewest,
-                Some((_, false, most)) => cpus > most,
+                Some((_, _, fewest)) if suffices => cpus < fewest,
+                // Also where the best so far suffices: Slurm does not look at that.
+                Some((_, _, most)) => cpus > most,
             };
             if better {
                 best = Some((index, suffices, cpus));
@@ -202,6 +208,10 @@ impl Idle {
         for node in first..=last {
             if need.met() || need.most <= 0 {
                 return;
+            }
+            // The last node that it may have must give it the rest.
+            if need.most == 1 && !self.single && i64::from(self.cpus[node]) < need.cpus {
+                continue;
             }
             need.take(node, if self.single { 1 } else { self.cpus[node] }, job.whole, taken);
         }

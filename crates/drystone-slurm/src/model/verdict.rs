@@ -21,6 +21,8 @@ pub enum Verdict {
     Blocked,
     /// Main: a job before it blocks its partition, or nodes that it would need.
     BehindBlocked,
+    /// Main: jobs of other partitions keep so many nodes that it could not run on the rest if that was idle. It blocks no other.
+    Unavailable,
     /// Backfill: planned to start at `start`; its nodes are kept up to `end`.
     Planned {
         /// Start in seconds.

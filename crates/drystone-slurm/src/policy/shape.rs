@@ -114,6 +114,7 @@ impl Shape {
         let widest = p.nodes.iter().map(|node| machine.cpus[node]).max().unwrap_or(1).max(1);
         job.part = part;
         job.whole = self.whole || p.whole;
+        job.exclusive = p.exclusive;
         job.limit = job.limit.min(p.max_limit).min(self.longest);
         (job.min_nodes, job.max_nodes) = match widest {
             1 => (job.cpus, job.cpus),
@@ -144,7 +145,7 @@ fn uniform(procs: u32, cpus: u32, whole: bool) -> Machine {
     if let Some(last) = machine.cpus.last_mut() {
         *last -= nodes as u32 * cpus - procs;
     }
-    machine.parts[0].whole = whole;
+    (machine.parts[0].whole, machine.parts[0].exclusive) = (whole, whole);
     machine
 }
 
