@@ -1,6 +1,6 @@
 //! Compares recordings of a real Slurm with the model: `certify DIR [NAME]...`. With names, every difference is told.
 
-use drystone_slurm::certify::{Golden, free_run, pass_by_pass};
+use drystone_slurm::certify::{Golden, free_run, pass_by_pass, priorities};
 use std::path::Path;
 
 fn main() {
@@ -22,12 +22,31 @@ fn main() {
         let free = free_run(&golden, 8);
         println!(
             "{name:26} passes {:5} extra {:3} ({:2} after ends)  starts {:3}/{:3} nodes {:3}  plans {:5}/{:5} nodes {:5} extra {:3}  victims {}/{}  wait {:.1} model {:.1} ({:.1} to {:.1}) {}",
-            a.passes, a.passes_with_extra, a.extra_after_end, a.same_starts, a.starts, a.same_nodes, a.same_plans, a.plans,
-            a.same_plan_nodes, a.extra_plans, a.same_victims, a.victims, free.real, free.mean(), free.model[0],
-            free.model[free.model.len() - 1], if a.holds() { "" } else { "BELOW THE BAR" }
+            a.passes,
+            a.passes_with_extra,
+            a.extra_after_end,
+            a.same_starts,
+            a.starts,
+            a.same_nodes,
+            a.same_plans,
+            a.plans,
+            a.same_plan_nodes,
+            a.extra_plans,
+            a.same_victims,
+            a.victims,
+            free.real,
+            free.mean(),
+            free.model[0],
+            free.model[free.model.len() - 1],
+            if a.holds() { "" } else { "BELOW THE BAR" }
         );
+        if let Some(p) = priorities(&golden) {
+            println!("{:26} priorities {}/{} largest difference {}", "", p.same, p.all, p.largest);
+        }
         if !chosen.is_empty() {
-            differences.iter().for_each(|d| println!("  {:9} job {:3}  real: {}  model: {}", d.at, d.job, d.real, d.model));
+            differences
+                .iter()
+                .for_each(|d| println!("  {:9} job {:3}  real: {}  model: {}", d.at, d.job, d.real, d.model));
         }
     }
 }

@@ -188,8 +188,7 @@ impl Accounts {
     /// A file that cannot be read or is none of the three kinds; a line that cannot be understood.
     pub fn read(path: impl AsRef<Path>) -> Result<Accounts, AccountsError> {
         let file = path.as_ref();
-        let bytes =
-            fs::read(file).map_err(|source| AccountsError::Unreadable { file: file.to_path_buf(), source })?;
+        let bytes = fs::read(file).map_err(|source| AccountsError::Unreadable { file: file.to_path_buf(), source })?;
         Accounts::parse(&String::from_utf8_lossy(&bytes), file)
     }
 

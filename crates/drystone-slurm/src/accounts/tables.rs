@@ -11,7 +11,9 @@ fn header(line: &str) -> Option<Vec<String>> {
 }
 
 pub(super) fn is_table(text: &str) -> bool {
-    text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#')).is_some_and(|line| header(line).is_some())
+    text.lines()
+        .find(|line| !line.trim().is_empty() && !line.starts_with('#'))
+        .is_some_and(|line| header(line).is_some())
 }
 
 pub(super) fn read(text: &str) -> Result<Accounts, Wrong> {
@@ -48,7 +50,8 @@ pub(super) fn read(text: &str) -> Result<Accounts, Wrong> {
         clusters.sort();
         clusters.dedup();
         if clusters.len() > 1 {
-            let problem = format!("associations of two clusters, {}; choose one with `cluster=`", clusters.join(" and "));
+            let problem =
+                format!("associations of two clusters, {}; choose one with `cluster=`", clusters.join(" and "));
             return Err((number, problem));
         }
         if keys.get("partition").is_some_and(|partition| !partition.is_empty()) {

@@ -7,8 +7,10 @@ mod golden;
 mod lines;
 mod pass_by_pass;
 mod pending;
+mod priorities;
 
 pub use agreement::{Agreement, Difference};
 pub use free_run::{FreeRun, free_run};
 pub use golden::{Golden, GoldenError, GoldenJob, Happening, Name};
 pub use pass_by_pass::pass_by_pass;
+pub use priorities::{PriorityAgreement, priorities};

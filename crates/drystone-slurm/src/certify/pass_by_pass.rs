@@ -6,9 +6,7 @@ use super::deeds::Deeds;
 use super::golden::{Golden, Happening, Name};
 use super::pending::Makes;
 use crate::conf::PreemptMode;
-use crate::model::{
-    Backfill, Cluster, Desk, Machine, NodeSet, Pending, Scratch, backfill_pass, main_pass,
-};
+use crate::model::{Backfill, Cluster, Desk, Machine, NodeSet, Pending, Scratch, backfill_pass, main_pass};
 use std::collections::BTreeSet;
 
 /// Milliseconds after an end within which Slurm may still wait for the nodes.
@@ -226,9 +224,7 @@ impl<'a> Replay<'a> {
             Happening::Plan(name, start, end, nodes) => {
                 let plan = (start + self.golden.base, end + self.golden.base, self.makes.nodes(nodes));
                 // Of an array, the next task that waits.
-                let open = |job: &&Pending| {
-                    !real.starts.contains_key(&job.id) && !real.plans.contains_key(&job.id)
-                };
+                let open = |job: &&Pending| !real.starts.contains_key(&job.id) && !real.plans.contains_key(&job.id);
                 let mut waiting = self.queue.iter().filter(open);
                 let id = match name {
                     Name::Job(id) => Some(*id),

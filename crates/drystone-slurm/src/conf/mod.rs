@@ -144,6 +144,12 @@ impl SlurmConf {
         self.setting("AccountingStorageType").is_some_and(|t| t.to_ascii_lowercase().ends_with("slurmdbd"))
     }
 
+    /// Whether limits of associations and QOS are enforced.
+    #[must_use]
+    pub fn enforces_limits(&self) -> bool {
+        self.enforce.iter().any(|word| ["limits", "safe", "all"].contains(&word.as_str()))
+    }
+
     /// The parameters set here that the model has from Slurm's source alone.
     #[must_use]
     pub fn from_source(&self) -> Vec<&'static Knob> {

@@ -218,17 +218,15 @@ impl Backfill {
 
     /// Whether the job's array has as many plans as an array may have.
     fn array_is_done(&self, job: &Pending, params: &SchedParams) -> bool {
-        job.array != NONE && self.array_plans.0 == job.array && self.array_plans.1 >= params.bf_max_job_array_resv.max(1)
+        job.array != NONE
+            && self.array_plans.0 == job.array
+            && self.array_plans.1 >= params.bf_max_job_array_resv.max(1)
     }
 
     /// Counts the job with those of its user, partition and account. Answers the limit that skips it.
     fn count(&mut self, job: &Pending, params: &SchedParams) -> Option<&'static str> {
-        let most = [
-            params.bf_max_job_user_part,
-            params.bf_max_job_part,
-            params.bf_max_job_assoc,
-            params.bf_max_job_user,
-        ];
+        let most =
+            [params.bf_max_job_user_part, params.bf_max_job_part, params.bf_max_job_assoc, params.bf_max_job_user];
         if most == [0; 4] {
             return None;
         }

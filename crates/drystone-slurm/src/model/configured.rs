@@ -49,9 +49,8 @@ impl Preempting {
         let seconds = |key: &str, default: i64| conf.setting(key).and_then(|text| text.parse().ok()).unwrap_or(default);
         let words = conf.setting("SchedulerParameters").unwrap_or_default().to_ascii_lowercase();
         let has = |name: &str| words.split(',').any(|word| word.trim() == name);
-        let count = |name: &str| {
-            words.split(',').filter_map(|word| word.trim().split_once('=')).find(|(key, _)| *key == name)
-        };
+        let count =
+            |name: &str| words.split(',').filter_map(|word| word.trim().split_once('=')).find(|(key, _)| *key == name);
         Preempting {
             by: conf.preempt.by,
             mode: conf.preempt.mode,
@@ -78,8 +77,7 @@ impl Cluster {
         cluster.kill_wait = conf.ends.kill_wait;
         cluster.window_linear = conf.sched.bf_window_linear;
         cluster.preempting = Preempting::from_conf(conf, accounts);
-        let enforced = conf.enforce.iter().any(|word| ["limits", "safe", "all"].contains(&word.as_str()));
-        if enforced && accounts.limits_anything() {
+        if conf.enforces_limits() && accounts.limits_anything() {
             cluster.ledger = Some(Ledger::new(accounts.clone()));
         }
         cluster

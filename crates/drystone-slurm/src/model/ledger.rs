@@ -72,7 +72,8 @@ struct Wanted<'a> {
 impl Wanted<'_> {
     /// What it adds to what is in use: nodes that are used already do not count.
     fn beside(&self, used: &Used) -> (u64, u64) {
-        let known = self.nodes.map_or(0, |nodes| nodes.iter().filter(|&n| used.nodes.contains_key(&(n as u32))).count());
+        let known =
+            self.nodes.map_or(0, |nodes| nodes.iter().filter(|&n| used.nodes.contains_key(&(n as u32))).count());
         (self.cpus, self.count - (known as u64).min(self.count))
     }
 }
@@ -98,9 +99,10 @@ impl Ledger {
         }
         let nodes = |tres: &Tres| tres.node.is_some();
         let counts_nodes = accounts.assocs.iter().any(|a| nodes(&a.limits.grp_tres))
-            || accounts.qos.iter().any(|q| {
-                nodes(&q.limits.grp_tres) || nodes(&q.max_tres_user) || nodes(&q.max_tres_account)
-            });
+            || accounts
+                .qos
+                .iter()
+                .any(|q| nodes(&q.limits.grp_tres) || nodes(&q.max_tres_user) || nodes(&q.max_tres_account));
         let (assocs, qos) = (accounts.assocs.len(), accounts.qos.len());
         Ledger {
             accounts,

@@ -206,7 +206,9 @@ fn people(
     let given = priority::apply(args, &mut priority)?;
     // Where weights are given and there is no configuration, there is a database.
     let database = conf.map_or(given, SlurmConf::has_database);
-    let priorities = Multifactor::new(&priority, database).map(|rules| Priorities::new(rules, accounts.clone()));
+    let charges_ends = conf.is_none_or(SlurmConf::enforces_limits);
+    let rules = Multifactor::new(&priority, database).map(|rules| Multifactor { charges_ends, ..rules });
+    let priorities = rules.map(|rules| Priorities::new(rules, accounts.clone()));
     let makes = database && priorities.is_some();
     Ok((People::new(accounts, names, qos_from, makes), priorities))
 }

@@ -74,9 +74,8 @@ impl Slurm {
         let (job, limit) = (view.job(id), view.prediction(id));
         self.live(view);
         let Slurm { shape, people, live: Some(live), .. } = self else { unreachable!("it was just made") };
-        let (assoc, qos) = people.of(job, |account, user| {
-            live.site.priorities().map(|priorities| priorities.assoc(account, user))
-        });
+        let (assoc, qos) =
+            people.of(job, |account, user| live.site.priorities().map(|priorities| priorities.assoc(account, user)));
         let machine = &live.site.cluster().machine;
         let mut pending = shape.pending(id.0, job, limit, machine, &live.empty, people.names());
         (pending.assoc, pending.qos) = (assoc, qos);

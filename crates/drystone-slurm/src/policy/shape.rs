@@ -51,12 +51,7 @@ impl Shape {
         if let Some(ledger) = &mut ledger {
             ledger.lenient = true;
         }
-        Shape {
-            machine: Some(cluster.machine),
-            ledger,
-            preempting: cluster.preempting,
-            ..Shape::equal(1, whole, pack)
-        }
+        Shape { machine: Some(cluster.machine), ledger, preempting: cluster.preempting, ..Shape::equal(1, whole, pack) }
     }
 
     /// Whether jobs may replace others.

@@ -53,8 +53,7 @@ impl Site {
             if shortcut && open.last().is_none_or(|&last| last < place) {
                 break;
             }
-            let mut desk =
-                Desk { cluster: &mut self.cluster, params: &self.rules.params, scratch: &mut self.scratch };
+            let mut desk = Desk { cluster: &mut self.cluster, params: &self.rules.params, scratch: &mut self.scratch };
             match pass.look(&mut desk, job, now, watch) {
                 Outcome::Waits => {}
                 Outcome::Started => started.push(place),

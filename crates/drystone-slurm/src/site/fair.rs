@@ -96,8 +96,9 @@ impl FairShare {
     }
 
     fn normalise(&mut self) {
-        let levels: Vec<f64> =
-            (0..self.nodes.len()).map(|index| self.above(index).map_or(1.0, |above| self.level(above) as f64)).collect();
+        let levels: Vec<f64> = (0..self.nodes.len())
+            .map(|index| self.above(index).map_or(1.0, |above| self.level(above) as f64))
+            .collect();
         for (index, level) in levels.into_iter().enumerate() {
             self.nodes[index].level = level;
         }

@@ -11,7 +11,7 @@ mod replay;
 mod rules;
 
 pub use fair::{FairShare, Formula};
-pub use priority::{Multifactor, Priorities};
+pub use priority::{Charged, Multifactor, Priorities};
 pub use replay::replay;
 pub use rules::Rules;
 

@@ -41,6 +41,9 @@ pub struct Multifactor {
     pub dampening: f64,
     /// Which formula.
     pub formula: Formula,
+    /// Whether a job that ends is charged for what it has had since the last calculation. Slurm does so only where it enforces
+    /// limits.
+    pub charges_ends: bool,
 }
 
 impl Multifactor {
@@ -48,7 +51,8 @@ impl Multifactor {
     /// and fair share.
     #[must_use]
     pub fn from_conf(conf: &conf::SlurmConf) -> Option<Multifactor> {
-        Multifactor::new(&conf.priority, conf.has_database())
+        let rules = Multifactor::new(&conf.priority, conf.has_database())?;
+        Some(Multifactor { charges_ends: conf.enforces_limits(), ..rules })
     }
 
     /// Of its settings; `accounts`: whether there is a database, without which age and fair share do not count.
@@ -83,6 +87,7 @@ impl Multifactor {
             half_life: p.half_life,
             dampening: p.dampening,
             formula: if p.has("NO_FAIR_TREE") || p.has("DEPTH_OBLIVIOUS") { Formula::Classic } else { Formula::Tree },
+            charges_ends: true,
         })
     }
 
@@ -91,6 +96,19 @@ impl Multifactor {
     pub fn moves(&self) -> bool {
         self.age > 0.0 || self.fair_share > 0.0
     }
+}
+
+/// A running job, as its use is charged.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Charged {
+    /// The job.
+    pub id: u32,
+    /// Its association.
+    pub assoc: u32,
+    /// Its processors, times what its QOS counts them.
+    pub cpus: f64,
+    /// When it started, in seconds.
+    pub start: i64,
 }
 
 /// Priorities of jobs, with the use of associations.
@@ -128,13 +146,30 @@ impl Priorities {
         self.accounts.qos.get(qos as usize).map_or(1.0, |qos| qos.usage_factor)
     }
 
+    /// Use is charged and decays at `now` seconds. `running` are the running jobs with the processors that count, `waiting` the
+    /// waiting ones with their associations, both in the order of submission. In that order Slurm goes through both: with the
+    /// classic formula the use of a user is what was charged when the first job of the user is met that waits.
+    pub fn calculate(&mut self, now: i64, running: &[Charged], waiting: &[(u32, u32)]) {
+        self.fair.begin(now);
+        let classic = self.rules.formula == Formula::Classic;
+        let mut next = waiting.iter().filter(|_| classic).peekable();
+        for job in running {
+            while let Some(&(_, assoc)) = next.next_if(|&&(id, _)| id < job.id) {
+                self.fair.factor(assoc as usize);
+            }
+            self.fair.charge(job.assoc as usize, job.cpus, job.start, now);
+        }
+        for &(_, assoc) in next {
+            self.fair.factor(assoc as usize);
+        }
+        self.fair.finish(now);
+        self.fair.rank();
+    }
+
     /// The priority of a job at `now` seconds.
     pub fn of(&mut self, job: &Pending, now: i64, machine: &Machine) -> i64 {
-        let fair = if self.rules.fair_share > 0.0 && job.assoc != NONE {
-            self.fair.factor(job.assoc as usize)
-        } else {
-            0.0
-        };
+        let fair =
+            if self.rules.fair_share > 0.0 && job.assoc != NONE { self.fair.factor(job.assoc as usize) } else { 0.0 };
         let rules = &self.rules;
         let age = (now - job.accrue).max(0) as f64 / rules.max_age as f64;
         let sum = rules.age * age.min(1.0)

@@ -1,6 +1,6 @@
 //! The queue: its order, priorities that change, use that is charged.
 
-use super::Site;
+use super::{Charged, Site};
 use crate::model::{NONE, Pending, Running};
 
 impl Site {
@@ -61,18 +61,19 @@ impl Site {
         self.next_calc = (self.next_calc + priorities.rules.period).max(now + 1);
         self.updated = now;
         let machine = &self.cluster.machine;
-        let fair = priorities.rules.fair_share > 0.0;
-        if fair {
-            priorities.fair.begin(now);
-            // In the order of submission, as with the classic formula a user's use is worked out at the first job that waits.
-            let mut running: Vec<&Running> = self.cluster.running().collect();
+        if priorities.rules.fair_share > 0.0 {
+            let counted = |running: &&Running| running.job.assoc != NONE;
+            let charged = |running: &Running| Charged {
+                id: running.id,
+                assoc: running.job.assoc,
+                cpus: running.alloc.total(machine) as f64 * priorities.usage_factor(running.job.qos),
+                start: running.start,
+            };
+            let mut running: Vec<Charged> = self.cluster.running().filter(counted).map(charged).collect();
             running.sort_by_key(|running| running.id);
-            for job in running.into_iter().filter(|running| running.job.assoc != NONE) {
-                let cpus = job.alloc.total(machine) as f64 * priorities.usage_factor(job.job.qos);
-                priorities.fair.charge(job.job.assoc as usize, cpus, job.start, now);
-            }
-            priorities.fair.finish(now);
-            priorities.fair.rank();
+            let mut waiting: Vec<(u32, u32)> = self.queue.iter().map(|job| (job.id, job.assoc)).collect();
+            waiting.sort_unstable();
+            priorities.calculate(now, &running, &waiting);
         }
         let only_grows = priorities.rules.only_grows;
         for job in &mut self.queue {
@@ -91,6 +92,7 @@ impl Site {
         let machine = &self.cluster.machine;
         if let Some(priorities) = &mut self.priorities
             && priorities.rules.fair_share > 0.0
+            && priorities.rules.charges_ends
             && gone.job.assoc != NONE
         {
             let cpus = gone.alloc.total(machine) as f64 * priorities.usage_factor(gone.job.qos);

@@ -22,14 +22,7 @@ pub struct Rules {
 
 impl Default for Rules {
     fn default() -> Rules {
-        Rules {
-            params: SchedParams::default(),
-            epilog: true,
-            kill_wait: 30,
-            test_micros: 0,
-            kills: false,
-            phase: 0,
-        }
+        Rules { params: SchedParams::default(), epilog: true, kill_wait: 30, test_micros: 0, kills: false, phase: 0 }
     }
 }
 
