@@ -6,7 +6,7 @@ use super::deeds::Deeds;
 use super::golden::{Golden, Happening, Name};
 use super::pending::Makes;
 use crate::conf::PreemptMode;
-use crate::model::{Backfill, Cluster, Desk, Machine, NodeSet, Pending, Scratch, backfill_pass, main_pass};
+use crate::model::{Backfill, Cluster, Desk, Machine, NodeSet, Outcome, Pending, Scratch, backfill_pass, main_pass};
 use std::collections::BTreeSet;
 
 /// Milliseconds after an end within which Slurm may still wait for the nodes.
@@ -36,8 +36,8 @@ struct Replay<'a> {
     last_end: i64,
     /// Whether the recording has the nodes' answers.
     tells_answers: bool,
-    /// Nodes that are not done yet, and since when.
-    completing: Vec<(usize, i64)>,
+    /// Nodes that are not done yet, since when, and whether they have to kill something.
+    completing: Vec<(usize, i64, bool)>,
     /// A backfill pass that lets go of the locks, with what it has told.
     stepping: Option<Backfill>,
     agreement: Agreement,
@@ -73,15 +73,23 @@ impl<'a> Replay<'a> {
                     self.submit(id, None);
                 }
             }
-            Happening::Complete(Name::Job(id)) | Happening::Timeout(Name::Job(id)) => self.complete(*id, at),
+            Happening::Complete(Name::Job(id)) => self.complete(*id, at, false),
+            Happening::Timeout(Name::Job(id)) => self.complete(*id, at, true),
             Happening::MainPass(full) => self.main(at, *full, behind),
             Happening::BackfillPass => self.backfill(at, behind),
             Happening::Test(name, priority) => self.step(at, *name, *priority, behind),
             Happening::MainStart(name, nodes) | Happening::BackfillStart(name, nodes) => self.start(*name, at, nodes),
-            Happening::Epilog(node) | Happening::Answer(node) => self.done(node),
+            Happening::Epilog(node) => self.done(node, true),
+            Happening::Answer(node) => self.done(node, false),
             Happening::Abort | Happening::Done => self.stepping = None,
             Happening::Priority(Name::Job(id), priority) => self.prioritise(*id, *priority),
-            Happening::Preempted(Name::Job(id), _, mode) if *mode != PreemptMode::Suspend => self.complete(*id, at),
+            Happening::Preempted(Name::Job(id), by, mode) if *mode != PreemptMode::Suspend => {
+                if let Name::Job(by) = by {
+                    let now = self.now(at);
+                    self.cluster.preempts(*by, now);
+                }
+                self.complete(*id, at, true);
+            }
             Happening::Grace(Name::Job(id), seconds) => {
                 let until = self.now(at) + seconds;
                 if self.cluster.get(*id).is_some_and(|running| running.end > until) {
@@ -117,6 +125,7 @@ impl<'a> Replay<'a> {
     }
 
     fn insert(&mut self, pending: Pending) {
+        self.cluster.meet(pending.id);
         let machine = &self.cluster.machine;
         let at = self.queue.partition_point(|p| p.key(machine) < pending.key(machine));
         self.queue.insert(at, pending);
@@ -131,19 +140,19 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn complete(&mut self, id: u32, at: i64) {
+    fn complete(&mut self, id: u32, at: i64, killed: bool) {
         if let Some(gone) = self.cluster.end(id) {
             self.last_end = at;
             if self.tells_answers {
-                self.completing.extend(gone.alloc.nodes.iter().map(|node| (node, at)));
+                self.completing.extend(gone.alloc.nodes.iter().map(|node| (node, at, killed)));
             }
         }
     }
 
     /// A node is done with what it had.
-    fn done(&mut self, name: &str) {
+    fn done(&mut self, name: &str, killed: bool) {
         if let Some(node) = self.golden.conf.node(name) {
-            self.completing.retain(|&(n, _)| n != node as usize);
+            self.completing.retain(|&(n, _, kills)| n != node as usize || (kills && !killed));
         }
     }
 
@@ -184,9 +193,9 @@ impl<'a> Replay<'a> {
     fn complete_nodes(&mut self, at: i64, real: &Deeds) {
         let slowest = if self.golden.conf.ends.epilog { i64::MAX } else { COMPLETING };
         let used = |node: usize| real.starts.values().any(|nodes| nodes.contains(node));
-        self.completing.retain(|&(node, since)| at - since < slowest && !used(node));
+        self.completing.retain(|&(node, since, kills)| (kills || at - since < slowest) && !used(node));
         let nodes = self.cluster.machine.nodes();
-        self.cluster.completing = NodeSet::of(nodes, self.completing.iter().map(|&(node, _)| node));
+        self.cluster.completing = NodeSet::of(nodes, self.completing.iter().map(|&(node, ..)| node));
     }
 
     fn backfill(&mut self, at: i64, behind: &[(i64, Happening)]) {
@@ -211,7 +220,8 @@ impl<'a> Replay<'a> {
         self.complete_nodes(at, &real);
         let (mut model, mut trial) = (Deeds::default(), self.cluster.clone());
         let params = &self.golden.conf.sched;
-        drop(backfill_pass(&mut trial, &self.queue, now, params, &mut model));
+        let gone = backfill_pass(&mut trial, &self.queue, now, params, &mut model);
+        model.victims.extend(gone.iter().map(|victim| victim.id));
         self.compare(at, &real, &model, true);
     }
 
@@ -260,7 +270,9 @@ impl<'a> Replay<'a> {
             let params = &self.golden.conf.sched;
             pass.resume(now, params);
             let mut desk = Desk { cluster: &mut trial, params, scratch: &mut scratch };
-            let _ = pass.look(&mut desk, job, now, &mut model);
+            if let Outcome::Preempts(victims) = pass.look(&mut desk, job, now, &mut model) {
+                model.victims.extend(victims.iter().map(|victim| victim.id));
+            }
         }
         self.compare(at, &real, &model, false);
         self.stepping = Some(pass);

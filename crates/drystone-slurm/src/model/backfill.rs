@@ -402,6 +402,7 @@ impl Backfill {
         }
         match alloc {
             Some(alloc) => Start::Runs(alloc),
+            None if cluster.has_preempted(job.id, now) => Start::Preempts(Vec::new()),
             None => match cluster.preempting.victims(cluster, job, free, now) {
                 Some((victims, _)) => Start::Preempts(victims),
                 None => Start::Preempts(Vec::new()),
@@ -458,21 +459,23 @@ enum Start {
     Preempts(Vec<Victim>),
 }
 
-/// A whole pass at `now` seconds. Answers the places in `queue` of the jobs that it has started, ascending, and the pass.
+/// A whole pass at `now` seconds. Answers the jobs that had to go.
 pub fn backfill_pass(
     cluster: &mut Cluster,
     queue: &[Pending],
     now: i64,
     params: &SchedParams,
     watch: &mut impl Watch,
-) -> (Vec<usize>, Backfill) {
+) -> Vec<Victim> {
     let (mut pass, mut scratch) = (Backfill::new(cluster, now, params), Scratch::default());
-    let mut starts = Vec::new();
-    for (index, job) in queue.iter().enumerate() {
+    let mut gone = Vec::new();
+    for job in queue {
         let mut desk = Desk { cluster, params, scratch: &mut scratch };
-        if pass.look(&mut desk, job, now, watch) == Outcome::Started {
-            starts.push(index);
+        if let Outcome::Preempts(victims) = pass.look(&mut desk, job, now, watch) {
+            cluster.preempts(job.id, now);
+            victims.iter().filter(|victim| victim.grace == 0).for_each(|victim| drop(cluster.evict(victim.id)));
+            gone.extend(victims);
         }
     }
-    (starts, pass)
+    gone
 }

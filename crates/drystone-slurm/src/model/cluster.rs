@@ -28,15 +28,21 @@ pub struct Cluster {
     pub ledger: Option<Ledger>,
     /// Which jobs may take the place of which.
     pub preempting: Preempting,
+    /// When waiting jobs have begun to preempt others, in seconds.
+    preempted: BTreeMap<u32, i64>,
     /// Running jobs, in places that are used again.
     slots: Vec<Option<Running>>,
     free: Vec<u32>,
-    /// End of the limit, number and place of each running job, ascending.
-    order: Vec<(i64, u32, u32)>,
-    /// The end of the limit of each running job.
-    end_of: BTreeMap<u32, i64>,
+    /// End of the limit, rank and place of each running job, ascending.
+    order: Vec<(i64, u64, u32)>,
+    /// The end of the limit and the rank of each running job.
+    end_of: BTreeMap<u32, (i64, u64)>,
     /// Running tasks of each array.
     tasks: BTreeMap<u32, u32>,
+    /// The rank of what waits of an array.
+    rest_of: BTreeMap<u32, u64>,
+    /// The job that was submitted last, and arrays parted since.
+    latest: (u32, u32),
 }
 
 impl Cluster {
@@ -56,11 +62,14 @@ impl Cluster {
             window_linear: 0,
             ledger: None,
             preempting: Preempting::default(),
+            preempted: BTreeMap::new(),
             slots: Vec::new(),
             free: Vec::new(),
             order: Vec::new(),
             end_of: BTreeMap::new(),
             tasks: BTreeMap::new(),
+            rest_of: BTreeMap::new(),
+            latest: (0, 0),
         }
     }
 
@@ -129,8 +138,20 @@ impl Cluster {
         self.order.first().map(|&(end, ..)| end)
     }
 
+    /// A waiting job has begun to preempt others.
+    pub fn preempts(&mut self, id: u32, now: i64) {
+        self.preempted.insert(id, now);
+    }
+
+    /// Whether a job has begun that not long ago: it then begins no more.
+    #[must_use]
+    pub(super) fn has_preempted(&self, id: u32, now: i64) -> bool {
+        self.preempted.get(&id).is_some_and(|&then| then > now - self.preempting.pause)
+    }
+
     /// A job starts at `now` seconds.
     pub fn start(&mut self, job: &Pending, now: i64, alloc: Alloc) {
+        self.preempted.remove(&job.id);
         let end = now.saturating_add(job.limit);
         self.idle.take(&alloc, &self.machine);
         if let Some(ledger) = &mut self.ledger {
@@ -139,6 +160,7 @@ impl Cluster {
         if job.array != super::NONE {
             *self.tasks.entry(job.array).or_default() += 1;
         }
+        let rank = self.rank_of(job);
         let running = Running { id: job.id, end, alloc, job: job.clone(), start: now };
         let slot = match self.free.pop() {
             Some(slot) => {
@@ -150,15 +172,33 @@ impl Cluster {
                 self.slots.len() as u32 - 1
             }
         };
-        let at = self.order.partition_point(|&(e, id, _)| (e, id) < (end, job.id));
-        self.order.insert(at, (end, job.id, slot));
-        self.end_of.insert(job.id, end);
+        self.order.insert(self.order.partition_point(|&(e, r, _)| (e, r) < (end, rank)), (end, rank, slot));
+        self.end_of.insert(job.id, (end, rank));
+    }
+
+    /// A job is submitted.
+    pub fn meet(&mut self, id: u32) {
+        if id > self.latest.0 {
+            self.latest = (id, 0);
+        }
+    }
+
+    /// Where a job that starts stands in Slurm's list of jobs, which decides between equal ends: in the order of submission. What
+    /// is left of an array when a task starts goes to the end of the list.
+    fn rank_of(&mut self, job: &Pending) -> u64 {
+        if job.array == super::NONE {
+            return u64::from(job.id) << 32;
+        }
+        let rank = self.rest_of.get(&job.array).copied().unwrap_or(u64::from(job.array) << 32);
+        self.latest.1 += 1;
+        self.rest_of.insert(job.array, u64::from(self.latest.0) << 32 | u64::from(self.latest.1));
+        rank
     }
 
     /// A job ends. Answers what it was, or `None` if it does not run.
     pub fn end(&mut self, id: u32) -> Option<Running> {
-        let end = self.end_of.remove(&id)?;
-        let at = self.order.partition_point(|&(e, other, _)| (e, other) < (end, id));
+        let key = self.end_of.remove(&id)?;
+        let at = self.order.partition_point(|&(e, rank, _)| (e, rank) < key);
         let (.., slot) = self.order.remove(at);
         self.free.push(slot);
         let gone = self.slots[slot as usize].take()?;
@@ -175,19 +215,24 @@ impl Cluster {
         Some(gone)
     }
 
+    /// A running job has to go. Its processors are free for plans, but nothing starts on its nodes before they are done with it.
+    pub fn evict(&mut self, id: u32) -> Option<Running> {
+        let gone = self.end(id)?;
+        self.completing.unite(&gone.alloc.nodes);
+        Some(gone)
+    }
+
     /// The end of a running job's limit has changed.
     pub fn reschedule(&mut self, id: u32, end: i64) {
-        let Some(old) = self.end_of.insert(id, end) else {
-            self.end_of.remove(&id);
-            return;
-        };
-        let at = self.order.partition_point(|&(e, other, _)| (e, other) < (old, id));
+        let Some(key) = self.end_of.get_mut(&id) else { return };
+        let (old, rank) = *key;
+        key.0 = end;
+        let at = self.order.partition_point(|&(e, r, _)| (e, r) < (old, rank));
         let (.., slot) = self.order.remove(at);
         if let Some(running) = &mut self.slots[slot as usize] {
             running.end = end;
         }
-        let at = self.order.partition_point(|&(e, other, _)| (e, other) < (end, id));
-        self.order.insert(at, (end, id, slot));
+        self.order.insert(self.order.partition_point(|&(e, r, _)| (e, r) < (end, rank)), (end, rank, slot));
     }
 
     /// Whether as many tasks of the job's array run as may.
@@ -202,8 +247,8 @@ impl Cluster {
         self.tasks.get(&array).copied().unwrap_or(0)
     }
 
-    /// End, number and place of each running job, ascending.
-    pub(crate) fn order(&self) -> &[(i64, u32, u32)] {
+    /// End, rank and place of each running job, ascending.
+    pub(crate) fn order(&self) -> &[(i64, u64, u32)] {
         &self.order
     }
 
@@ -212,8 +257,8 @@ impl Cluster {
     }
 
     fn slot(&self, id: u32) -> Option<u32> {
-        let end = *self.end_of.get(&id)?;
-        let at = self.order.partition_point(|&(e, other, _)| (e, other) < (end, id));
+        let key = *self.end_of.get(&id)?;
+        let at = self.order.partition_point(|&(e, rank, _)| (e, rank) < key);
         self.order.get(at).map(|&(.., slot)| slot)
     }
 

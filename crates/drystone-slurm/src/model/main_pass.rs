@@ -133,7 +133,10 @@ impl MainPass {
             self.refused = None;
             return Verdict::Started(alloc);
         }
-        if let Some((victims, _)) = cluster.preempting.victims(cluster, job, &self.usable, now) {
+        if !cluster.has_preempted(job.id, now)
+            && let Some((victims, _)) = cluster.preempting.victims(cluster, job, &self.usable, now)
+        {
+            cluster.preempts(job.id, now);
             self.deeds.victims.push((index, victims));
         }
         if cluster.is_out_of_reach(job, &self.usable) {

@@ -122,19 +122,19 @@ impl Preempting {
             return Vec::new();
         }
         let machine = &cluster.machine;
-        let mut found: Vec<(u64, i64, u32, u32)> = Vec::new();
-        for &(_, id, slot) in cluster.order() {
+        let mut found: Vec<(u64, i64, u64, u32)> = Vec::new();
+        for &(_, rank, slot) in cluster.order() {
             let Some(running) = cluster.at(slot) else { continue };
             let ripe = running.start + self.exempt <= now;
             if ripe
                 && self.may_replace(machine, job, running)
                 && self.mode_of(machine, &running.job) != PreemptMode::Off
             {
-                found.push((self.order_of(machine, running), running.start, id, slot));
+                found.push((self.order_of(machine, running), running.start, rank, slot));
             }
         }
         // Slurm sorts a list that is in the order of submission, and equal ones stay in it.
-        found.sort_by_key(|&(_, _, id, _)| id);
+        found.sort_by_key(|&(_, _, rank, _)| rank);
         if self.youngest_first {
             found.sort_by_key(|&(_, start, ..)| std::cmp::Reverse(start));
         } else {

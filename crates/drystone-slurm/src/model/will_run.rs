@@ -164,7 +164,7 @@ impl<'a> Search<'a> {
     /// Releases the next jobs whose ends are taken together.
     fn group(
         &mut self,
-        order: &[(i64, u32, u32)],
+        order: &[(i64, u64, u32)],
         next: &mut usize,
         mark: &mut Option<i64>,
         window: i64,

@@ -73,14 +73,13 @@ impl Site {
         self.stale_from(0);
     }
 
-    /// Jobs have to go for `by`. While it has begun that not long ago, no more go.
+    /// Jobs have to go for `by`.
     pub(super) fn preempt(&mut self, at: i64, by: u32, victims: Vec<Victim>, out: &mut Vec<Deed>) {
-        let now = at.div_euclid(1000);
-        let pause = self.cluster.preempting.pause;
-        if victims.is_empty() || self.preempted.get(&by).is_some_and(|&then| then > now - pause) {
+        if victims.is_empty() {
             return;
         }
-        self.preempted.insert(by, now);
+        let now = at.div_euclid(1000);
+        self.cluster.preempts(by, now);
         for victim in victims {
             let way = if victim.mode == PreemptMode::Requeue { Way::Requeue } else { Way::Kill };
             let Some(running) = self.cluster.get(victim.id) else { continue };
@@ -99,14 +98,14 @@ impl Site {
 
     /// A running job goes.
     fn go(&mut self, at: i64, id: u32, way: Way, out: &mut Vec<Deed>) {
-        let Some(gone) = self.cluster.end(id) else { return };
+        let Some(gone) = self.cluster.evict(id) else { return };
         let now = at.div_euclid(1000);
         self.graced.remove(&id);
         self.offsets.remove(&id);
         self.charge_end(&gone, now);
         self.gone.insert(id, way);
         self.updated = now;
-        self.hear(at + DYING, News::Freed);
+        self.hear(at + DYING, News::Freed(gone.alloc.nodes.clone()));
         match way {
             Way::Kill => {
                 out.push(Deed::Kill(id));

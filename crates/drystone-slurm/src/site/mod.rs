@@ -57,8 +57,8 @@ enum News {
     Held(u32),
     /// It waits again.
     Released(Box<Pending>),
-    /// Nodes have become free.
-    Freed,
+    /// Nodes are done with a job that had to go.
+    Freed(NodeSet),
     /// The job runs, although no scheduler of this site has started it.
     Runs(Box<Pending>, i64),
     /// These nodes are out of service, and no others.
@@ -96,8 +96,6 @@ pub struct Site {
     next_calc: i64,
     /// The second in which a job or a node was changed last.
     updated: i64,
-    /// When a job has begun to preempt others, in seconds.
-    preempted: BTreeMap<u32, i64>,
     /// Jobs that have to go once their grace is over.
     graced: BTreeMap<u32, leaving::Way>,
     /// Jobs that have gone by a deed of the site, and that the driver will tell of.
@@ -153,7 +151,6 @@ impl Site {
             holds_until: i64::MAX,
             next_calc: i64::MIN,
             updated: i64::MIN,
-            preempted: BTreeMap::new(),
             graced: BTreeMap::new(),
             gone: BTreeMap::new(),
             next_check: i64::MIN,
@@ -325,7 +322,6 @@ impl Site {
         let offset = (at.rem_euclid(1000) + LAUNCH + COMPLETING).min(999);
         self.offsets.insert(job.id, offset);
         self.updated = at.div_euclid(1000);
-        self.preempted.remove(&job.id);
         out.push(Deed::Start { id: job.id, by });
     }
 }

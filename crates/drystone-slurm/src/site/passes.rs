@@ -65,7 +65,8 @@ impl Site {
             News::Arrived(job) => self.arrive(at, *job),
             News::Released(job) => self.come_back(at, *job),
             News::Cancelled(id) | News::Held(id) => self.withdraw(at, id),
-            News::Freed => {
+            News::Freed(nodes) => {
+                self.cluster.completing.subtract(&nodes);
                 self.stale_from(0);
                 self.main_stale = true;
                 self.main(at, false, out, watch);

@@ -15,6 +15,7 @@ impl Site {
         if let Some(priorities) = &mut self.priorities {
             job.priority = priorities.of(&job, now, &self.cluster.machine);
         }
+        self.cluster.meet(job.id);
         *self.needs.entry(job.cpus).or_default() += 1;
         let place = self.place_of(&job);
         self.queue.insert(place, job);
