@@ -100,6 +100,8 @@ pub enum Happening {
     BackfillStart(Name, Vec<String>),
     /// Backfill plans a job: begin, end, nodes.
     Plan(Name, i64, i64, Vec<String>),
+    /// It has tried to plan a job, and tries again or leaves it.
+    Tried,
     /// It lets go of the locks.
     Yield,
     /// It gives up because something has changed meanwhile.

@@ -131,6 +131,7 @@ pub(super) fn event(line: &str, names: &Names) -> Result<Option<(i64, Happening)
     let simple = match *what {
         "sched_pass" => Some(Happening::MainPass(rest.contains(&"full"))),
         "bf_pass" => Some(Happening::BackfillPass),
+        "bf_later" | "bf_overlap" | "bf_window" | "bf_noresv" | "bf_limit" => Some(Happening::Tried),
         "bf_yield" => Some(Happening::Yield),
         "bf_abort" => Some(Happening::Abort),
         "bf_done" => Some(Happening::Done),

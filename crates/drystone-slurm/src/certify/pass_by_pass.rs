@@ -12,6 +12,9 @@ use std::collections::BTreeSet;
 /// Milliseconds after an end within which Slurm may still wait for the nodes.
 const COMPLETING: i64 = 25;
 
+/// Milliseconds within which the nodes of a job that has ended answer on a busy host.
+const ANSWERING: i64 = 60;
+
 /// Compares a whole recording.
 #[must_use]
 pub fn pass_by_pass(golden: &Golden) -> (Agreement, Vec<Difference>) {
@@ -39,9 +42,22 @@ struct Replay<'a> {
     /// Nodes that are not done yet, since when, and whether they have to kill something.
     completing: Vec<(usize, i64, bool)>,
     /// A backfill pass that lets go of the locks, with what it has told.
-    stepping: Option<Backfill>,
+    stepping: Option<Stepping>,
     agreement: Agreement,
     differences: Vec<Difference>,
+}
+
+/// A backfill pass that lets go of the locks.
+#[derive(Default)]
+struct Stepping {
+    pass: Backfill,
+    /// The job that it looks at, and whether the model is done with it.
+    job: Option<u32>,
+    done: bool,
+    /// Whether Slurm sleeps before it goes on with the job.
+    asleep: bool,
+    real: Deeds,
+    model: Deeds,
 }
 
 impl<'a> Replay<'a> {
@@ -77,11 +93,33 @@ impl<'a> Replay<'a> {
             Happening::Timeout(Name::Job(id)) => self.complete(*id, at, true),
             Happening::MainPass(full) => self.main(at, *full, behind),
             Happening::BackfillPass => self.backfill(at, behind),
-            Happening::Test(name, priority) => self.step(at, *name, *priority, behind),
-            Happening::MainStart(name, nodes) | Happening::BackfillStart(name, nodes) => self.start(*name, at, nodes),
+            Happening::Test(name, priority) => self.test(at, *name, *priority),
+            Happening::Tried => self.wake(at),
+            Happening::Yield => {
+                self.wake(at);
+                self.sleeps();
+            }
+            Happening::MainStart(name, nodes) => self.start(*name, at, nodes),
+            Happening::BackfillStart(name, nodes) => {
+                self.wake(at);
+                self.note(happening);
+                self.start(*name, at, nodes);
+            }
+            Happening::Plan(..) => {
+                self.wake(at);
+                self.note(happening);
+            }
             Happening::Epilog(node) => self.done(node, true),
             Happening::Answer(node) => self.done(node, false),
-            Happening::Abort | Happening::Done => self.stepping = None,
+            Happening::Done => {
+                self.wake(at);
+                self.settle(at);
+                self.stepping = None;
+            }
+            Happening::Abort => {
+                self.settle(at);
+                self.stepping = None;
+            }
             Happening::Priority(Name::Job(id), priority) => self.prioritise(*id, *priority),
             Happening::Preempted(Name::Job(id), by, mode) if *mode != PreemptMode::Suspend => {
                 if let Name::Job(by) = by {
@@ -143,6 +181,9 @@ impl<'a> Replay<'a> {
     fn complete(&mut self, id: u32, at: i64, killed: bool) {
         if let Some(gone) = self.cluster.end(id) {
             self.last_end = at;
+            if let Some(stepping) = &mut self.stepping {
+                stepping.pass.ignore(&gone.alloc.nodes);
+            }
             if self.tells_answers {
                 self.completing.extend(gone.alloc.nodes.iter().map(|node| (node, at, killed)));
             }
@@ -152,6 +193,10 @@ impl<'a> Replay<'a> {
     /// A node is done with what it had.
     fn done(&mut self, name: &str, killed: bool) {
         if let Some(node) = self.golden.conf.node(name) {
+            let had = self.completing.iter().any(|&(n, ..)| n == node as usize);
+            if let Some(stepping) = self.stepping.as_mut().filter(|_| had) {
+                stepping.pass.ignore(&NodeSet::of(self.cluster.machine.nodes(), [node as usize]));
+            }
             self.completing.retain(|&(n, _, kills)| n != node as usize || (kills && !killed));
         }
     }
@@ -210,7 +255,11 @@ impl<'a> Replay<'a> {
         let now = self.now(at);
         if own.iter().any(|(_, h)| *h == Happening::Yield) {
             self.agreement.passes += 1;
-            self.stepping = Some(Backfill::new(&self.cluster, now, &self.golden.conf.sched));
+            let mut pass = Backfill::new(&self.cluster, now, &self.golden.conf.sched);
+            // Nodes that answer during the pass are ignored by it.
+            let late = self.completing.iter().filter(|&&(_, since, _)| at - since < ANSWERING);
+            pass.ignore(&NodeSet::of(self.cluster.machine.nodes(), late.map(|&(node, ..)| node)));
+            self.stepping = Some(Stepping { pass, ..Stepping::default() });
             return;
         }
         let mut real = Deeds::default();
@@ -223,6 +272,14 @@ impl<'a> Replay<'a> {
         let gone = backfill_pass(&mut trial, &self.queue, now, params, &mut model);
         model.victims.extend(gone.iter().map(|victim| victim.id));
         self.compare(at, &real, &model, true);
+    }
+
+    /// Takes down what a pass that lets go of the locks really did.
+    fn note(&mut self, happening: &Happening) {
+        if let Some(mut stepping) = self.stepping.take() {
+            self.real(happening, &mut stepping.real);
+            self.stepping = Some(stepping);
+        }
     }
 
     /// Takes down what backfill really did.
@@ -251,31 +308,56 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// One job of a pass that lets go of the locks.
-    fn step(&mut self, at: i64, name: Name, priority: i64, behind: &[(i64, Happening)]) {
-        let Some(mut pass) = self.stepping.take() else { return };
-        let Name::Job(id) = name else { return };
+    /// A pass that lets go of the locks looks at another job.
+    fn test(&mut self, at: i64, name: Name, priority: i64) {
+        self.wake(at);
+        self.settle(at);
+        let (Some(stepping), Name::Job(id)) = (&mut self.stepping, name) else { return };
+        stepping.job = Some(id);
         self.prioritise(id, priority);
-        let over = |h: &Happening| {
-            matches!(h, Happening::BackfillPass | Happening::Done | Happening::Abort | Happening::Test(..))
-        };
-        let mut real = Deeds::default();
-        for (_, happening) in behind.iter().take_while(|(_, h)| !over(h)) {
-            self.real(happening, &mut real);
+        self.go_on(at);
+    }
+
+    fn sleeps(&mut self) {
+        if let Some(stepping) = &mut self.stepping {
+            stepping.asleep = true;
         }
-        self.complete_nodes(at, &real);
-        let (mut model, now) = (Deeds::default(), self.now(at));
-        let (mut trial, mut scratch) = (self.cluster.clone(), Scratch::default());
-        if let Some(job) = self.queue.iter().find(|job| job.id == id) {
-            let params = &self.golden.conf.sched;
-            pass.resume(now, params);
-            let mut desk = Desk { cluster: &mut trial, params, scratch: &mut scratch };
-            if let Outcome::Preempts(victims) = pass.look(&mut desk, job, now, &mut model) {
-                model.victims.extend(victims.iter().map(|victim| victim.id));
+    }
+
+    /// Slurm has slept, and has gone on.
+    fn wake(&mut self, at: i64) {
+        if self.stepping.as_mut().is_some_and(|stepping| std::mem::take(&mut stepping.asleep)) {
+            self.go_on(at);
+        }
+    }
+
+    /// It goes on with the job, with the state as it is now, up to the next time that it lets go of the locks.
+    fn go_on(&mut self, at: i64) {
+        let Some(mut stepping) = self.stepping.take() else { return };
+        if let Some(id) = stepping.job.filter(|_| !stepping.done) {
+            self.complete_nodes(at, &stepping.real);
+            let now = self.now(at);
+            let (mut trial, mut scratch) = (self.cluster.clone(), Scratch::default());
+            if let Some(job) = self.queue.iter().find(|job| job.id == id) {
+                let params = &self.golden.conf.sched;
+                stepping.pass.resume(now, params);
+                let mut desk = Desk { cluster: &mut trial, params, scratch: &mut scratch, pauses: true };
+                let outcome = stepping.pass.look(&mut desk, job, now, &mut stepping.model);
+                if let Outcome::Preempts(victims) = &outcome {
+                    stepping.model.victims.extend(victims.iter().map(|victim| victim.id));
+                }
+                stepping.done = outcome != Outcome::Paused;
             }
         }
+        self.stepping = Some(stepping);
+    }
+
+    /// What came of the job that it looked at last is compared.
+    fn settle(&mut self, at: i64) {
+        let Some(stepping) = &mut self.stepping else { return };
+        let (real, model) = (std::mem::take(&mut stepping.real), std::mem::take(&mut stepping.model));
+        (stepping.job, stepping.done, stepping.asleep) = (None, false, false);
         self.compare(at, &real, &model, false);
-        self.stepping = Some(pass);
     }
 
     fn compare(&mut self, at: i64, real: &Deeds, model: &Deeds, whole: bool) {

@@ -35,6 +35,21 @@ pub struct Backfill {
     holds_until: i64,
     /// Whether a plan or a start of this pass can keep a job from starting now that could before.
     changed: bool,
+    /// A job that it has not done with.
+    paused: Option<Paused>,
+    /// Nodes that a job has left while the pass slept: it does not use them.
+    ignored: Option<NodeSet>,
+}
+
+/// Where the search for a job's start goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Paused {
+    id: u32,
+    from: i64,
+    /// The present as it was when the select test looked at the job last, or when the search began.
+    clock: i64,
+    /// Whether the select test has not looked at it yet.
+    first: bool,
 }
 
 /// Why a pass ends before the queue does.
@@ -69,6 +84,8 @@ pub enum Outcome {
     Started,
     /// These are to go, so that it can start later.
     Preempts(Vec<Victim>),
+    /// The pass lets go of the locks before it goes on with this job.
+    Paused,
 }
 
 /// What one job comes to.
@@ -76,6 +93,7 @@ enum Found {
     Now(Alloc),
     Preempts(Vec<Victim>, Verdict),
     Verdict(Verdict),
+    Paused,
 }
 
 /// What a pass looks at, and with.
@@ -86,6 +104,8 @@ pub struct Desk<'a> {
     pub params: &'a SchedParams,
     /// Room.
     pub scratch: &'a mut Scratch,
+    /// Whether it lets go of the locks before each try of a job.
+    pub pauses: bool,
 }
 
 impl Backfill {
@@ -108,6 +128,15 @@ impl Backfill {
         self.table.reset(begin, end.max(begin + 1), cluster.up());
     }
 
+    /// A job has left these nodes while the pass slept. Jobs that it still looks at are not to have them before those that it has
+    /// looked at.
+    pub fn ignore(&mut self, nodes: &NodeSet) {
+        match &mut self.ignored {
+            Some(ignored) => ignored.unite(nodes),
+            None => self.ignored = Some(nodes.clone()),
+        }
+    }
+
     /// After a yield the window begins at the present.
     pub fn resume(&mut self, now: i64, params: &SchedParams) {
         self.window_end = now + params.bf_window * 60;
@@ -120,9 +149,14 @@ impl Backfill {
         }
         let verdict = match self.over {
             Some(over) => Found::Verdict(Verdict::NotReached(over.parameter())),
+            None if self.paused.is_some_and(|paused| paused.id == job.id) => self.find(desk, job, now),
             None => self.judge(desk, job, now),
         };
+        if let Found::Verdict(Verdict::Planned { .. }) | Found::Preempts(..) = verdict {
+            self.refused = None;
+        }
         let (outcome, verdict) = match verdict {
+            Found::Paused => return Outcome::Paused,
             Found::Now(alloc) => {
                 desk.cluster.start(job, now, alloc.clone());
                 self.keep_whole(desk, job, now, &alloc);
@@ -186,6 +220,7 @@ impl Backfill {
 
     fn judge(&mut self, desk: &mut Desk<'_>, job: &Pending, now: i64) -> Found {
         let Desk { cluster, params, .. } = desk;
+        self.paused = None;
         if self.array_is_done(job, params) {
             return Found::Verdict(Verdict::Array);
         }
@@ -209,11 +244,7 @@ impl Backfill {
         if !cluster.machine.parts[usize::from(job.part)].up {
             return Found::Verdict(Verdict::NoRoom);
         }
-        let found = self.find(desk, job, now);
-        if let Found::Verdict(Verdict::Planned { .. }) | Found::Preempts(..) = found {
-            self.refused = None;
-        }
-        found
+        self.find(desk, job, now)
     }
 
     /// Whether the job's array has as many plans as an array may have.
@@ -280,17 +311,31 @@ impl Backfill {
 
     /// Tries later and later, as long as there is something to be expected.
     fn search(&mut self, desk: &mut Desk<'_>, job: &Pending, now: i64, unplanned: bool, free: &mut NodeSet) -> Found {
-        let Desk { cluster, params, scratch } = desk;
-        let part = &cluster.machine.parts[usize::from(job.part)].nodes;
+        let Desk { cluster, params, scratch, pauses } = desk;
+        let whole = &cluster.machine.parts[usize::from(job.part)].nodes;
+        let left = self.ignored.as_ref().map(|ignored| {
+            let mut left = whole.clone();
+            left.subtract(ignored);
+            left
+        });
+        let part = left.as_ref().unwrap_or(whole);
         let limit = if cluster.no_reserve(job) { 60 } else { job.limit };
         let (mut from, mut first) = (self.first_from(cluster, job, now), true);
+        let (mut clock, mut resumed) = (now, false);
+        if let Some(paused) = self.paused.take() {
+            (from, clock, first, resumed) = (paused.from, paused.clock, paused.first, true);
+        }
         // Later the job reaches into plans that it does not reach into now, and is planned differently.
         if let Some(begin) = self.table.next_begin(now.saturating_add(limit)) {
             self.holds_until = self.holds_until.min(begin - limit);
         }
         loop {
+            if *pauses && !std::mem::take(&mut resumed) {
+                self.paused = Some(Paused { id: job.id, from, clock, first });
+                return Found::Paused;
+            }
             free.assign(part);
-            let later = self.table.search(free, part, from, from.max(now).saturating_add(limit));
+            let later = self.table.search(free, part, from, from.max(clock).saturating_add(limit));
             let mut next = (later > 0 && !unplanned).then_some(later);
             if (free.count() as u64) < u64::from(job.min_nodes) {
                 match next {
@@ -300,6 +345,7 @@ impl Backfill {
                 continue;
             }
             self.tried += i64::from(std::mem::take(&mut first));
+            clock = now;
             let Some((soonest, alloc)) = cluster.will_run(job, free, now, unplanned, scratch) else {
                 match next {
                     Some(later) => from = later,
@@ -470,7 +516,7 @@ pub fn backfill_pass(
     let (mut pass, mut scratch) = (Backfill::new(cluster, now, params), Scratch::default());
     let mut gone = Vec::new();
     for job in queue {
-        let mut desk = Desk { cluster, params, scratch: &mut scratch };
+        let mut desk = Desk { cluster, params, scratch: &mut scratch, pauses: false };
         if let Outcome::Preempts(victims) = pass.look(&mut desk, job, now, watch) {
             cluster.preempts(job.id, now);
             victims.iter().filter(|victim| victim.grace == 0).for_each(|victim| drop(cluster.evict(victim.id)));

@@ -3,6 +3,9 @@
 use super::{Asleep, Deed, Site};
 use crate::model::{Desk, Outcome, Pass, Verdict, Watch};
 
+/// Milliseconds that a pass needs beyond its sleep to go on.
+const YIELD_DRIFT: i64 = 2;
+
 impl Site {
     pub(super) fn begin_backfill(&mut self, at: i64, to: i64, out: &mut Vec<Deed>, watch: &mut impl Watch) {
         let now = at.div_euclid(1000);
@@ -33,6 +36,7 @@ impl Site {
             changed: false,
             started: false,
             cut: false,
+            yielded: false,
         };
         self.work(at, asleep, out, watch);
     }
@@ -53,9 +57,10 @@ impl Site {
             if shortcut && open.last().is_none_or(|&last| last < place) {
                 break;
             }
-            let mut desk = Desk { cluster: &mut self.cluster, params: &self.rules.params, scratch: &mut self.scratch };
+            let Site { cluster, rules, scratch, .. } = self;
+            let mut desk = Desk { cluster, params: &rules.params, scratch, pauses: false };
             match pass.look(&mut desk, job, now, watch) {
-                Outcome::Waits => {}
+                Outcome::Waits | Outcome::Paused => {}
                 Outcome::Started => started.push(place),
                 Outcome::Preempts(victims) => self.preempt(at, job.id, victims, out),
             }
@@ -110,14 +115,17 @@ impl Site {
         self.work(at, *asleep, out, watch);
     }
 
-    /// Looks at jobs until the pass is over or has to let go of the locks.
+    /// Looks at jobs until the pass is over or has to let go of the locks, which it does between two jobs, and between two tries
+    /// of one where hardly any time is allowed.
     fn work(&mut self, at: i64, mut asleep: Asleep, out: &mut Vec<Deed>, watch: &mut impl Watch) {
         let cost = self.rules.test_micros;
         let longest = self.rules.params.pass_seconds();
         let began = asleep.began.div_euclid(1000);
         let slice = self.rules.params.bf_yield_interval.max(1);
+        let pauses = cost.max(1) >= slice;
         let (mut place, tried_before) = (0, asleep.pass.tried());
         let mut worked = 0;
+        let mut fresh = std::mem::take(&mut asleep.yielded);
         while let Some(id) = asleep.rest.pop() {
             let now = (at + worked / 1000).div_euclid(1000);
             let Some(found) = self.find(id, &mut place) else { continue };
@@ -126,18 +134,19 @@ impl Site {
                 asleep.cut = true;
                 continue;
             }
-            if worked >= slice {
-                asleep.rest.push(id);
-                asleep.until = at + worked / 1000 + (self.rules.params.bf_yield_sleep / 1000).max(1);
-                asleep.updated = self.updated;
-                asleep.changed = false;
-                self.asleep = Some(Box::new(asleep));
-                return;
+            if worked.max(i64::from(pauses)) >= slice && !std::mem::take(&mut fresh) {
+                asleep.yielded = true;
+                return self.let_go(at + worked / 1000, id, asleep);
             }
             let Site { cluster, queue, rules, scratch, .. } = self;
-            let mut desk = Desk { cluster, params: &rules.params, scratch };
+            let mut desk = Desk { cluster, params: &rules.params, scratch, pauses };
             match asleep.pass.look(&mut desk, &queue[found], now, watch) {
                 Outcome::Waits => {}
+                Outcome::Paused => {
+                    // It goes on with the same job, without letting go before it again.
+                    asleep.yielded = true;
+                    return self.let_go(at + worked / 1000, id, asleep);
+                }
                 Outcome::Started => {
                     asleep.started = true;
                     let started = self.remove(&[found]);
@@ -156,6 +165,15 @@ impl Site {
         let stale = asleep.started || asleep.cut;
         self.finish(at + worked / 1000, asleep.began, stale, asleep.pass.holds_until());
         self.pass = asleep.pass;
+    }
+
+    /// A pass lets go of the locks before it goes on with a job.
+    fn let_go(&mut self, at: i64, id: u32, mut asleep: Asleep) {
+        asleep.rest.push(id);
+        asleep.until = at + (self.rules.params.bf_yield_sleep / 1000).max(1) + YIELD_DRIFT;
+        asleep.updated = self.updated;
+        asleep.changed = false;
+        self.asleep = Some(Box::new(asleep));
     }
 
     /// The place of a job in the queue, at or after `place` where it has not moved.

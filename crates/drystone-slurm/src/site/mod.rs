@@ -125,6 +125,8 @@ struct Asleep {
     started: bool,
     /// Whether it was cut.
     cut: bool,
+    /// Whether it has let go of the locks before the next job.
+    yielded: bool,
 }
 
 impl Site {

@@ -80,6 +80,9 @@ impl Site {
             }
             News::Ended(id) => {
                 let Some(gone) = self.cluster.end(id) else { return };
+                if let Some(asleep) = &mut self.asleep {
+                    asleep.pass.ignore(&gone.alloc.nodes);
+                }
                 self.graced.remove(&id);
                 self.charge_end(&gone, now);
                 self.leaves(at, &gone.job);
