@@ -31,12 +31,16 @@ pub fn free_run(golden: &Golden, phases: u64) -> FreeRun {
     let mut jobs: Vec<Pending> = Vec::new();
     let (mut runs, mut real) = (Vec::new(), 0.0);
     // The order of submission in the log is that of the jobs.
-    for (_, happening) in &golden.events {
+    for (at, happening) in &golden.events {
         let Happening::Submit(name, priority) = happening else { continue };
-        for id in golden.meant(*name) {
-            let job = &golden.jobs[id as usize];
-            real += (job.start - job.submit) as f64;
-            jobs.push(Pending { id: jobs.len() as u32, ..makes.pending(id, *priority, &machine) });
+        for place in golden.meant(*name) {
+            let job = &golden.jobs[place as usize];
+            // Of a job that was sent back, its line has the last submission.
+            let second = at.div_euclid(1000);
+            let submit = if job.submit > second { second } else { job.submit };
+            real += (job.start - submit) as f64;
+            let (id, submit) = (jobs.len() as u32, submit + golden.base);
+            jobs.push(Pending { id, submit, accrue: submit, ..makes.pending(place, *priority, &machine) });
             runs.push(job.run);
         }
     }

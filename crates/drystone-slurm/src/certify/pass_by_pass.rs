@@ -86,7 +86,9 @@ impl<'a> Replay<'a> {
             Happening::Submit(name, priority) => {
                 for id in self.golden.meant(*name).collect::<Vec<_>>() {
                     self.priorities[id as usize] = *priority;
-                    self.submit(id, None);
+                    // Of a job that was sent back later, its line has the last submission.
+                    let (now, told) = (self.now(at), self.golden.jobs[id as usize].submit + self.golden.base);
+                    self.submit(id, (told != now && told != now - 1).then_some(now));
                 }
             }
             Happening::Complete(Name::Job(id)) => self.complete(*id, at, false),

@@ -128,10 +128,17 @@ impl<'a> Search<'a> {
 
     /// Lets running jobs end, group by group.
     fn ends(&mut self, now: i64, gone: &[u32]) -> Option<(i64, Alloc)> {
-        let order = self.cluster.order();
+        let all = self.cluster.order();
+        let staying: Vec<(i64, u64, u32)>;
+        let order = if gone.is_empty() {
+            all
+        } else {
+            staying = all.iter().copied().filter(|(.., slot)| !gone.contains(slot)).collect();
+            &staying
+        };
         let (mut window, mut mark, mut next) = (FIRST_WINDOW, None, 0);
         while next < order.len() {
-            let group = self.group(order, &mut next, &mut mark, window, gone);
+            let group = self.group(order, &mut next, &mut mark, window);
             if let Group::TooMany = group {
                 continue;
             }
@@ -168,13 +175,12 @@ impl<'a> Search<'a> {
         next: &mut usize,
         mark: &mut Option<i64>,
         window: i64,
-        gone: &[u32],
     ) -> Group {
         let (mut last, mut released) = (None, 0);
         while let Some(&(end, _, slot)) = order.get(*next) {
             *next += 1;
             let touches = |running: &Running| running.alloc.nodes.meets(self.allowed);
-            if gone.contains(&slot) || !self.cluster.at(slot).is_some_and(touches) {
+            if !self.cluster.at(slot).is_some_and(touches) {
                 continue;
             }
             let from = *mark.get_or_insert(end + FIRST_WINDOW - end.rem_euclid(FIRST_WINDOW));
