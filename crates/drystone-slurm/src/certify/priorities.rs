@@ -77,7 +77,4 @@ fn compare(agreement: &mut PriorityAgreement, model: i64, real: i64) {
     agreement.all += 1;
     agreement.same += usize::from(model == real);
     agreement.largest = agreement.largest.max((model - real).abs());
-    if std::env::var_os("PRIO").is_some() {
-        eprintln!("real {real} model {model}");
-    }
 }

@@ -2,7 +2,7 @@
 
 use super::preempting::Victim;
 use super::table::Table;
-use super::will_run::Scratch;
+use super::will_run::{Reach, Scratch, will_run};
 use super::{Alloc, Cluster, NONE, NodeSet, Pass, Pending, Verdict, Watch};
 use crate::conf::{PreemptMode, SchedParams};
 use serde::{Deserialize, Serialize};
@@ -144,6 +144,7 @@ impl Backfill {
 
     /// Looks at a job at `now` seconds. What it starts then runs.
     pub fn look(&mut self, desk: &mut Desk<'_>, job: &Pending, now: i64, watch: &mut impl Watch) -> Outcome {
+        crate::count(0);
         if self.tried >= desk.params.bf_max_job_test {
             self.over = self.over.or(Some(Over::Depth));
         }
@@ -334,6 +335,7 @@ impl Backfill {
                 self.paused = Some(Paused { id: job.id, from, clock, first });
                 return Found::Paused;
             }
+            crate::count(1);
             free.assign(part);
             let later = self.table.search(free, part, from, from.max(clock).saturating_add(limit));
             let mut next = (later > 0 && !unplanned).then_some(later);
@@ -346,7 +348,8 @@ impl Backfill {
             }
             self.tried += i64::from(std::mem::take(&mut first));
             clock = now;
-            let Some((soonest, alloc)) = cluster.will_run(job, free, now, unplanned, scratch) else {
+            let reach = if unplanned { Reach::Now } else { next.map_or(Reach::All, Reach::Until) };
+            let Some(mut soonest) = will_run(cluster, job, free, now, reach, scratch) else {
                 match next {
                     Some(later) => from = later,
                     None if unplanned => return Found::Verdict(Verdict::Unplanned { start: None }),
@@ -354,9 +357,9 @@ impl Backfill {
                 }
                 continue;
             };
-            let mut start = soonest.max(from);
+            let mut start = soonest.at.max(from);
             if start <= now {
-                if alloc.nodes.meets(&cluster.completing) {
+                if soonest.meets_completing(cluster, job, free, scratch) {
                     start = now + 1;
                     next = None;
                 } else {
@@ -365,6 +368,7 @@ impl Backfill {
                         Start::Limited(reason) => return Found::Verdict(Verdict::Limit(reason)),
                         Start::Blocked(at) => start = at,
                         Start::Preempts(victims) => {
+                            let alloc = soonest.alloc(cluster, job, free, scratch);
                             let verdict = self.plan(params, job, (now, limit), alloc, part);
                             return Found::Preempts(victims, verdict);
                         }
@@ -379,6 +383,7 @@ impl Backfill {
                 from = later;
                 continue;
             }
+            let alloc = soonest.alloc(cluster, job, free, scratch);
             let begin = floor(start, params.bf_resolution);
             let end = floor(start.saturating_add(limit), params.bf_resolution);
             if start > self.window_end {
@@ -478,16 +483,15 @@ impl Backfill {
             let same = self.array_plans.0 == job.array;
             self.array_plans = (job.array, if same { self.array_plans.1 + 1 } else { 1 });
         }
-        let planned = Verdict::Planned { start, end, alloc: alloc.clone() };
         if self.table.made() >= params.records() {
             self.over = Some(Over::TableFull);
-            return planned;
+        } else {
+            let begin = begin.max(self.table.begin());
+            let until = end.max(begin + params.bf_resolution);
+            self.table.add(begin, until, &alloc.nodes);
+            self.changed = true;
         }
-        let begin = begin.max(self.table.begin());
-        let until = end.max(begin + params.bf_resolution);
-        self.table.add(begin, until, &alloc.nodes);
-        self.changed = true;
-        planned
+        Verdict::Planned { start, end, alloc }
     }
 }
 

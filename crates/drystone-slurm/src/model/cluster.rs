@@ -1,6 +1,5 @@
 //! What runs where.
 
-use super::will_run::Scratch;
 use super::{Alloc, Idle, Ledger, Machine, NodeSet, Pending, Preempting, Running};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -269,17 +268,5 @@ impl Cluster {
             None => now.saturating_add(running.job.limit),
         };
         end.max(now + 1)
-    }
-
-    /// When a job could start on the allowed nodes if nothing else was planned, and where: see [`will_run`](super::will_run).
-    pub(crate) fn will_run(
-        &self,
-        job: &Pending,
-        allowed: &NodeSet,
-        now: i64,
-        only_now: bool,
-        scratch: &mut Scratch,
-    ) -> Option<(i64, Alloc)> {
-        super::will_run::will_run(self, job, allowed, now, only_now, scratch)
     }
 }

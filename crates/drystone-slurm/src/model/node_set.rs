@@ -36,6 +36,17 @@ impl NodeSet {
         self.words[node / 64] |= 1 << (node % 64);
     }
 
+    /// Adds so many nodes from one on.
+    pub(crate) fn insert_range(&mut self, first: usize, count: usize) {
+        let (mut at, end) = (first, first + count);
+        while at < end {
+            let length = (64 - at % 64).min(end - at);
+            let ones = u64::MAX >> (64 - length);
+            self.words[at / 64] |= ones << (at % 64);
+            at += length;
+        }
+    }
+
     /// Takes a node out.
     #[inline]
     pub fn remove(&mut self, node: usize) {

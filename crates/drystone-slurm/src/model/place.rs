@@ -42,11 +42,6 @@ impl Idle {
         self.single
     }
 
-    /// These nodes have their processor idle, and no others. Only where every node has one processor.
-    pub(super) fn set_usable(&mut self, nodes: &NodeSet) {
-        self.some.assign(nodes);
-    }
-
     /// Takes what a job gets.
     pub fn take(&mut self, alloc: &Alloc, machine: &Machine) {
         if self.single {
@@ -124,15 +119,18 @@ impl Idle {
         if self.lacks(job, allowed) {
             return None;
         }
+        if self.single {
+            return Some(self.place_single(job.cpus.max(job.min_nodes) as usize, allowed));
+        }
         let mut usable = self.usable(job.whole).clone();
         usable.intersect(allowed);
-        if job.max_nodes == 1 && !self.single {
+        if job.max_nodes == 1 {
             // What is too small for a job of one node is not even looked at, and so parts what is beside it.
             let small = usable.iter().filter(|&node| self.cpus[node] < job.cpus).collect::<Vec<_>>();
             small.into_iter().for_each(|node| usable.remove(node));
         }
         let mut found = self.evaluate(job, &usable);
-        if found.is_some() || self.single {
+        if found.is_some() {
             return found;
         }
         // A few small nodes may stand in the way: try without those of one idle processor, of two, …
@@ -149,6 +147,34 @@ impl Idle {
             }
         }
         found
+    }
+
+    /// Where every node has one processor: whole runs of consecutive nodes, the tightest that suffices first, else the largest.
+    /// There are enough.
+    fn place_single(&self, mut need: usize, allowed: &NodeSet) -> Alloc {
+        let mut usable = self.some.clone();
+        usable.intersect(allowed);
+        let mut runs = Vec::with_capacity(32);
+        usable.runs(&mut runs);
+        let mut nodes = NodeSet::empty(self.some.capacity());
+        let length = |&(first, last): &(usize, usize)| last - first + 1;
+        while need > 0 {
+            let mut best: Option<(usize, usize)> = None;
+            for (index, run) in runs.iter().enumerate() {
+                let long = length(run);
+                let better = best.is_none_or(|(_, most)| {
+                    if most >= need { (need..most).contains(&long) } else { long > most }
+                });
+                if better {
+                    best = Some((index, long));
+                }
+            }
+            let Some((index, long)) = best else { break };
+            let (first, _) = runs.remove(index);
+            nodes.insert_range(first, long.min(need));
+            need -= long.min(need);
+        }
+        Alloc { nodes, cpus: Vec::new() }
     }
 
     /// One evaluation: whole runs of consecutive nodes, the tightest that suffices first, else the largest.
@@ -191,14 +217,11 @@ impl Idle {
     }
 
     fn cpus_of(&self, first: usize, last: usize) -> i64 {
-        if self.single {
-            return (last - first + 1) as i64;
-        }
         self.cpus[first..=last].iter().map(|&c| i64::from(c)).sum()
     }
 
     fn take_from(&self, first: usize, last: usize, job: &Pending, need: &mut Need, taken: &mut Vec<(usize, u32)>) {
-        if need.nodes <= 1 && !self.single && need.cpus > 0 {
+        if need.nodes <= 1 && need.cpus > 0 {
             let enough = (first..=last).filter(|&node| i64::from(self.cpus[node]) >= need.cpus);
             if let Some(node) = enough.min_by_key(|&node| (self.cpus[node], node)) {
                 need.take(node, self.cpus[node], job.whole, taken);
@@ -210,17 +233,17 @@ impl Idle {
                 return;
             }
             // The last node that it may have must give it the rest.
-            if need.most == 1 && !self.single && i64::from(self.cpus[node]) < need.cpus {
+            if need.most == 1 && i64::from(self.cpus[node]) < need.cpus {
                 continue;
             }
-            need.take(node, if self.single { 1 } else { self.cpus[node] }, job.whole, taken);
+            need.take(node, self.cpus[node], job.whole, taken);
         }
     }
 
     fn alloc(&self, mut taken: Vec<(usize, u32)>, whole: bool) -> Alloc {
         let nodes = NodeSet::of(self.some.capacity(), taken.iter().map(|&(node, _)| node));
         // A whole node is all that it has.
-        if self.single || whole {
+        if whole {
             return Alloc { nodes, cpus: Vec::new() };
         }
         taken.sort_unstable();

@@ -2,7 +2,7 @@
 //!
 //! Late by design: ends within a window that doubles are taken together, and the last of them counts.
 
-use super::{Alloc, Cluster, Idle, NodeSet, Pending, Running};
+use super::{Alloc, Cluster, Idle, NodeSet, Pending};
 
 /// Seconds of the first group of ends that are taken together.
 const FIRST_WINDOW: i64 = 30;
@@ -13,8 +13,6 @@ const MOST_RELEASES: u32 = 201;
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
     idle: Option<Idle>,
-    /// Nodes of the jobs that were released.
-    released: NodeSet,
     /// Places of the jobs that were released since `idle` was up to date.
     since: Vec<u32>,
     /// Room for the nodes that a job may use.
@@ -34,34 +32,82 @@ impl Scratch {
     }
 }
 
-/// When a job could start on the allowed nodes, at or after `now` seconds, and where. `only_now`: whether it could now.
+/// When a job could start.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Soonest {
+    /// In seconds.
+    pub(super) at: i64,
+    /// Where, if that was needed to find out: see [`Soonest::alloc`].
+    alloc: Option<Alloc>,
+}
+
+impl Soonest {
+    /// Where: asked before the next search.
+    pub(super) fn alloc(&mut self, cluster: &Cluster, job: &Pending, allowed: &NodeSet, scratch: &mut Scratch) -> Alloc {
+        let alloc = self.alloc.take().or_else(|| Search::again(cluster, job, allowed, scratch).placed());
+        alloc.unwrap_or_default()
+    }
+
+    /// Whether it is on nodes that are not done with a job yet.
+    pub(super) fn meets_completing(
+        &mut self,
+        cluster: &Cluster,
+        job: &Pending,
+        allowed: &NodeSet,
+        scratch: &mut Scratch,
+    ) -> bool {
+        if cluster.completing.is_empty() {
+            return false;
+        }
+        let alloc = self.alloc(cluster, job, allowed, scratch);
+        let meets = alloc.nodes.meets(&cluster.completing);
+        self.alloc = Some(alloc);
+        meets
+    }
+}
+
+/// How far a search goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Reach {
+    /// Only the present counts.
+    Now,
+    /// A start later than that is as good as none.
+    Until(i64),
+    /// To the end.
+    All,
+}
+
+/// When a job could start on the allowed nodes, at or after `now` seconds, and where.
 pub(super) fn will_run(
     cluster: &Cluster,
     job: &Pending,
     allowed: &NodeSet,
     now: i64,
-    only_now: bool,
+    reach: Reach,
     scratch: &mut Scratch,
-) -> Option<(i64, Alloc)> {
-    if let Some(alloc) = cluster.idle.place(job, allowed) {
-        return Some((now, alloc));
+) -> Option<Soonest> {
+    let mut search = Search::new(cluster, job, allowed, scratch);
+    if search.single {
+        if search.enough() {
+            return Some(Soonest { at: now, alloc: None });
+        }
+    } else if let Some(alloc) = cluster.idle.place(job, allowed) {
+        return Some(Soonest { at: now, alloc: Some(alloc) });
     }
     let victims = cluster.preempting.candidates(cluster, job, now);
-    if only_now && victims.is_empty() {
+    if !victims.is_empty() {
+        for &slot in &victims {
+            search.release(slot);
+        }
+        // It cannot start now, but backfill is to begin with the preemption.
+        if let Some(alloc) = search.fits() {
+            return Some(Soonest { at: now, alloc });
+        }
+    }
+    if reach == Reach::Now {
         return None;
     }
-    let mut search = Search::new(cluster, job, allowed, scratch);
-    if !victims.is_empty() {
-        victims.iter().for_each(|&slot| search.release(slot));
-        // It cannot start now, but backfill is to begin with the preemption.
-        if let Some(alloc) = search.place() {
-            return Some((now, alloc));
-        }
-        if only_now {
-            return None;
-        }
-    }
-    search.ends(now, &victims)
+    search.ends(now, &victims, if let Reach::Until(until) = reach { until.max(now) } else { i64::MAX })
 }
 
 struct Search<'a> {
@@ -79,44 +125,64 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(cluster: &'a Cluster, job: &'a Pending, allowed: &'a NodeSet, scratch: &'a mut Scratch) -> Search<'a> {
-        let single = cluster.idle.is_single();
         scratch.since.clear();
+        let usable = cluster.idle.usable(false);
+        let single = cluster.idle.is_single();
         let have = if single {
-            scratch.released.assign(cluster.idle.usable(false));
-            cluster.idle.usable(false).common(allowed) as u64
+            usable.common(allowed) as u64
         } else {
-            let usable = cluster.idle.usable(false);
             usable.iter_common(allowed).map(|node| u64::from(cluster.idle.on(node))).sum()
         };
         Search { cluster, job, allowed, scratch, single, have, ready: false }
     }
 
-    /// Takes a running job away. Nothing is worked out before the job could fit.
-    fn release(&mut self, slot: u32) {
-        let Some(running) = self.cluster.at(slot) else { return };
-        if self.single {
-            self.have += running.alloc.nodes.common(self.allowed) as u64;
-            self.scratch.released.unite(&running.alloc.nodes);
-            return;
+    /// The last search, as it ended.
+    fn again(cluster: &'a Cluster, job: &'a Pending, allowed: &'a NodeSet, scratch: &'a mut Scratch) -> Search<'a> {
+        Search { cluster, job, allowed, scratch, single: cluster.idle.is_single(), have: 0, ready: false }
+    }
+
+    /// Takes a running job away. Nothing is worked out before the job could fit. Answers whether it has allowed nodes.
+    fn release(&mut self, slot: u32) -> bool {
+        let Some(running) = self.cluster.at(slot) else { return false };
+        let nodes = &running.alloc.nodes;
+        let gained = if self.single {
+            nodes.common(self.allowed) as u64
+        } else if nodes.meets(self.allowed) {
+            let on = running.alloc.iter(&self.cluster.machine).filter(|&(node, _)| self.allowed.contains(node));
+            on.map(|(_, cpus)| u64::from(cpus)).sum()
+        } else {
+            0
+        };
+        if gained > 0 {
+            self.have += gained;
+            self.scratch.since.push(slot);
         }
-        let machine = &self.cluster.machine;
-        let on = running.alloc.iter(machine).filter(|&(node, _)| self.allowed.contains(node));
-        self.have += on.map(|(_, cpus)| u64::from(cpus)).sum::<u64>();
-        self.scratch.since.push(slot);
+        gained > 0
+    }
+
+    fn enough(&self) -> bool {
+        self.have >= u64::from(self.job.cpus.max(self.job.min_nodes))
+    }
+
+    /// Whether the job fits now that some are gone, with the place where it takes the place to know.
+    #[expect(clippy::option_option, reason = "whether it fits, and where if that is known")]
+    fn fits(&mut self) -> Option<Option<Alloc>> {
+        if !self.enough() {
+            None
+        } else if self.single {
+            // Any nodes do.
+            Some(None)
+        } else {
+            self.placed().map(Some)
+        }
     }
 
     /// Where the job fits now that some are gone.
-    fn place(&mut self) -> Option<Alloc> {
-        if self.have < u64::from(self.job.cpus.max(self.job.min_nodes)) {
-            return None;
-        }
+    fn placed(&mut self) -> Option<Alloc> {
         let idle = self.scratch.idle.get_or_insert_with(|| self.cluster.idle.clone());
         if !self.ready {
             idle.assign(&self.cluster.idle);
             self.ready = true;
-        }
-        if self.single {
-            idle.set_usable(&self.scratch.released);
         }
         for slot in self.scratch.since.drain(..) {
             if let Some(running) = self.cluster.at(slot) {
@@ -126,8 +192,8 @@ impl<'a> Search<'a> {
         idle.place(self.job, self.allowed)
     }
 
-    /// Lets running jobs end, group by group.
-    fn ends(&mut self, now: i64, gone: &[u32]) -> Option<(i64, Alloc)> {
+    /// Lets running jobs end, group by group, until one ends after `until`.
+    fn ends(&mut self, now: i64, gone: &[u32], until: i64) -> Option<Soonest> {
         let all = self.cluster.order();
         let staying: Vec<(i64, u64, u32)>;
         let order = if gone.is_empty() {
@@ -137,7 +203,7 @@ impl<'a> Search<'a> {
             &staying
         };
         let (mut window, mut mark, mut next) = (FIRST_WINDOW, None, 0);
-        while next < order.len() {
+        while order.get(next).is_some_and(|&(end, ..)| end <= until) {
             let group = self.group(order, &mut next, &mut mark, window);
             if let Group::TooMany = group {
                 continue;
@@ -148,8 +214,8 @@ impl<'a> Search<'a> {
             while order.get(next).is_some_and(|&(end, ..)| end > reach + window) {
                 window = self.widen(window);
             }
-            if let Some(alloc) = self.place() {
-                return Some((self.when(last, now), alloc));
+            if let Some(alloc) = self.fits() {
+                return Some(Soonest { at: self.when(last, now), alloc });
             }
         }
         None
@@ -179,12 +245,10 @@ impl<'a> Search<'a> {
         let (mut last, mut released) = (None, 0);
         while let Some(&(end, _, slot)) = order.get(*next) {
             *next += 1;
-            let touches = |running: &Running| running.alloc.nodes.meets(self.allowed);
-            if !self.cluster.at(slot).is_some_and(touches) {
+            if !self.release(slot) {
                 continue;
             }
             let from = *mark.get_or_insert(end + FIRST_WINDOW - end.rem_euclid(FIRST_WINDOW));
-            self.release(slot);
             last = Some(slot);
             if order.get(*next).is_some_and(|&(end, ..)| end > from + window) {
                 break;

@@ -105,18 +105,18 @@ pub static SLURM: Kind =
                 &[Takes::NO_YES],
                 "says on which processors jobs start, and hears of outages, holds and starts by others",
             ),
-            own("MaxTime", AUTO, &MINUTES, "minutes of the longest limit, in every partition").expert(),
-            own("PriorityType", AUTO, &[Takes::Words(&[AUTO, "basic", "multifactor"])], "as in slurm.conf").expert(),
-            weight("PriorityWeightAge", "weight of the age"),
-            weight("PriorityWeightFairshare", "weight of the fair share"),
-            weight("PriorityWeightJobSize", "weight of the size"),
-            weight("PriorityWeightPartition", "weight of the partition"),
-            weight("PriorityWeightQOS", "weight of the QOS"),
-            weight("PriorityWeightAssoc", "weight of the association"),
-            time("PriorityMaxAge", "when the age counts in full; Slurm: 7-0"),
-            time("PriorityDecayHalfLife", "after which use counts half; Slurm: 7-0"),
-            time("PriorityCalcPeriod", "between two calculations; Slurm: 5"),
-            own("PriorityFavorSmall", AUTO, &[Takes::Words(&[AUTO, "yes", "no"])], "small jobs are favoured").expert(),
+            own("maxtime", AUTO, &MINUTES, "minutes of the longest limit, in every partition").expert(),
+            own("prioritytype", AUTO, &[Takes::Words(&[AUTO, "basic", "multifactor"])], "as in slurm.conf").expert(),
+            weight("priorityweightage", "weight of the age"),
+            weight("priorityweightfairshare", "weight of the fair share"),
+            weight("priorityweightjobsize", "weight of the size"),
+            weight("priorityweightpartition", "weight of the partition"),
+            weight("priorityweightqos", "weight of the QOS"),
+            weight("priorityweightassoc", "weight of the association"),
+            time("prioritymaxage", "when the age counts in full; Slurm: 7-0"),
+            time("prioritydecayhalflife", "after which use counts half; Slurm: 7-0"),
+            time("prioritycalcperiod", "between two calculations; Slurm: 5"),
+            own("priorityfavorsmall", AUTO, &[Takes::Words(&[AUTO, "yes", "no"])], "small jobs are favoured").expert(),
             knob("bf_interval", "seconds between two backfill passes; -1: no backfill; Slurm: 30"),
             knob("bf_window", "minutes that plans reach ahead; Slurm: 1440"),
             knob("bf_resolution", "seconds of the grid of plans; Slurm: 60"),
@@ -174,8 +174,8 @@ fn build(args: &Args<'_>) -> Result<Box<dyn Policy>, SpecError> {
         None => Shape::equal(args.get("cpus")?, args.yes("whole")?, pack),
     };
     shape.arrays = args.yes("arrays")?;
-    if args.text("MaxTime") != AUTO {
-        shape.longest = args.get::<i64>("MaxTime")? * 60;
+    if args.text("maxtime") != AUTO {
+        shape.longest = args.get::<i64>("maxtime")? * 60;
     }
     let (people, priorities) = people(args, conf.as_ref(), accounts)?;
     let rules = rules(args, conf.as_ref())?;

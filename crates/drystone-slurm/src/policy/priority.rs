@@ -10,20 +10,20 @@ const AUTO: &str = "auto";
 type Weight = (&'static str, fn(&mut Priority) -> &mut f64);
 
 const WEIGHTS: [Weight; 6] = [
-    ("PriorityWeightAge", |p| &mut p.age),
-    ("PriorityWeightFairshare", |p| &mut p.fair_share),
-    ("PriorityWeightJobSize", |p| &mut p.size),
-    ("PriorityWeightPartition", |p| &mut p.partition),
-    ("PriorityWeightQOS", |p| &mut p.qos),
-    ("PriorityWeightAssoc", |p| &mut p.assoc),
+    ("priorityweightage", |p| &mut p.age),
+    ("priorityweightfairshare", |p| &mut p.fair_share),
+    ("priorityweightjobsize", |p| &mut p.size),
+    ("priorityweightpartition", |p| &mut p.partition),
+    ("priorityweightqos", |p| &mut p.qos),
+    ("priorityweightassoc", |p| &mut p.assoc),
 ];
 
 type Duration = (&'static str, fn(&mut Priority) -> &mut i64);
 
 const DURATIONS: [Duration; 3] = [
-    ("PriorityMaxAge", |p| &mut p.max_age),
-    ("PriorityDecayHalfLife", |p| &mut p.half_life),
-    ("PriorityCalcPeriod", |p| &mut p.calc_period),
+    ("prioritymaxage", |p| &mut p.max_age),
+    ("prioritydecayhalflife", |p| &mut p.half_life),
+    ("prioritycalcperiod", |p| &mut p.calc_period),
 ];
 
 /// Whether a text is a time as slurm.conf has it.
@@ -34,7 +34,7 @@ pub(super) fn is_duration(text: &str) -> bool {
 /// Takes over the parameters that are given. Answers whether any was.
 pub(super) fn apply(args: &Args<'_>, priority: &mut Priority) -> Result<bool, SpecError> {
     let mut any = false;
-    match args.text("PriorityType") {
+    match args.text("prioritytype") {
         AUTO => {}
         word => {
             priority.multifactor = word == "multifactor";
@@ -54,7 +54,7 @@ pub(super) fn apply(args: &Args<'_>, priority: &mut Priority) -> Result<bool, Sp
             any = true;
         }
     }
-    match args.text("PriorityFavorSmall") {
+    match args.text("priorityfavorsmall") {
         AUTO => {}
         word => (priority.favor_small, any) = (word == "yes", true),
     }

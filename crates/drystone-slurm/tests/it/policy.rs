@@ -33,7 +33,7 @@ fn every_parameter_of_the_policy_is_one_of_slurm() {
         "conf", "cpus", "whole", "pack", "epilog", "phase", "test-us", "accounts", "names", "qos", "arrays", "kill",
         "place",
     ];
-    let settings = |name: &str| name.starts_with("Priority") || name == "MaxTime";
+    let settings = |name: &str| name.starts_with("priority") || name == "maxtime";
     for param in SLURM.params.iter().filter(|param| !own.contains(&param.name) && !settings(param.name)) {
         assert!(Knob::named(param.name).is_some(), "{}", param.name);
     }
