@@ -9,6 +9,3 @@ pub mod conf;
 pub mod model;
 pub mod policy;
 pub mod site;
-
-pub static COUNTS: [std::sync::atomic::AtomicU64; 8] = [const { std::sync::atomic::AtomicU64::new(0) }; 8];
-pub fn count(k: usize) { COUNTS[k].fetch_add(1, std::sync::atomic::Ordering::Relaxed); }

@@ -144,7 +144,6 @@ impl Backfill {
 
     /// Looks at a job at `now` seconds. What it starts then runs.
     pub fn look(&mut self, desk: &mut Desk<'_>, job: &Pending, now: i64, watch: &mut impl Watch) -> Outcome {
-        crate::count(0);
         if self.tried >= desk.params.bf_max_job_test {
             self.over = self.over.or(Some(Over::Depth));
         }
@@ -335,7 +334,6 @@ impl Backfill {
                 self.paused = Some(Paused { id: job.id, from, clock, first });
                 return Found::Paused;
             }
-            crate::count(1);
             free.assign(part);
             let later = self.table.search(free, part, from, from.max(clock).saturating_add(limit));
             let mut next = (later > 0 && !unplanned).then_some(later);

@@ -160,7 +160,8 @@ impl Cluster {
             *self.tasks.entry(job.array).or_default() += 1;
         }
         let rank = self.rank_of(job);
-        let running = Running { id: job.id, end, alloc, job: job.clone(), start: now };
+        let words = alloc.nodes.sparse();
+        let running = Running { id: job.id, end, alloc, words, job: job.clone(), start: now };
         let slot = match self.free.pop() {
             Some(slot) => {
                 self.slots[slot as usize] = Some(running);

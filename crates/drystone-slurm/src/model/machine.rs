@@ -202,6 +202,8 @@ pub struct Running {
     pub end: i64,
     /// What it has.
     pub alloc: Alloc,
+    /// Its nodes once more, without words in which it has none: most jobs have few nodes.
+    pub(super) words: Vec<(u32, u64)>,
     /// The job as it waited.
     pub job: Pending,
     /// When it started, in seconds.

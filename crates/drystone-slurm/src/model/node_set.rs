@@ -119,6 +119,17 @@ impl NodeSet {
         self.words.iter().zip(&other.words).map(|(a, b)| (a & b).count_ones() as usize).sum()
     }
 
+    /// Its words that are not empty, by index.
+    pub(super) fn sparse(&self) -> Vec<(u32, u64)> {
+        (0..).zip(self.words.iter().copied()).filter(|&(_, word)| word != 0).collect()
+    }
+
+    /// How many nodes it has in common with these words.
+    #[inline]
+    pub(super) fn common_sparse(&self, words: &[(u32, u64)]) -> usize {
+        words.iter().map(|&(at, word)| (self.words[at as usize] & word).count_ones() as usize).sum()
+    }
+
     /// Its nodes, ascending.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.words.iter().zip(0..).flat_map(|(&word, index)| ones(word, index))

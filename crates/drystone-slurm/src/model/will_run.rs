@@ -144,10 +144,9 @@ impl<'a> Search<'a> {
     /// Takes a running job away. Nothing is worked out before the job could fit. Answers whether it has allowed nodes.
     fn release(&mut self, slot: u32) -> bool {
         let Some(running) = self.cluster.at(slot) else { return false };
-        let nodes = &running.alloc.nodes;
         let gained = if self.single {
-            nodes.common(self.allowed) as u64
-        } else if nodes.meets(self.allowed) {
+            self.allowed.common_sparse(&running.words) as u64
+        } else if self.allowed.common_sparse(&running.words) > 0 {
             let on = running.alloc.iter(&self.cluster.machine).filter(|&(node, _)| self.allowed.contains(node));
             on.map(|(_, cpus)| u64::from(cpus)).sum()
         } else {

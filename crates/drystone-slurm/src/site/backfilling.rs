@@ -44,7 +44,6 @@ impl Site {
     /// A pass that takes no time. What comes behind the last job that can still be started changes nothing, since plans are
     /// forgotten after the pass.
     fn at_once(&mut self, at: i64, last: usize, full: bool, out: &mut Vec<Deed>, watch: &mut impl Watch) {
-        crate::count(2);
         let now = at.div_euclid(1000);
         let queue = std::mem::take(&mut self.queue);
         let mut pass = std::mem::take(&mut self.pass);
@@ -79,8 +78,6 @@ impl Site {
         }
         self.queue = queue;
         let any = !started.is_empty();
-        if any { crate::count(3); }
-        if self.stale_from > 0 { crate::count(4); }
         for job in self.remove(&started) {
             self.started(&job, at, Pass::Backfill, out);
         }
