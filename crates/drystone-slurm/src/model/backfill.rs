@@ -175,6 +175,17 @@ impl Backfill {
         outcome
     }
 
+    /// A job takes its time of the pass, but is not planned: none behind it, nor itself, can start.
+    pub fn pass_over(&mut self, desk: &Desk<'_>, job: &Pending) -> Outcome {
+        if self.tried >= desk.params.bf_max_job_test {
+            self.over = self.over.or(Some(Over::Depth));
+        }
+        if self.over.is_none() && self.bar(desk.cluster, desk.params, job).is_none() {
+            self.tried += 1;
+        }
+        Outcome::Waits
+    }
+
     /// A job that has its nodes for itself and was just started is planned with: those that ran before are not.
     fn keep_whole(&mut self, desk: &Desk<'_>, job: &Pending, now: i64, alloc: &Alloc) {
         let replaceable = desk.cluster.preempting.mode_of(&desk.cluster.machine, job) != PreemptMode::Off;
@@ -219,32 +230,39 @@ impl Backfill {
     }
 
     fn judge(&mut self, desk: &mut Desk<'_>, job: &Pending, now: i64) -> Found {
-        let Desk { cluster, params, .. } = desk;
         self.paused = None;
+        match self.bar(desk.cluster, desk.params, job) {
+            Some(verdict) => Found::Verdict(verdict),
+            None => self.find(desk, job, now),
+        }
+    }
+
+    /// What keeps the pass from even looking for a start.
+    fn bar(&mut self, cluster: &Cluster, params: &SchedParams, job: &Pending) -> Option<Verdict> {
         if self.array_is_done(job, params) {
-            return Found::Verdict(Verdict::Array);
+            return Some(Verdict::Array);
         }
         let stop = params.assoc_limit_stop != 0;
         let before = cluster.ledger.as_ref().and_then(|ledger| ledger.before(job, &cluster.machine));
         if let Some(reason) = before.filter(|_| !stop) {
-            return Found::Verdict(Verdict::Limit(reason));
+            return Some(Verdict::Limit(reason));
         }
         if job.array != NONE {
             if self.refused == Some((job.array, job.part)) {
-                return Found::Verdict(Verdict::Array);
+                return Some(Verdict::Array);
             }
             self.refused = Some((job.array, job.part));
             if cluster.throttled(job) {
-                return Found::Verdict(Verdict::Array);
+                return Some(Verdict::Array);
             }
         }
         if let Some(limit) = self.count(job, params) {
-            return Found::Verdict(Verdict::Skipped(limit));
+            return Some(Verdict::Skipped(limit));
         }
         if !cluster.machine.parts[usize::from(job.part)].up {
-            return Found::Verdict(Verdict::NoRoom);
+            return Some(Verdict::NoRoom);
         }
-        self.find(desk, job, now)
+        None
     }
 
     /// Whether the job's array has as many plans as an array may have.
@@ -440,7 +458,8 @@ impl Backfill {
             if params.assoc_limit_stop == 0 {
                 return Start::Limited(reason);
             }
-            // Nobody knows when: Slurm guesses.
+            // When that will be is not known: Slurm guesses, and guesses anew in the next pass.
+            self.holds_until = self.holds_until.min(now + 1);
             let at = later.unwrap_or(now + 500);
             if reason.starts_with("QOSGrp") {
                 let qos = if job.qos == NONE { machine.parts[usize::from(job.part)].qos } else { job.qos };

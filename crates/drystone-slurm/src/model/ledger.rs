@@ -144,6 +144,11 @@ impl Ledger {
         }
     }
 
+    /// Whether no more than `jobs` may run.
+    fn is_full(&self, most: u32, jobs: u32) -> bool {
+        jobs >= most && !(self.lenient && most == 0)
+    }
+
     /// What keeps the job from running whatever resources it gets: the reason that Slurm shows.
     #[must_use]
     pub fn before(&self, job: &Pending, machine: &Machine) -> Option<&'static str> {
@@ -154,19 +159,19 @@ impl Ledger {
         for qos in self.qos_of(job, machine).into_iter().flatten() {
             let limits = &self.accounts.qos[qos as usize];
             if let Some(most) = limits.limits.grp_jobs.filter(|_| !std::mem::replace(&mut grp_jobs, true))
-                && self.of_qos[qos as usize].jobs >= most
+                && self.is_full(most, self.of_qos[qos as usize].jobs)
             {
                 return Some("QOSGrpJobsLimit");
             }
             if let Some(most) = limits.max_jobs_account
                 && !std::mem::replace(&mut per_account, true)
-                && self.of_account.get(&(qos, self.account(job.assoc))).map_or(0, |used| used.jobs) >= most
+                && self.is_full(most, self.of_account.get(&(qos, self.account(job.assoc))).map_or(0, |used| used.jobs))
             {
                 return Some("QOSMaxJobsPerAccountLimit");
             }
             if let Some(most) = limits.max_jobs_user
                 && !std::mem::replace(&mut per_user, true)
-                && self.of_user.get(&(qos, job.user)).map_or(0, |used| used.jobs) >= most
+                && self.is_full(most, self.of_user.get(&(qos, job.user)).map_or(0, |used| used.jobs))
             {
                 return Some("QOSMaxJobsPerUserLimit");
             }
@@ -185,14 +190,14 @@ impl Ledger {
     fn before_by_assoc(&self, job: &Pending, grp_jobs: bool, per: bool, wall: bool) -> Option<&'static str> {
         for (above, assoc) in self.chain(job.assoc).enumerate() {
             let used = &self.of_assoc[assoc];
-            if self.accounts.assocs[assoc].limits.grp_jobs.is_some_and(|most| !grp_jobs && used.jobs >= most) {
+            if self.accounts.assocs[assoc].limits.grp_jobs.is_some_and(|most| !grp_jobs && self.is_full(most, used.jobs)) {
                 return Some("AssocGrpJobsLimit");
             }
             if above > 0 {
                 continue;
             }
             let limits = &self.inherited[assoc];
-            if limits.max_jobs.is_some_and(|most| !per && used.jobs >= most) {
+            if limits.max_jobs.is_some_and(|most| !per && self.is_full(most, used.jobs)) {
                 return Some("AssocMaxJobsLimit");
             }
             if limits.max_wall.is_some_and(|most| !wall && !self.lenient && job.limit > most * 60) {

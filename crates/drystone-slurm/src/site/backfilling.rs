@@ -2,6 +2,7 @@
 
 use super::{Asleep, Deed, Site};
 use crate::model::{Desk, Outcome, Pass, Verdict, Watch};
+use std::collections::VecDeque;
 
 /// Milliseconds that a pass needs beyond its sleep to go on.
 const YIELD_DRIFT: i64 = 2;
@@ -25,6 +26,9 @@ impl Site {
         }
         // A pass that takes time looks at all jobs, since its end depends on how many there are.
         let rest = self.queue.iter().rev().map(|job| job.id).collect();
+        // Where plans are not asked for, they matter only as long as a job is left that could start.
+        let light = !full && !self.cluster.preempting.is_on() && !self.pauses();
+        let open = light.then(|| self.queue.iter().filter(|job| self.fits(job)).map(|job| job.id).collect());
         let mut pass = std::mem::take(&mut self.pass);
         pass.restart(&self.cluster, now, &self.rules.params);
         let asleep = Asleep {
@@ -32,6 +36,7 @@ impl Site {
             began: at,
             until: at,
             rest,
+            open,
             updated: self.updated,
             changed: false,
             started: false,
@@ -87,12 +92,13 @@ impl Site {
 
     /// This pass changes nothing, nor do those that follow until something happens.
     fn skip_backfill(&mut self, at: i64, to: i64) {
-        let params = &self.rules.params;
+        let (params, check) = (&self.rules.params, self.check_at());
         let Some(clock) = &mut self.clock else { return };
         let news = self.news.front().map_or(to, |&(at, _)| at);
         let main = if self.main_stale { clock.next_main(at, params) } else { to };
         let calc = if self.priorities.is_some() { self.next_calc.saturating_mul(1000) } else { to };
-        let quiet = news.min(main).min(calc).min(to).min(self.holds_until.saturating_mul(1000));
+        let check = check.map_or(to, |check| check.saturating_mul(1000));
+        let quiet = news.min(main).min(calc).min(check).min(to).min(self.holds_until.saturating_mul(1000));
         let next = clock.next_backfill(quiet.max(at + 1), params);
         clock.skip_backfill(next, params);
     }
@@ -122,7 +128,7 @@ impl Site {
         let longest = self.rules.params.pass_seconds();
         let began = asleep.began.div_euclid(1000);
         let slice = self.rules.params.bf_yield_interval.max(1);
-        let pauses = cost.max(1) >= slice;
+        let pauses = self.pauses();
         let (mut place, tried_before) = (0, asleep.pass.tried());
         let mut worked = 0;
         let mut fresh = std::mem::take(&mut asleep.yielded);
@@ -138,9 +144,14 @@ impl Site {
                 asleep.yielded = true;
                 return self.let_go(at + worked / 1000, id, asleep);
             }
+            let over = asleep.open.as_ref().is_some_and(VecDeque::is_empty);
             let Site { cluster, queue, rules, scratch, .. } = self;
             let mut desk = Desk { cluster, params: &rules.params, scratch, pauses };
-            match asleep.pass.look(&mut desk, &queue[found], now, watch) {
+            let outcome = match over {
+                true => asleep.pass.pass_over(&desk, &queue[found]),
+                false => asleep.pass.look(&mut desk, &queue[found], now, watch),
+            };
+            match outcome {
                 Outcome::Waits => {}
                 Outcome::Paused => {
                     // It goes on with the same job, without letting go before it again.
@@ -158,6 +169,7 @@ impl Site {
                 }
             }
             worked = (asleep.pass.tried() - tried_before) * cost;
+            self.close(&mut asleep, id, now);
             if asleep.pass.is_over() && !watch.wants_plans() {
                 break;
             }
@@ -165,6 +177,32 @@ impl Site {
         let stale = asleep.started || asleep.cut;
         self.finish(at + worked / 1000, asleep.began, stale, asleep.pass.holds_until());
         self.pass = asleep.pass;
+    }
+
+    /// Whether a pass lets go of the locks before each try of a job.
+    fn pauses(&self) -> bool {
+        self.rules.test_micros.max(1) >= self.rules.params.bf_yield_interval.max(1)
+    }
+
+    /// The pass is done with a job: those at the end of the queue that can no longer start are not worth plans. Nodes that become
+    /// free while it sleeps are not for it.
+    fn close(&mut self, asleep: &mut Asleep, done: u32, now: i64) {
+        let Some(open) = &mut asleep.open else { return };
+        if open.front() == Some(&done) {
+            // The jobs of the pass come in the order of this list.
+            open.pop_front();
+        }
+        if !asleep.pass.take_changed() {
+            return;
+        }
+        let mut place = usize::MAX;
+        while let Some(&last) = open.back() {
+            let found = self.find(last, &mut place);
+            if found.is_some_and(|at| asleep.pass.could_start(&self.cluster, &self.queue[at], now, &mut self.room)) {
+                break;
+            }
+            open.pop_back();
+        }
     }
 
     /// A pass lets go of the locks before it goes on with a job.

@@ -118,6 +118,8 @@ struct Asleep {
     until: i64,
     /// The jobs that it will still look at, the next one last.
     rest: Vec<u32>,
+    /// Those of them that may still start, in the order of the queue; `None`: all are looked at.
+    open: Option<VecDeque<u32>>,
     /// [`Site::updated`] when it went to sleep.
     updated: i64,
     /// Whether something has changed while it slept.
