@@ -368,7 +368,7 @@ mod tests {
             end: Time(end),
             procs,
             on,
-            suspended,
+            then: if suspended { Then::Suspended } else { Then::Ended },
         }
     }
 

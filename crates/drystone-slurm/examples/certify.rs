@@ -1,36 +1,52 @@
-//! Prints how the model agrees with recordings: `cargo run --example certify -- FOLDER [NAME]`.
+//! Compares recordings of a real Slurm with the model: `certify DIR [NAME]...`. With names, every difference is told.
 
-use drystone_slurm::certify::{Golden, free_run, pass_by_pass};
+use drystone_slurm::certify::{Golden, free_run, pass_by_pass, priorities};
 use std::path::Path;
 
 fn main() {
-    let mut args = std::env::args().skip(1);
-    let (dir, only) = (args.next().expect("a folder"), args.next());
-    for golden in Golden::all(Path::new(&dir)).expect("recordings") {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let dir = Path::new(args.first().map_or("../shared/golden/slurm", String::as_str));
+    let chosen = &args[1..];
+    for name in Golden::names(dir).expect("a folder of recordings") {
+        if !chosen.is_empty() && !chosen.iter().any(|c| name.starts_with(c.as_str())) {
+            continue;
+        }
+        let golden = match Golden::read(dir, &name) {
+            Ok(golden) => golden,
+            Err(error) => {
+                println!("{name}: {error}");
+                continue;
+            }
+        };
         let (a, differences) = pass_by_pass(&golden);
+        let free = free_run(&golden, 8);
         println!(
-            "{:16} passes {:4} extra {} ({} after an end)  starts {}/{}/{}  plans {}/{}/{} extra {}  {}",
-            golden.name,
+            "{name:26} passes {:5} extra {:3} ({:2} after ends)  starts {:3}/{:3} nodes {:3}  plans {:5}/{:5} nodes {:5} extra {:3}  victims {}/{}  wait {:.1} model {:.1} ({:.1} to {:.1}) {}",
             a.passes,
             a.passes_with_extra,
             a.extra_after_end,
-            a.same_nodes,
             a.same_starts,
             a.starts,
-            a.same_plan_nodes,
+            a.same_nodes,
             a.same_plans,
             a.plans,
+            a.same_plan_nodes,
             a.extra_plans,
-            if a.holds() { "holds" } else { "FAILS" }
+            a.same_victims,
+            a.victims,
+            free.real,
+            free.mean(),
+            free.model[0],
+            free.model[free.model.len() - 1],
+            if a.holds() { "" } else { "BELOW THE BAR" }
         );
-        let free = free_run(&golden, 16);
-        let (least, most) = (free.model[0], free.model[15]);
-        println!("{:16} mean wait {:.1}, model {:.1} ({least:.1} to {most:.1})", "", free.real, free.mean());
-        if only.as_deref() == Some(golden.name.as_str()) {
+        if let Some(p) = priorities(&golden) {
+            println!("{:26} priorities {}/{} largest difference {}", "", p.same, p.all, p.largest);
+        }
+        if !chosen.is_empty() {
             differences
                 .iter()
-                .take(60)
-                .for_each(|d| println!("{:8} #{}: real {}; model {}", d.at, d.job, d.real, d.model));
+                .for_each(|d| println!("  {:9} job {:3}  real: {}  model: {}", d.at, d.job, d.real, d.model));
         }
     }
 }

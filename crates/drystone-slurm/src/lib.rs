@@ -3,6 +3,7 @@
 //! [`conf`] reads `slurm.conf`. [`model`] is the two schedulers, pass by pass. [`site`] lets them run by themselves, with their
 //! clocks. [`certify`] compares both with recordings of a real slurmctld. [`policy`] is `slurm(...)`, a policy like every other.
 
+pub mod accounts;
 pub mod certify;
 pub mod conf;
 pub mod model;

@@ -1,6 +1,7 @@
 //! A cluster from its start to its end.
 
 use crate::config::{Host, Options, slurm_conf};
+use crate::database::{self, Database};
 use crate::{daemons, ports};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,7 @@ pub struct Cluster {
     options: Options,
     controller: Option<Child>,
     nodes: BTreeMap<String, Child>,
+    database: Option<Database>,
     guard: Child,
 }
 
@@ -31,12 +33,14 @@ impl Cluster {
     /// Slurm is not installed and `DRYSTONE_SLURM_REQUIRED` is set, or it does not come up.
     #[must_use]
     pub fn start(options: &Options) -> Option<Cluster> {
-        let missing = ["slurmctld", "slurmd", "sbatch", "squeue"].into_iter().find(|p| daemons::find(p).is_none());
+        let needed = ["slurmctld", "slurmd", "sbatch", "squeue"].into_iter();
+        let needed = needed.chain(database::PROGRAMS.into_iter().filter(|_| options.accounts.is_some()));
+        let missing = needed.into_iter().find(|program| daemons::find(program).is_none());
         if let Some(program) = missing {
             let required = std::env::var_os("DRYSTONE_SLURM_REQUIRED").is_some_and(|value| value != "0");
             assert!(!required, "there is no {program}, and DRYSTONE_SLURM_REQUIRED is set");
             eprintln!(
-                "SKIPPED: there is no {program}, so that nothing was tried on a real Slurm (install slurmctld, slurmd and slurm-client)"
+                "SKIPPED: there is no {program}, so that nothing was tried on a real Slurm (install slurmctld, slurmd, slurm-client, slurmdbd and mariadb-server)"
             );
             return None;
         }
@@ -61,17 +65,39 @@ impl Cluster {
             user: daemons::said("id", &["-un"]).filter(|name| !name.is_empty()).unwrap_or_else(|| "root".to_string()),
             ports: ports::free(2 + options.nodes as usize).map_err(told)?,
         };
-        std::fs::write(root.join("etc/slurm.conf"), slurm_conf(options, &host, &root)).map_err(told)?;
+        let guard = daemons::guard(&root).map_err(told)?;
+        let mut cluster =
+            Cluster { root, options: options.clone(), controller: None, nodes: BTreeMap::new(), database: None, guard };
+        let root = cluster.root.clone();
+        if options.accounts.is_some() {
+            cluster.database = Some(Database::start(&root, &host.name, &host.user)?);
+        }
+        let storage = cluster.database.as_ref().map_or(String::new(), Database::lines);
+        std::fs::write(root.join("etc/slurm.conf"), slurm_conf(options, &host, &root, &storage)).map_err(told)?;
         if let Some(text) = &options.job_submit {
             std::fs::write(root.join("etc/job_submit.lua"), text).map_err(told)?;
         }
-        let guard = daemons::guard(&root).map_err(told)?;
-        let mut cluster = Cluster { root, options: options.clone(), controller: None, nodes: BTreeMap::new(), guard };
+        cluster.add_accounts()?;
         cluster.start_controller();
         for node in 1..=options.nodes {
             cluster.start_node(&format!("n{node}"));
         }
         if cluster.wait_until_idle() { Ok(cluster) } else { Err(cluster.logs()) }
+    }
+
+    /// Enters the accounts into the database, before slurmctld asks for them.
+    fn add_accounts(&self) -> Result<(), String> {
+        let Some(accounts) = &self.options.accounts else { return Ok(()) };
+        let first = std::iter::once("add cluster drystone".to_string());
+        for line in first.chain(accounts.iter().cloned()) {
+            let output = self.command("sacctmgr").arg("-i").args(line.split_whitespace()).output();
+            let output = output.map_err(|e| e.to_string())?;
+            if !output.status.success() {
+                let (said, wrong) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+                return Err(format!("sacctmgr {line}: {said}{wrong}"));
+            }
+        }
+        Ok(())
     }
 
     /// The folder of its files: `etc`, `log`, `state`, and a spool of each node.
@@ -90,7 +116,7 @@ impl Cluster {
     #[must_use]
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(daemons::find(program).unwrap_or_else(|| PathBuf::from(program)));
-        command.env("SLURM_CONF", self.conf());
+        command.env("SLURM_CONF", self.conf()).env("TZ", "UTC");
         command
     }
 
@@ -193,7 +219,7 @@ impl Drop for Cluster {
         drop(self.guard.stdin.take());
         let _ = self.guard.wait();
         let daemons = self.controller.take().into_iter().chain(std::mem::take(&mut self.nodes).into_values());
-        daemons.for_each(end);
+        daemons.chain(self.database.take().into_iter().flat_map(Database::into_children)).for_each(end);
     }
 }
 

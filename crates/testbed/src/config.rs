@@ -10,6 +10,8 @@ pub struct Options {
     pub nodes: u32,
     /// Processors that each node claims.
     pub cpus: u32,
+    /// Processors of the single nodes, where they differ.
+    pub node_cpus: Vec<u32>,
     /// Memory that each node claims, in MB.
     pub memory: u32,
     /// `SchedulerType` without `sched/`: `builtin` or `backfill`.
@@ -22,6 +24,8 @@ pub struct Options {
     pub lines: Vec<String>,
     /// The text of `job_submit.lua`; with one, Slurm's lua plugin is used.
     pub job_submit: Option<String>,
+    /// Lines for `sacctmgr -i`, such as `add account a`: the cluster then has a database, with them in it.
+    pub accounts: Option<Vec<String>>,
 }
 
 impl Default for Options {
@@ -30,12 +34,14 @@ impl Default for Options {
         Options {
             nodes: 2,
             cpus: 4,
+            node_cpus: Vec::new(),
             memory: 64_000,
             scheduler: "builtin".to_string(),
             parameters: "sched_interval=1,sched_min_interval=20000,batch_sched_delay=0,bf_interval=1".to_string(),
             partitions: Vec::new(),
             lines: Vec::new(),
             job_submit: None,
+            accounts: None,
         }
     }
 }
@@ -80,8 +86,8 @@ JobCompType=jobcomp/none
 AccountingStorageType=accounting_storage/none
 ";
 
-/// The whole `slurm.conf` of a cluster whose files are below `root`.
-pub(crate) fn slurm_conf(options: &Options, host: &Host, root: &Path) -> String {
+/// The whole `slurm.conf` of a cluster whose files are below `root`; `storage` are lines on its database.
+pub(crate) fn slurm_conf(options: &Options, host: &Host, root: &Path, storage: &str) -> String {
     let root = root.display();
     let mut text = FIXED.to_string();
     let mut line = |name: &str, value: &dyn std::fmt::Display| {
@@ -104,12 +110,14 @@ pub(crate) fn slurm_conf(options: &Options, host: &Host, root: &Path) -> String 
     if options.job_submit.is_some() {
         line("JobSubmitPlugins", &"lua");
     }
+    text.push_str(storage);
     for extra in &options.lines {
         text.push_str(extra);
         text.push('\n');
     }
     for node in 1..=options.nodes {
-        let (name, cpus, memory) = (&host.name, options.cpus, options.memory);
+        let (name, memory) = (&host.name, options.memory);
+        let cpus = options.node_cpus.get(node as usize - 1).unwrap_or(&options.cpus);
         let port = host.ports[1 + node as usize];
         let _ = writeln!(
             text,
@@ -144,12 +152,12 @@ mod tests {
     fn what_is_asked_for_comes_last_and_so_counts() {
         let options = Options { lines: vec!["KillWait=9".to_string()], ..Options::default() };
         let host = Host { name: "host".to_string(), user: "me".to_string(), ports: vec![1, 2, 3, 4] };
-        let text = slurm_conf(&options, &host, Path::new("/r"));
+        let text = slurm_conf(&options, &host, Path::new("/r"), "");
         assert!(text.find("KillWait=9") > text.find("KillWait=2"), "{text}");
         assert!(text.contains("NodeName=n2 NodeHostname=host NodeAddr=127.0.0.1 Port=4 CPUs=4 "), "{text}");
         assert!(text.contains("PartitionName=main Nodes=n[1-2] Default=YES"), "{text}");
         let own = Options { nodes: 1, partitions: vec!["PartitionName=p Nodes=n1".to_string()], ..options };
-        let text = slurm_conf(&own, &host, Path::new("/r"));
+        let text = slurm_conf(&own, &host, Path::new("/r"), "");
         assert!(text.ends_with("PartitionName=p Nodes=n1\n") && !text.contains("main"), "{text}");
     }
 }

@@ -22,6 +22,7 @@ pub(crate) fn start(program: &str, args: &[&str], root: &Path) -> std::io::Resul
     Command::new(found)
         .args(args)
         .env("SLURM_CONF", root.join("etc/slurm.conf"))
+        .env("TZ", "UTC")
         .current_dir(root.join("log"))
         .stdin(Stdio::null())
         .stdout(output.try_clone()?)

@@ -18,7 +18,9 @@
 mod cluster;
 mod config;
 mod daemons;
+mod database;
 mod ports;
+pub mod scenario;
 
 pub use cluster::Cluster;
 pub use config::Options;

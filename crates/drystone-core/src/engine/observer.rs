@@ -124,7 +124,8 @@ pub trait Observer {
     #[inline]
     fn released(&mut self, _now: Time, _id: JobId) {}
 
-    /// A running or suspended job has lost its processors, so many, and waits again; nothing is left of what it ran.
+    /// A running or suspended job has lost its processors, so many, to an outage or because the policy sent it back, and waits
+    /// again; nothing is left of what it ran.
     #[inline]
     fn requeued(&mut self, _now: Time, _id: JobId, _procs: Procs, _ran: Span) {}
 

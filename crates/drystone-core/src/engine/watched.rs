@@ -142,6 +142,10 @@ fn tell(session: &Session, now: Time, action: Action, observer: &mut impl Observ
         Action::Suspend(job) => observer.suspended(now, job),
         // The machine says when it has ended.
         Action::Kill(_) => {}
+        Action::Requeue(job) => {
+            let (procs, ran) = session.sent_back(job);
+            observer.requeued(now, job, procs, ran);
+        }
         Action::Reserve { job, start, latest } => observer.reserved(now, job, start, latest),
         Action::Repredict { job, prediction } => observer.repredicted(now, job, prediction),
         Action::Note { gauge, value } => observer.noted(now, gauge, value),

@@ -145,6 +145,8 @@ pub enum Action {
     },
     /// End a running job for good.
     Kill(JobId),
+    /// Send a running job back to wait, with nothing of its progress left. The policy is not told of what it wants itself.
+    Requeue(JobId),
     /// Announce where a waiting job is planned to start and the latest start that is promised. Recorded and audited, never
     /// executed. Policies that hold what they plan promise the planned start itself; those that plan anew at each pass promise
     /// nothing, and say so. What was announced last need not be announced again.
@@ -306,6 +308,8 @@ pub struct Abilities {
     pub name: bool,
     /// It ends running jobs.
     pub kill: bool,
+    /// It sends running jobs back to wait.
+    pub requeue: bool,
 }
 
 /// A scheduling policy: a pure state machine that is told what happened and answers with actions.

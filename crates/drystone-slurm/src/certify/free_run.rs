@@ -2,9 +2,9 @@
 //! job by job, so distributions are compared.
 
 use super::golden::{Golden, Happening};
-use super::pass_by_pass::pending;
-use crate::model::{Machine, Pending};
-use crate::site::{Rules, Site, replay};
+use super::pending::Makes;
+use crate::model::{Cluster, Machine, Pending};
+use crate::site::{Multifactor, Priorities, Rules, Site, replay};
 
 /// Mean waits in seconds: of the recording, and of the model over phases.
 #[derive(Clone, PartialEq, Debug)]
@@ -26,21 +26,32 @@ impl FreeRun {
 /// Simulates the jobs of a recording with `phases` phases of the clocks.
 #[must_use]
 pub fn free_run(golden: &Golden, phases: u64) -> FreeRun {
-    let mut jobs = Vec::new();
-    let mut runs = Vec::new();
-    let mut real = 0.0;
-    for (_, happening) in &golden.events {
-        let Happening::Submit(id, priority) = happening else { continue };
-        let Some(job) = golden.jobs.get(id) else { continue };
-        real += (job.start - job.submit) as f64;
-        jobs.push(Pending { id: jobs.len() as u32, ..pending(job, *priority, golden) });
-        runs.push(job.run);
+    let machine = Machine::from_conf(&golden.conf);
+    let makes = Makes::new(golden);
+    let mut jobs: Vec<Pending> = Vec::new();
+    let (mut runs, mut real) = (Vec::new(), 0.0);
+    // The order of submission in the log is that of the jobs.
+    for (at, happening) in &golden.events {
+        let Happening::Submit(name, priority) = happening else { continue };
+        for place in golden.meant(*name) {
+            let job = &golden.jobs[place as usize];
+            // Of a job that was sent back, its line has the last submission.
+            let second = at.div_euclid(1000);
+            let submit = if job.submit > second { second } else { job.submit };
+            real += (job.start - submit) as f64;
+            let (id, submit) = (jobs.len() as u32, submit + golden.base);
+            jobs.push(Pending { id, submit, accrue: submit, ..makes.pending(place, *priority, &machine) });
+            runs.push(job.run);
+        }
     }
     let count = jobs.len().max(1) as f64;
     let mean = |phase| {
-        // Recorded priorities have what was subtracted for being nice.
-        let rules = Rules { phase, priority: None, ..Rules::from_conf(&golden.conf) };
-        let mut site = Site::new(Machine::from_conf(&golden.conf), rules);
+        let rules = Rules { phase, kills: true, ..Rules::from_conf(&golden.conf) };
+        let rules = Rules { test_micros: i64::from(makes.yields()), ..rules };
+        let cluster = Cluster::from_conf(&golden.conf, &golden.accounts);
+        let priorities = Multifactor::from_conf(&golden.conf).filter(|_| makes.has_factors());
+        let priorities = priorities.map(|rules| Priorities::new(rules, golden.accounts.clone()));
+        let mut site = Site::new(cluster, rules, priorities);
         let starts = replay(&mut site, &jobs, &runs, &mut ());
         let waits = starts.iter().zip(&jobs).filter_map(|(start, job)| start.map(|start| (start - job.submit) as f64));
         waits.sum::<f64>() / count

@@ -1,6 +1,8 @@
 //! Recorded schedules of a real Slurm: a configuration, a line per job, and what slurmctld's log says.
 
-use crate::conf::{ConfError, SlurmConf, expand_hostlist};
+use super::lines::{self, Table};
+use crate::accounts::{Accounts, AccountsError};
+use crate::conf::{ConfError, PreemptMode, SlurmConf};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
@@ -12,6 +14,9 @@ pub enum GoldenError {
     /// Its configuration.
     #[error(transparent)]
     Conf(#[from] ConfError),
+    /// Its accounts.
+    #[error(transparent)]
+    Accounts(#[from] AccountsError),
     /// One of its files.
     #[error("{}: cannot be read: {source}", .file.display())]
     Unreadable {
@@ -32,11 +37,11 @@ pub enum GoldenError {
     },
 }
 
-/// A job as it was submitted, and what came of it.
-#[derive(Clone, Debug)]
+/// A job, or a task of an array, as it was submitted, and what came of it.
+#[derive(Clone, Debug, Default)]
 pub struct GoldenJob {
     /// Slurm's number.
-    pub id: u32,
+    pub slurm_id: u32,
     /// Nodes, where nodes have one processor; else processors.
     pub n: u32,
     /// Limit in minutes.
@@ -47,33 +52,78 @@ pub struct GoldenJob {
     pub partition: String,
     /// Its user.
     pub user: String,
+    /// Its account; empty where there are none.
+    pub account: String,
+    /// Its QOS; empty where there are none.
+    pub qos: String,
     /// Submission, in seconds from the first.
     pub submit: i64,
-    /// Start, in seconds from the first submission.
+    /// Its last start, in seconds from the first submission; -1 for none.
     pub start: i64,
+    /// The array that it is a task of, by Slurm's number, and which.
+    pub task: Option<(u32, u32)>,
+    /// Tasks that may run at once.
+    pub throttle: u32,
+    /// Whether it asks for one node; `None`: where it fits on one.
+    pub one: Option<bool>,
+    /// Nodes that it asks for.
+    pub nodes: Option<u32>,
+    /// Whether it asks for whole nodes.
+    pub exclusive: bool,
+    /// Subtracted from its priority.
+    pub nice: i64,
+}
+
+/// Whom a line of the log is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Name {
+    /// A job or a task, by its place in [`Golden::jobs`].
+    Job(u32),
+    /// Tasks of an array that wait, by its number.
+    Tasks(u32),
 }
 
 /// What slurmctld's log says, in milliseconds from the first submission.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Happening {
     /// Submitted, with its priority.
-    Submit(u32, i64),
+    Submit(Name, i64),
     /// A pass of the main scheduler begins; whether it is a full one.
     MainPass(bool),
     /// The main scheduler starts a job on these nodes.
-    MainStart(u32, Vec<String>),
+    MainStart(Name, Vec<String>),
     /// A backfill pass begins.
     BackfillPass,
+    /// It looks at a job of this priority.
+    Test(Name, i64),
     /// Backfill starts a job on these nodes.
-    BackfillStart(u32, Vec<String>),
+    BackfillStart(Name, Vec<String>),
     /// Backfill plans a job: begin, end, nodes.
-    Plan(u32, i64, i64, Vec<String>),
+    Plan(Name, i64, i64, Vec<String>),
+    /// It has tried to plan a job, and tries again or leaves it.
+    Tried,
+    /// It lets go of the locks.
+    Yield,
+    /// It gives up because something has changed meanwhile.
+    Abort,
+    /// A backfill pass ends.
+    Done,
     /// A job has ended.
-    Complete(u32),
+    Complete(Name),
     /// A node is done with the epilog of a job.
     Epilog(String),
     /// A node has answered a message: when a job has just ended, that it is done with it.
     Answer(String),
+    /// A job's priority was calculated.
+    Priority(Name, i64),
+    /// A job has to go in this way, for another.
+    Preempted(Name, Name, PreemptMode),
+    /// A job has so many seconds before it has to go.
+    Grace(Name, i64),
+    /// A job has reached its limit.
+    Timeout(Name),
+    /// A job waits again.
+    Requeued(Name),
 }
 
 /// One recorded run.
@@ -83,10 +133,12 @@ pub struct Golden {
     pub name: String,
     /// The configuration.
     pub conf: SlurmConf,
+    /// The accounts; empty where there is no database.
+    pub accounts: Accounts,
     /// Seconds from the Unix epoch to the time 0 of everything else.
     pub base: i64,
-    /// The jobs by Slurm's number.
-    pub jobs: BTreeMap<u32, GoldenJob>,
+    /// The jobs in the order of submission, tasks of an array in theirs.
+    pub jobs: Vec<GoldenJob>,
     /// What happened, in order: milliseconds and what.
     pub events: Vec<(i64, Happening)>,
 }
@@ -97,6 +149,14 @@ impl Golden {
     /// # Errors
     /// A folder or file that cannot be read, a line that is none.
     pub fn all(dir: &Path) -> Result<Vec<Golden>, GoldenError> {
+        Golden::names(dir)?.iter().map(|name| Golden::read(dir, name)).collect()
+    }
+
+    /// The names of the recordings in a folder.
+    ///
+    /// # Errors
+    /// A folder that cannot be read.
+    pub fn names(dir: &Path) -> Result<Vec<String>, GoldenError> {
         let entries = fs::read_dir(dir).map_err(|source| unreadable(dir, source))?;
         let mut names = Vec::new();
         for entry in entries {
@@ -106,7 +166,8 @@ impl Golden {
             names.extend(stem.map(String::from));
         }
         names.sort();
-        names.iter().map(|name| Golden::read(dir, name)).collect()
+        names.dedup();
+        Ok(names)
     }
 
     /// One recording, `NAME.repN`.
@@ -114,27 +175,65 @@ impl Golden {
     /// # Errors
     /// As [`Golden::all`].
     pub fn read(dir: &Path, name: &str) -> Result<Golden, GoldenError> {
-        let scenario = name.split_once(".rep").map_or(name, |(scenario, _)| scenario);
+        let scenario = name.rsplit_once(".rep").map_or(name, |(scenario, _)| scenario);
         let conf = SlurmConf::read(dir.join(format!("{scenario}.conf")))?;
-        let (mut base, mut events) = (0, Vec::new());
+        let accounts = dir.join(format!("{scenario}.accounts"));
+        let accounts = if accounts.exists() { Accounts::read(&accounts)? } else { Accounts::default() };
+        let csv = dir.join(format!("{name}.csv"));
+        let jobs = jobs(&csv)?;
         let file = [".events.gz", ".events"].map(|end| dir.join(format!("{name}{end}")));
         let file = file.iter().find(|f| f.exists()).unwrap_or(&file[0]);
+        let names = lines::Names::new(&jobs);
+        let (mut base, mut events) = (0, Vec::new());
         for (number, line) in text(file)?.lines().enumerate() {
             let wrong = |problem: String| GoldenError::Line { file: file.clone(), line: number + 1, problem };
             if let Some(epoch) = line.strip_prefix("# base_epoch ") {
                 base = epoch.trim().parse().map_err(|_| wrong(format!("`{epoch}` is no time")))?;
             } else {
-                events.extend(event(line).map_err(wrong)?);
+                events.extend(lines::event(line, &names).map_err(wrong)?);
             }
         }
-        let csv = dir.join(format!("{name}.csv"));
-        let mut jobs = BTreeMap::new();
-        for (number, line) in text(&csv)?.lines().enumerate().skip(1) {
-            let wrong = |problem: String| GoldenError::Line { file: csv.clone(), line: number + 1, problem };
-            let job = job(line).map_err(wrong)?;
-            jobs.insert(job.id, job);
+        submissions_first(&mut events);
+        Ok(Golden { name: name.to_string(), conf, accounts, base, jobs, events })
+    }
+
+    /// The recording's scenario: its name without the repetition.
+    #[must_use]
+    pub fn scenario(&self) -> &str {
+        self.name.rsplit_once(".rep").map_or(&self.name, |(scenario, _)| scenario)
+    }
+
+    /// The jobs that a name means.
+    pub fn meant(&self, name: Name) -> impl Iterator<Item = u32> + '_ {
+        let is = move |&id: &u32| match name {
+            Name::Job(own) => own == id,
+            Name::Tasks(array) => self.jobs[id as usize].task.is_some_and(|(of, _)| of == array),
+        };
+        (0..self.jobs.len() as u32).filter(is)
+    }
+}
+
+/// slurmctld may log a submission after the pass that has looked at the job. Such a submission is moved before that pass.
+fn submissions_first(events: &mut Vec<(i64, Happening)>) {
+    let about = |happening: &Happening| match happening {
+        Happening::Test(name, _)
+        | Happening::MainStart(name, _)
+        | Happening::BackfillStart(name, _)
+        | Happening::Plan(name, ..) => Some(*name),
+        _ => None,
+    };
+    let mut at = 0;
+    while at < events.len() {
+        if let Happening::Submit(name, _) = events[at].1
+            && let Some(first) = events[..at].iter().position(|(_, happening)| about(happening) == Some(name))
+        {
+            let pass = |h: &(i64, Happening)| matches!(h.1, Happening::MainPass(_) | Happening::BackfillPass);
+            let to = events[..first].iter().rposition(pass).unwrap_or(first);
+            let late = events.remove(at);
+            let when = events[to].0;
+            events.insert(to, (when, late.1));
         }
-        Ok(Golden { name: name.to_string(), conf, base, jobs, events })
+        at += 1;
     }
 }
 
@@ -153,53 +252,15 @@ fn text(file: &Path) -> Result<String, GoldenError> {
     read.map(|_| text).map_err(|source| unreadable(file, source))
 }
 
-fn job(line: &str) -> Result<GoldenJob, String> {
-    let fields = line.split(',').collect::<Vec<_>>();
-    let number = |index: usize| {
-        let text = fields.get(index).ok_or(format!("a line of {} fields; expected 14", fields.len()))?;
-        text.parse::<i64>().map_err(|_| format!("`{text}` is no number"))
-    };
-    let text = |index: usize| fields.get(index).map_or(String::new(), ToString::to_string);
-    Ok(GoldenJob {
-        id: number(1)? as u32,
-        submit: number(2)?,
-        start: number(4)?,
-        n: number(6)? as u32,
-        limit: number(7)?,
-        run: number(8)?,
-        partition: text(9),
-        user: text(10),
-    })
-}
-
-/// A line of the log; `None` for those that say nothing here.
-fn event(line: &str) -> Result<Option<(i64, Happening)>, String> {
-    let words = line.split_whitespace().collect::<Vec<_>>();
-    let [time, what, rest @ ..] = words.as_slice() else {
-        return Ok(None);
-    };
-    let seconds = time.parse::<f64>().map_err(|_| format!("`{time}` is no time in seconds"))?;
-    let number = |index: usize| {
-        let word = rest.get(index).ok_or(format!("{what}: word {} is missing", index + 1))?;
-        word.parse::<i64>().map_err(|_| format!("{what}: `{word}` is no number"))
-    };
-    let id = || number(0).map(|id| id as u32);
-    let word = |index: usize| rest.get(index).map_or(String::new(), ToString::to_string);
-    let nodes = |index: usize| {
-        let list = rest.get(index).ok_or(format!("{what}: the nodes are missing"))?;
-        expand_hostlist(list)
-    };
-    let happening = match *what {
-        "submit" => Happening::Submit(id()?, number(1)?),
-        "sched_pass" => Happening::MainPass(rest.contains(&"full")),
-        "sched_start" => Happening::MainStart(id()?, nodes(1)?),
-        "bf_pass" => Happening::BackfillPass,
-        "bf_start" => Happening::BackfillStart(id()?, nodes(2)?),
-        "bf_resv" => Happening::Plan(id()?, number(1)?, number(2)?, nodes(3)?),
-        "complete" => Happening::Complete(id()?),
-        "epilog" => Happening::Epilog(word(1)),
-        "resp" => Happening::Answer(word(0)),
-        _ => return Ok(None),
-    };
-    Ok(Some(((seconds * 1000.0).round() as i64, happening)))
+fn jobs(csv: &Path) -> Result<Vec<GoldenJob>, GoldenError> {
+    let text = text(csv)?;
+    let mut rows = text.lines().zip(1..);
+    let table = Table::new(rows.next().map_or("", |(header, _)| header));
+    let mut jobs: BTreeMap<(i64, u32), GoldenJob> = BTreeMap::new();
+    for (line, number) in rows.filter(|(line, _)| !line.trim().is_empty()) {
+        let wrong = |problem: String| GoldenError::Line { file: csv.to_path_buf(), line: number, problem };
+        let (place, job) = table.job(line).map_err(wrong)?;
+        jobs.insert((place, job.task.map_or(0, |(_, task)| task)), job);
+    }
+    Ok(jobs.into_values().collect())
 }

@@ -1,9 +1,16 @@
 //! The model held to recordings of a real Slurm.
 
+mod agreement;
+mod deeds;
 mod free_run;
 mod golden;
+mod lines;
 mod pass_by_pass;
+mod pending;
+mod priorities;
 
+pub use agreement::{Agreement, Difference};
 pub use free_run::{FreeRun, free_run};
-pub use golden::{Golden, GoldenError, GoldenJob, Happening};
-pub use pass_by_pass::{Agreement, Difference, pass_by_pass};
+pub use golden::{Golden, GoldenError, GoldenJob, Happening, Name};
+pub use pass_by_pass::pass_by_pass;
+pub use priorities::{PriorityAgreement, priorities};

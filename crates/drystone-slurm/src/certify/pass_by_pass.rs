@@ -1,337 +1,383 @@
 //! Pass by pass: the model is given the real state before each pass and is asked what the pass does; then it takes over what
 //! really happened. An error so stays where it is made.
 
-use super::golden::{Golden, GoldenJob, Happening};
-use crate::conf::SlurmConf;
-use crate::model::{Alloc, Cluster, Machine, NodeSet, Pass, Pending, Verdict, Watch, backfill_pass, main_pass};
-use std::collections::{BTreeMap, BTreeSet};
-
-/// How far the model and one recording agree.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Agreement {
-    /// Passes of both schedulers.
-    pub passes: usize,
-    /// Passes in which the model starts a job that Slurm did not.
-    pub passes_with_extra: usize,
-    /// Those among them that began within 25 ms of an end, whose nodes Slurm may still have held.
-    pub extra_after_end: usize,
-    /// Jobs that Slurm started.
-    pub starts: usize,
-    /// Those that the model started in the same pass.
-    pub same_starts: usize,
-    /// And on the same nodes.
-    pub same_nodes: usize,
-    /// Plans that Slurm made.
-    pub plans: usize,
-    /// Those that the model made with the same start, to the second.
-    pub same_plans: usize,
-    /// And with the same end on the same nodes.
-    pub same_plan_nodes: usize,
-    /// Plans that the model made and Slurm did not.
-    pub extra_plans: usize,
-}
-
-impl Agreement {
-    /// Both together.
-    pub fn add(&mut self, other: &Agreement) {
-        self.passes += other.passes;
-        self.passes_with_extra += other.passes_with_extra;
-        self.extra_after_end += other.extra_after_end;
-        self.starts += other.starts;
-        self.same_starts += other.same_starts;
-        self.same_nodes += other.same_nodes;
-        self.plans += other.plans;
-        self.same_plans += other.same_plans;
-        self.same_plan_nodes += other.same_plan_nodes;
-        self.extra_plans += other.extra_plans;
-    }
-
-    /// Whether it is as good as the bar: every start, 99 % of the plans, an extra start in no more than 1 % of the passes that is
-    /// not explained by nodes that were still completing.
-    #[must_use]
-    pub fn holds(&self) -> bool {
-        let unexplained = self.passes_with_extra - self.extra_after_end;
-        self.same_starts == self.starts && self.same_plans * 100 >= self.plans * 99 && unexplained * 100 <= self.passes
-    }
-}
-
-/// A difference, for those who look for its reason.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Difference {
-    /// When the pass began, in milliseconds.
-    pub at: i64,
-    /// Slurm's number of the job.
-    pub job: u32,
-    /// What Slurm did.
-    pub real: String,
-    /// What the model did.
-    pub model: String,
-}
+use super::agreement::{Agreement, Difference};
+use super::deeds::Deeds;
+use super::golden::{Golden, Happening, Name};
+use super::pending::Makes;
+use crate::conf::PreemptMode;
+use crate::model::{Backfill, Cluster, Desk, Machine, NodeSet, Outcome, Pending, Scratch, backfill_pass, main_pass};
+use std::collections::BTreeSet;
 
 /// Milliseconds after an end within which Slurm may still wait for the nodes.
 const COMPLETING: i64 = 25;
+
+/// Milliseconds within which the nodes of a job that has ended answer on a busy host.
+const ANSWERING: i64 = 60;
 
 /// Compares a whole recording.
 #[must_use]
 pub fn pass_by_pass(golden: &Golden) -> (Agreement, Vec<Difference>) {
     let mut replay = Replay::new(golden);
-    let mut index = 0;
-    while index < golden.events.len() {
-        let (at, happening) = &golden.events[index];
-        index += 1;
-        match happening {
-            Happening::Submit(id, priority) => replay.submit(*id, *priority),
-            Happening::Complete(id) => replay.complete(*id, *at),
-            Happening::MainPass(full) => replay.pass(*at, Some(*full), &golden.events[index..]),
-            Happening::BackfillPass => replay.pass(*at, None, &golden.events[index..]),
-            Happening::MainStart(id, nodes) | Happening::BackfillStart(id, nodes) => replay.start(*id, *at, nodes),
-            Happening::Epilog(node) | Happening::Answer(node) => replay.done(node),
-            Happening::Plan(..) => {}
-        }
+    for (index, (at, happening)) in golden.events.iter().enumerate() {
+        replay.release(*at);
+        replay.take(*at, happening, &golden.events[index + 1..]);
     }
     (replay.agreement, replay.differences)
 }
 
 struct Replay<'a> {
     golden: &'a Golden,
+    makes: Makes<'a>,
     cluster: Cluster,
     /// In the order of the queue.
     queue: Vec<Pending>,
+    /// Jobs that wait again and may not start before a time in seconds.
+    later: Vec<(i64, u32)>,
+    /// Priorities as they were told last.
+    priorities: Vec<i64>,
     last_end: i64,
     /// Whether the recording has the nodes' answers.
     tells_answers: bool,
-    /// Nodes that are not done yet, and since when.
-    completing: Vec<(usize, i64)>,
+    /// Nodes that are not done yet, since when, and whether they have to kill something.
+    completing: Vec<(usize, i64, bool)>,
+    /// A backfill pass that lets go of the locks, with what it has told.
+    stepping: Option<Stepping>,
     agreement: Agreement,
     differences: Vec<Difference>,
 }
 
-/// What a pass did: starts and plans by job.
+/// A backfill pass that lets go of the locks.
 #[derive(Default)]
-struct Deeds {
-    starts: BTreeMap<u32, NodeSet>,
-    plans: BTreeMap<u32, (i64, i64, NodeSet)>,
-}
-
-impl Watch for Deeds {
-    fn verdict(&mut self, _: Pass, _: i64, id: u32, verdict: Verdict) {
-        match verdict {
-            Verdict::Started(alloc) => drop(self.starts.insert(id, alloc.nodes)),
-            // Slurm tells of a plan before it sees that it is beyond the window.
-            Verdict::Planned { start, end, alloc } | Verdict::BeyondWindow { start, end, alloc } => {
-                drop(self.plans.insert(id, (start, end, alloc.nodes)))
-            }
-            _ => {}
-        }
-    }
-
-    fn wants_plans(&self) -> bool {
-        true
-    }
+struct Stepping {
+    pass: Backfill,
+    /// The job that it looks at, and whether the model is done with it.
+    job: Option<u32>,
+    done: bool,
+    /// Whether Slurm sleeps before it goes on with the job.
+    asleep: bool,
+    real: Deeds,
+    model: Deeds,
 }
 
 impl<'a> Replay<'a> {
     fn new(golden: &'a Golden) -> Replay<'a> {
         let told = |h: &Happening| matches!(h, Happening::Answer(_) | Happening::Epilog(_));
         let answers = golden.events.iter().filter(|(_, h)| told(h)).count();
-        let mut cluster = Cluster::new(Machine::from_conf(&golden.conf));
-        cluster.kill_wait = golden.conf.ends.kill_wait;
-        cluster.window_linear = golden.conf.sched.bf_window_linear;
+        let cluster = Cluster::from_conf(&golden.conf, &golden.accounts);
         Replay {
             golden,
+            makes: Makes::new(golden),
             cluster,
             queue: Vec::new(),
+            later: Vec::new(),
+            priorities: vec![0; golden.jobs.len()],
             last_end: i64::MIN / 2,
             tells_answers: answers > golden.jobs.len(),
             completing: Vec::new(),
+            stepping: None,
             agreement: Agreement::default(),
             differences: Vec::new(),
         }
     }
 
-    fn submit(&mut self, id: u32, priority: i64) {
-        let Some(job) = self.golden.jobs.get(&id) else { return };
-        let pending = pending(job, priority, self.golden);
+    fn take(&mut self, at: i64, happening: &Happening, behind: &[(i64, Happening)]) {
+        match happening {
+            Happening::Submit(name, priority) => {
+                for id in self.golden.meant(*name).collect::<Vec<_>>() {
+                    self.priorities[id as usize] = *priority;
+                    // Of a job that was sent back later, its line has the last submission.
+                    let (now, told) = (self.now(at), self.golden.jobs[id as usize].submit + self.golden.base);
+                    self.submit(id, (told != now && told != now - 1).then_some(now));
+                }
+            }
+            Happening::Complete(Name::Job(id)) => self.complete(*id, at, false),
+            Happening::Timeout(Name::Job(id)) => self.complete(*id, at, true),
+            Happening::MainPass(full) => self.main(at, *full, behind),
+            Happening::BackfillPass => self.backfill(at, behind),
+            Happening::Test(name, priority) => self.test(at, *name, *priority),
+            Happening::Tried => self.wake(at),
+            Happening::Yield => {
+                self.wake(at);
+                self.sleeps();
+            }
+            Happening::MainStart(name, nodes) => self.start(*name, at, nodes),
+            Happening::BackfillStart(name, nodes) => {
+                self.wake(at);
+                self.note(happening);
+                self.start(*name, at, nodes);
+            }
+            Happening::Plan(..) => {
+                self.wake(at);
+                self.note(happening);
+            }
+            Happening::Epilog(node) => self.done(node, true),
+            Happening::Answer(node) => self.done(node, false),
+            Happening::Done => {
+                self.wake(at);
+                self.settle(at);
+                self.stepping = None;
+            }
+            Happening::Abort => {
+                self.settle(at);
+                self.stepping = None;
+            }
+            Happening::Priority(Name::Job(id), priority) => self.prioritise(*id, *priority),
+            Happening::Preempted(Name::Job(id), by, mode) if *mode != PreemptMode::Suspend => {
+                if let Name::Job(by) = by {
+                    let now = self.now(at);
+                    self.cluster.preempts(*by, now);
+                }
+                self.complete(*id, at, true);
+            }
+            Happening::Grace(Name::Job(id), seconds) => {
+                let until = self.now(at) + seconds;
+                if self.cluster.get(*id).is_some_and(|running| running.end > until) {
+                    self.cluster.reschedule(*id, until);
+                }
+            }
+            Happening::Requeued(Name::Job(id)) => {
+                let again = self.now(at) + self.makes.requeue_delay;
+                self.later.push((again, *id));
+            }
+            _ => {}
+        }
+    }
+
+    fn now(&self, at: i64) -> i64 {
+        at.div_euclid(1000) + self.golden.base
+    }
+
+    /// Jobs that may start again wait again.
+    fn release(&mut self, at: i64) {
+        let now = self.now(at);
+        let ripe: Vec<(i64, u32)> = self.later.iter().copied().filter(|&(when, _)| when <= now).collect();
+        self.later.retain(|&(when, _)| when > now);
+        for (when, id) in ripe {
+            self.submit(id, Some(when - self.makes.requeue_delay));
+        }
+    }
+
+    fn submit(&mut self, id: u32, again: Option<i64>) {
+        let mut pending = self.makes.pending(id, self.priorities[id as usize], &self.cluster.machine);
+        pending.submit = again.unwrap_or(pending.submit);
+        self.insert(pending);
+    }
+
+    fn insert(&mut self, pending: Pending) {
+        self.cluster.meet(pending.id);
         let machine = &self.cluster.machine;
         let at = self.queue.partition_point(|p| p.key(machine) < pending.key(machine));
         self.queue.insert(at, pending);
     }
 
-    fn complete(&mut self, id: u32, at: i64) {
-        self.last_end = at;
-        if let Some(alloc) = self.cluster.end(id)
-            && self.tells_answers
-        {
-            self.completing.extend(alloc.nodes.iter().map(|node| (node, at)));
+    fn prioritise(&mut self, id: u32, priority: i64) {
+        self.priorities[id as usize] = priority;
+        if let Some(place) = self.queue.iter().position(|job| job.id == id) {
+            let mut job = self.queue.remove(place);
+            job.priority = priority;
+            self.insert(job);
+        }
+    }
+
+    fn complete(&mut self, id: u32, at: i64, killed: bool) {
+        if let Some(gone) = self.cluster.end(id) {
+            self.last_end = at;
+            if let Some(stepping) = &mut self.stepping {
+                stepping.pass.ignore(&gone.alloc.nodes);
+            }
+            if self.tells_answers {
+                self.completing.extend(gone.alloc.nodes.iter().map(|node| (node, at, killed)));
+            }
         }
     }
 
     /// A node is done with what it had.
-    fn done(&mut self, name: &str) {
+    fn done(&mut self, name: &str, killed: bool) {
         if let Some(node) = self.golden.conf.node(name) {
-            self.completing.retain(|&(n, _)| n != node as usize);
+            let had = self.completing.iter().any(|&(n, ..)| n == node as usize);
+            if let Some(stepping) = self.stepping.as_mut().filter(|_| had) {
+                stepping.pass.ignore(&NodeSet::of(self.cluster.machine.nodes(), [node as usize]));
+            }
+            self.completing.retain(|&(n, _, kills)| n != node as usize || (kills && !killed));
         }
     }
 
-    fn nodes(&self, names: &[String]) -> NodeSet {
-        let index = names.iter().filter_map(|name| self.golden.conf.node(name)).map(|index| index as usize);
-        NodeSet::of(self.cluster.machine.nodes(), index)
-    }
-
-    fn start(&mut self, id: u32, at: i64, nodes: &[String]) {
-        let Some(place) = self.queue.iter().position(|p| p.id == id) else { return };
+    fn start(&mut self, name: Name, at: i64, nodes: &[String]) {
+        let is = |job: &Pending| match name {
+            Name::Job(id) => job.id == id,
+            Name::Tasks(array) => self.golden.jobs[job.id as usize].task.is_some_and(|(of, _)| of == array),
+        };
+        let Some(place) = self.queue.iter().position(is) else { return };
         let job = self.queue.remove(place);
-        let nodes = self.nodes(nodes);
-        let alloc = share_out(&self.cluster, &job, nodes);
-        let now = at.div_euclid(1000) + self.golden.base;
-        self.cluster.start(id, now + job.limit, alloc);
+        let nodes = self.makes.nodes(nodes);
+        let alloc = self.makes.share_out(&self.cluster, &job, nodes);
+        // The log may tell of a start in the second after it.
+        let told = self.golden.jobs[job.id as usize].start + self.golden.base;
+        let now = self.now(at);
+        self.cluster.start(&job, if told == now - 1 { told } else { now }, alloc);
     }
 
-    /// `full` is for the main scheduler alone.
-    fn pass(&mut self, at: i64, full: Option<bool>, behind: &[(i64, Happening)]) {
-        let real = self.real(behind);
-        let now = at.div_euclid(1000) + self.golden.base;
-        let (mut deeds, params) = (Deeds::default(), &self.golden.conf.sched);
-        let slowest = if self.golden.conf.ends.epilog { i64::MAX } else { COMPLETING };
-        // The answer may be logged later than it counts: a node on which the pass starts a job is done.
-        let used = |node: usize| real.starts.values().any(|nodes| nodes.contains(node));
-        self.completing.retain(|&(node, since)| at - since < slowest && !used(node));
-        let nodes = self.cluster.machine.nodes();
-        self.cluster.completing = NodeSet::of(nodes, self.completing.iter().map(|&(node, _)| node));
-        let mut trial = self.cluster.clone();
-        match full {
-            Some(full) => drop(main_pass(&mut trial, &self.queue, now, full, params, &mut deeds)),
-            None => drop(backfill_pass(&mut trial, &self.queue, now, params, &mut deeds)),
-        }
-        self.compare(at, &real, &deeds);
-    }
-
-    /// What the pass really did: everything up to the next pass.
-    fn real(&self, behind: &[(i64, Happening)]) -> Deeds {
-        let mut deeds = Deeds::default();
-        let another = |h: &Happening| matches!(h, Happening::MainPass(_) | Happening::BackfillPass);
-        for (_, happening) in behind.iter().take_while(|(_, h)| !another(h)) {
+    fn main(&mut self, at: i64, full: bool, behind: &[(i64, Happening)]) {
+        let pass = |h: &Happening| matches!(h, Happening::MainPass(_) | Happening::BackfillPass);
+        let mut real = Deeds::default();
+        for (_, happening) in behind.iter().take_while(|(_, h)| !pass(h)) {
             match happening {
-                Happening::MainStart(id, nodes) | Happening::BackfillStart(id, nodes) => {
-                    deeds.starts.insert(*id, self.nodes(nodes));
-                }
-                Happening::Plan(id, start, end, nodes) => {
-                    deeds.plans.insert(*id, (start + self.golden.base, end + self.golden.base, self.nodes(nodes)));
-                }
+                Happening::MainStart(Name::Job(id), nodes) => drop(real.starts.insert(*id, self.makes.nodes(nodes))),
+                Happening::Preempted(Name::Job(victim), ..) => drop(real.victims.insert(*victim)),
                 _ => {}
             }
         }
-        deeds
+        self.complete_nodes(at, &real);
+        let (mut model, now) = (Deeds::default(), self.now(at));
+        let mut trial = self.cluster.clone();
+        let deeds = main_pass(&mut trial, &self.queue, now, full, &self.golden.conf.sched, &mut model);
+        model.victims.extend(deeds.victims.iter().flat_map(|(_, list)| list.iter().map(|victim| victim.id)));
+        self.compare(at, &real, &model, true);
     }
 
-    fn compare(&mut self, at: i64, real: &Deeds, model: &Deeds) {
-        let a = &mut self.agreement;
-        a.passes += 1;
-        a.starts += real.starts.len();
-        a.plans += real.plans.len();
-        let extra = model.starts.keys().filter(|id| !real.starts.contains_key(id)).count();
-        a.passes_with_extra += usize::from(extra > 0);
-        a.extra_after_end += usize::from(extra > 0 && at - self.last_end <= COMPLETING);
-        a.extra_plans += model.plans.keys().filter(|id| !real.plans.contains_key(id)).count();
-        for (id, nodes) in &real.starts {
-            let found = model.starts.get(id);
-            a.same_starts += usize::from(found.is_some());
-            a.same_nodes += usize::from(found == Some(nodes));
+    /// Nodes that Slurm still holds. The answer may be logged later than it counts: a node on which the pass starts a job is done.
+    fn complete_nodes(&mut self, at: i64, real: &Deeds) {
+        let slowest = if self.golden.conf.ends.epilog { i64::MAX } else { COMPLETING };
+        let used = |node: usize| real.starts.values().any(|nodes| nodes.contains(node));
+        self.completing.retain(|&(node, since, kills)| (kills || at - since < slowest) && !used(node));
+        let nodes = self.cluster.machine.nodes();
+        self.cluster.completing = NodeSet::of(nodes, self.completing.iter().map(|&(node, ..)| node));
+    }
+
+    fn backfill(&mut self, at: i64, behind: &[(i64, Happening)]) {
+        self.stepping = None;
+        let over = |h: &Happening| matches!(h, Happening::BackfillPass | Happening::Done | Happening::Abort);
+        let own: Vec<&(i64, Happening)> = behind.iter().take_while(|(_, h)| !over(h)).collect();
+        for (_, happening) in &own {
+            if let Happening::Test(Name::Job(id), priority) = happening {
+                self.prioritise(*id, *priority);
+            }
         }
-        for (id, plan) in &real.plans {
-            let found = model.plans.get(id);
-            a.same_plans += usize::from(found.is_some_and(|f| f.0 == plan.0));
-            a.same_plan_nodes += usize::from(found == Some(plan));
+        let now = self.now(at);
+        if own.iter().any(|(_, h)| *h == Happening::Yield) {
+            self.agreement.passes += 1;
+            let mut pass = Backfill::new(&self.cluster, now, &self.golden.conf.sched);
+            // Nodes that answer during the pass are ignored by it.
+            let late = self.completing.iter().filter(|&&(_, since, _)| at - since < ANSWERING);
+            pass.ignore(&NodeSet::of(self.cluster.machine.nodes(), late.map(|&(node, ..)| node)));
+            self.stepping = Some(Stepping { pass, ..Stepping::default() });
+            return;
         }
-        let jobs = real.starts.keys().chain(real.plans.keys()).chain(model.starts.keys()).chain(model.plans.keys());
-        let base = self.golden.base;
-        for &job in &jobs.copied().collect::<BTreeSet<_>>() {
-            let (real, model) = (tell(real, job, base), tell(model, job, base));
+        let mut real = Deeds::default();
+        for (_, happening) in own {
+            self.real(happening, &mut real);
+        }
+        self.complete_nodes(at, &real);
+        let (mut model, mut trial) = (Deeds::default(), self.cluster.clone());
+        let params = &self.golden.conf.sched;
+        let gone = backfill_pass(&mut trial, &self.queue, now, params, &mut model);
+        model.victims.extend(gone.iter().map(|victim| victim.id));
+        self.compare(at, &real, &model, true);
+    }
+
+    /// Takes down what a pass that lets go of the locks really did.
+    fn note(&mut self, happening: &Happening) {
+        if let Some(mut stepping) = self.stepping.take() {
+            self.real(happening, &mut stepping.real);
+            self.stepping = Some(stepping);
+        }
+    }
+
+    /// Takes down what backfill really did.
+    fn real(&self, happening: &Happening, real: &mut Deeds) {
+        match happening {
+            Happening::BackfillStart(Name::Job(id), nodes) => {
+                real.starts.insert(*id, self.makes.nodes(nodes));
+            }
+            Happening::Plan(name, start, end, nodes) => {
+                let plan = (start + self.golden.base, end + self.golden.base, self.makes.nodes(nodes));
+                // Of an array, the next task that waits.
+                let open = |job: &&Pending| !real.starts.contains_key(&job.id) && !real.plans.contains_key(&job.id);
+                let mut waiting = self.queue.iter().filter(open);
+                let id = match name {
+                    Name::Job(id) => Some(*id),
+                    Name::Tasks(array) => waiting
+                        .find(|job| self.golden.jobs[job.id as usize].task.is_some_and(|(of, _)| of == *array))
+                        .map(|job| job.id),
+                };
+                if let Some(id) = id {
+                    real.plans.insert(id, plan);
+                }
+            }
+            Happening::Preempted(Name::Job(victim), ..) => drop(real.victims.insert(*victim)),
+            _ => {}
+        }
+    }
+
+    /// A pass that lets go of the locks looks at another job.
+    fn test(&mut self, at: i64, name: Name, priority: i64) {
+        self.wake(at);
+        self.settle(at);
+        let (Some(stepping), Name::Job(id)) = (&mut self.stepping, name) else { return };
+        stepping.job = Some(id);
+        self.prioritise(id, priority);
+        self.go_on(at);
+    }
+
+    fn sleeps(&mut self) {
+        if let Some(stepping) = &mut self.stepping {
+            stepping.asleep = true;
+        }
+    }
+
+    /// Slurm has slept, and has gone on.
+    fn wake(&mut self, at: i64) {
+        if self.stepping.as_mut().is_some_and(|stepping| std::mem::take(&mut stepping.asleep)) {
+            self.go_on(at);
+        }
+    }
+
+    /// It goes on with the job, with the state as it is now, up to the next time that it lets go of the locks.
+    fn go_on(&mut self, at: i64) {
+        let Some(mut stepping) = self.stepping.take() else { return };
+        if let Some(id) = stepping.job.filter(|_| !stepping.done) {
+            self.complete_nodes(at, &stepping.real);
+            let now = self.now(at);
+            let (mut trial, mut scratch) = (self.cluster.clone(), Scratch::default());
+            if let Some(job) = self.queue.iter().find(|job| job.id == id) {
+                let params = &self.golden.conf.sched;
+                stepping.pass.resume(now, params);
+                let mut desk = Desk { cluster: &mut trial, params, scratch: &mut scratch, pauses: true };
+                let outcome = stepping.pass.look(&mut desk, job, now, &mut stepping.model);
+                if let Outcome::Preempts(victims) = &outcome {
+                    stepping.model.victims.extend(victims.iter().map(|victim| victim.id));
+                }
+                stepping.done = outcome != Outcome::Paused;
+            }
+        }
+        self.stepping = Some(stepping);
+    }
+
+    /// What came of the job that it looked at last is compared.
+    fn settle(&mut self, at: i64) {
+        let Some(stepping) = &mut self.stepping else { return };
+        let (real, model) = (std::mem::take(&mut stepping.real), std::mem::take(&mut stepping.model));
+        (stepping.job, stepping.done, stepping.asleep) = (None, false, false);
+        self.compare(at, &real, &model, false);
+    }
+
+    fn compare(&mut self, at: i64, real: &Deeds, model: &Deeds, whole: bool) {
+        self.agreement.count(real, model, whole, at - self.last_end <= COMPLETING);
+        let jobs: BTreeSet<u32> = real.jobs().chain(model.jobs()).collect();
+        for job in jobs {
+            let (real, model) = (real.tell(job, self.golden.base), model.tell(job, self.golden.base));
             if real != model {
-                self.differences.push(Difference { at, job, real, model });
+                let slurm_id = self.golden.jobs[job as usize].slurm_id;
+                self.differences.push(Difference { at, job: slurm_id, real, model });
             }
         }
     }
 }
 
-fn tell(deeds: &Deeds, id: u32, base: i64) -> String {
-    let list = |nodes: &NodeSet| nodes.iter().map(|node| node.to_string()).collect::<Vec<_>>().join(" ");
-    if let Some(nodes) = deeds.starts.get(&id) {
-        return format!("starts on {}", list(nodes));
-    }
-    match deeds.plans.get(&id) {
-        Some((start, end, nodes)) => format!("planned {} to {} on {}", start - base, end - base, list(nodes)),
-        None => "nothing".to_string(),
-    }
-}
-
-/// The job as the recordings submit it: by nodes where nodes have one processor, else by processors, and on one node if it fits.
-pub(super) fn pending(job: &GoldenJob, priority: i64, golden: &Golden) -> Pending {
-    let widest = golden.conf.nodes.iter().map(|node| node.cpus).max().unwrap_or(1);
-    let (min_nodes, max_nodes) = match widest {
-        1 => (job.n, job.n),
-        cpus if job.n <= cpus => (1, 1),
-        _ => (1, u32::MAX),
-    };
-    let part = golden.conf.partitions.iter().position(|p| p.name == job.partition).unwrap_or(0);
-    let limit = golden.conf.partitions[part].max_minutes.map_or(job.limit, |max| max.min(job.limit));
-    Pending {
-        id: job.id,
-        part: part as u16,
-        user: number(&job.user),
-        account: 0,
-        cpus: job.n,
-        min_nodes,
-        max_nodes,
-        whole: golden.conf.partitions[part].sharing == crate::conf::Sharing::Exclusive,
-        limit: limit * 60,
-        priority,
-        submit: job.submit + golden.base,
-    }
-}
-
-/// A number for a user's name: users are only told apart.
-fn number(name: &str) -> i32 {
-    name.bytes().fold(7_i32, |hash, byte| hash.wrapping_mul(31).wrapping_add(i32::from(byte)))
-}
-
-/// The processors that the job has on each of its nodes: the log names nodes alone.
-fn share_out(cluster: &Cluster, job: &Pending, nodes: NodeSet) -> Alloc {
-    if let Some(alloc) = cluster.idle.place(job, &nodes).filter(|alloc| alloc.nodes == nodes) {
-        return alloc;
-    }
-    let (mut left, mut behind) = (job.cpus, nodes.count() as u32);
-    let mut cpus = Vec::new();
-    for node in nodes.iter() {
-        behind -= 1;
-        let here = cluster.idle.on(node).min(left.saturating_sub(behind).max(1));
-        left = left.saturating_sub(here);
-        cpus.push(here);
-    }
-    Alloc { nodes, cpus }
-}
-
-/// The machine and the partitions of a configuration.
 impl Machine {
-    /// Nodes that are out of service belong to no partition.
-    #[must_use]
-    pub fn from_conf(conf: &SlurmConf) -> Machine {
-        use crate::conf::{Select, Sharing};
-        let nodes = conf.nodes.len();
-        let part = |p: &crate::conf::Partition| crate::model::Part {
-            name: p.name.clone(),
-            nodes: NodeSet::of(nodes, p.nodes.iter().filter(|&&n| !conf.is_down(n)).map(|&n| n as usize)),
-            tier: p.tier,
-            job_factor: p.job_factor,
-            max_limit: p.max_minutes.map_or(i64::MAX, |m| m.saturating_mul(60)),
-            up: p.up,
-            whole: conf.select == Select::Linear || p.sharing == Sharing::Exclusive,
-        };
-        let default = conf.partitions.iter().rposition(|p| p.default).unwrap_or(0);
-        Machine {
-            cpus: conf.nodes.iter().map(|node| node.cpus).collect(),
-            parts: conf.partitions.iter().map(part).collect(),
-            default_part: default as u16,
-        }
+    /// The partition of a name.
+    pub(super) fn part(&self, name: &str) -> u16 {
+        self.parts.iter().position(|part| part.name == name).unwrap_or(0) as u16
     }
 }

@@ -138,6 +138,18 @@ impl SlurmConf {
         self.nodes[node as usize].is_down() || self.down.iter().any(|down| down.nodes.contains(&node))
     }
 
+    /// Whether accounting goes to a database, without which Slurm knows no associations.
+    #[must_use]
+    pub fn has_database(&self) -> bool {
+        self.setting("AccountingStorageType").is_some_and(|t| t.to_ascii_lowercase().ends_with("slurmdbd"))
+    }
+
+    /// Whether limits of associations and QOS are enforced.
+    #[must_use]
+    pub fn enforces_limits(&self) -> bool {
+        self.enforce.iter().any(|word| ["limits", "safe", "all"].contains(&word.as_str()))
+    }
+
     /// The parameters set here that the model has from Slurm's source alone.
     #[must_use]
     pub fn from_source(&self) -> Vec<&'static Knob> {

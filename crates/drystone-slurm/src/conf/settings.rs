@@ -109,7 +109,7 @@ impl Priority {
 }
 
 /// What becomes of running jobs that others are to replace.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub enum PreemptMode {
     /// Nothing.
     #[default]
@@ -143,7 +143,7 @@ impl PreemptMode {
 }
 
 /// Which jobs may replace which.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub enum PreemptType {
     /// None.
     #[default]
@@ -155,7 +155,7 @@ pub enum PreemptType {
 }
 
 /// Preemption.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Preempt {
     /// Which jobs may replace which.
     pub by: PreemptType,

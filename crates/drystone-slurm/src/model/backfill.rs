@@ -1,28 +1,55 @@
 //! The backfill scheduler: plans the queue in order, starts what fits now without touching a plan made before it.
 
+use super::preempting::Victim;
 use super::table::Table;
-use super::{Alloc, Cluster, Idle, NodeSet, Pass, Pending, Verdict, Watch};
-use crate::conf::SchedParams;
+use super::will_run::{Reach, Scratch, will_run};
+use super::{Alloc, Cluster, NONE, NodeSet, Pass, Pending, Verdict, Watch};
+use crate::conf::{PreemptMode, SchedParams};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A backfill pass. It can stop between two jobs and go on, which is what a yield is.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Backfill {
     table: Table,
     /// The end of the window, exactly.
     window_end: i64,
+    /// When the pass began, in seconds.
+    began: i64,
     tried: i64,
     started: i64,
     of_user: BTreeMap<i32, i64>,
-    of_account: BTreeMap<i32, i64>,
+    of_account: BTreeMap<u64, i64>,
     of_part: BTreeMap<u16, i64>,
     of_user_part: BTreeMap<(i32, u16), i64>,
     plans_of_part: BTreeMap<u16, i64>,
+    /// The array whose task was refused last, and in which partition.
+    refused: Option<(u32, u16)>,
+    /// Plans of the array that was planned last.
+    array_plans: (u32, i64),
+    /// Up to when limits of a QOS block, with `assoc_limit_stop`.
+    blocked: BTreeMap<u32, i64>,
     /// Why the pass is over.
     over: Option<Over>,
     /// Up to when a pass would say the same, as long as no job arrives, starts or ends: see [`Backfill::holds_until`].
     holds_until: i64,
+    /// Whether a plan or a start of this pass can keep a job from starting now that could before.
+    changed: bool,
+    /// A job that it has not done with.
+    paused: Option<Paused>,
+    /// Nodes that a job has left while the pass slept: it does not use them.
+    ignored: Option<NodeSet>,
+}
+
+/// Where the search for a job's start goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Paused {
+    id: u32,
+    from: i64,
+    /// The present as it was when the select test looked at the job last, or when the search began.
+    clock: i64,
+    /// Whether the select test has not looked at it yet.
+    first: bool,
 }
 
 /// Why a pass ends before the queue does.
@@ -43,86 +70,129 @@ impl Over {
     }
 }
 
-/// Room that passes reuse.
-#[derive(Clone, Debug, Default)]
-pub struct Scratch {
-    ends: Vec<(i64, u32)>,
-    idle: Option<Idle>,
-}
-
 /// `t` on the grid of `bf_resolution`, rounded down.
 fn floor(t: i64, resolution: i64) -> i64 {
     t.div_euclid(resolution) * resolution
 }
 
+/// What came of a job.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// It waits on.
+    Waits,
+    /// It runs now.
+    Started,
+    /// These are to go, so that it can start later.
+    Preempts(Vec<Victim>),
+    /// The pass lets go of the locks before it goes on with this job.
+    Paused,
+}
+
 /// What one job comes to.
 enum Found {
     Now(Alloc),
+    Preempts(Vec<Victim>, Verdict),
     Verdict(Verdict),
+    Paused,
+}
+
+/// What a pass looks at, and with.
+pub struct Desk<'a> {
+    /// What runs where.
+    pub cluster: &'a mut Cluster,
+    /// The parameters.
+    pub params: &'a SchedParams,
+    /// Room.
+    pub scratch: &'a mut Scratch,
+    /// Whether it lets go of the locks before each try of a job.
+    pub pauses: bool,
 }
 
 impl Backfill {
     /// A pass that begins at `now` seconds.
     #[must_use]
     pub fn new(cluster: &Cluster, now: i64, params: &SchedParams) -> Backfill {
-        let window_end = now + params.bf_window * 60;
-        let (begin, end) = (floor(now, params.bf_resolution), floor(window_end, params.bf_resolution));
-        let up = NodeSet::full(cluster.machine.nodes());
-        Backfill {
-            table: Table::new(begin, end.max(begin + 1), up),
-            window_end,
-            tried: 0,
-            started: 0,
-            of_user: BTreeMap::new(),
-            of_account: BTreeMap::new(),
-            of_part: BTreeMap::new(),
-            of_user_part: BTreeMap::new(),
-            plans_of_part: BTreeMap::new(),
-            over: None,
-            holds_until: i64::MAX,
+        let mut pass = Backfill::default();
+        pass.restart(cluster, now, params);
+        pass
+    }
+
+    /// Begins anew, in its own memory.
+    pub fn restart(&mut self, cluster: &Cluster, now: i64, params: &SchedParams) {
+        let table = std::mem::take(&mut self.table);
+        *self = Backfill { table, ..Backfill::default() };
+        self.window_end = now + params.bf_window * 60;
+        self.began = now;
+        self.holds_until = i64::MAX;
+        let (begin, end) = (floor(now, params.bf_resolution), floor(self.window_end, params.bf_resolution));
+        self.table.reset(begin, end.max(begin + 1), cluster.up());
+    }
+
+    /// A job has left these nodes while the pass slept. Jobs that it still looks at are not to have them before those that it has
+    /// looked at.
+    pub fn ignore(&mut self, nodes: &NodeSet) {
+        match &mut self.ignored {
+            Some(ignored) => ignored.unite(nodes),
+            None => self.ignored = Some(nodes.clone()),
         }
     }
 
-    /// Looks at a job at `now` seconds. Answers where it starts, if it does; it then runs.
-    pub fn look(
-        &mut self,
-        cluster: &mut Cluster,
-        job: &Pending,
-        now: i64,
-        params: &SchedParams,
-        scratch: &mut Scratch,
-        watch: &mut impl Watch,
-    ) -> Option<Alloc> {
-        if self.tried >= params.bf_max_job_test {
+    /// After a yield the window begins at the present.
+    pub fn resume(&mut self, now: i64, params: &SchedParams) {
+        self.window_end = now + params.bf_window * 60;
+    }
+
+    /// Looks at a job at `now` seconds. What it starts then runs.
+    pub fn look(&mut self, desk: &mut Desk<'_>, job: &Pending, now: i64, watch: &mut impl Watch) -> Outcome {
+        if self.tried >= desk.params.bf_max_job_test {
             self.over = self.over.or(Some(Over::Depth));
         }
-        if let Some(over) = self.over {
-            watch.verdict(Pass::Backfill, now, job.id, Verdict::NotReached(over.parameter()));
-            return None;
+        let verdict = match self.over {
+            Some(over) => Found::Verdict(Verdict::NotReached(over.parameter())),
+            None if self.paused.is_some_and(|paused| paused.id == job.id) => self.find(desk, job, now),
+            None => self.judge(desk, job, now),
+        };
+        if let Found::Verdict(Verdict::Planned { .. }) | Found::Preempts(..) = verdict {
+            self.refused = None;
         }
-        if let Some(limit) = self.count(job, params) {
-            watch.verdict(Pass::Backfill, now, job.id, Verdict::Skipped(limit));
-            return None;
-        }
-        if !cluster.machine.parts[usize::from(job.part)].up {
-            watch.verdict(Pass::Backfill, now, job.id, Verdict::NoRoom);
-            return None;
-        }
-        match self.find(cluster, job, now, params, scratch) {
+        let (outcome, verdict) = match verdict {
+            Found::Paused => return Outcome::Paused,
             Found::Now(alloc) => {
-                cluster.start(job.id, now + job.limit, alloc.clone());
-                scratch.ends.clear();
+                desk.cluster.start(job, now, alloc.clone());
+                self.keep_whole(desk, job, now, &alloc);
+                self.refused = None;
+                self.changed = true;
                 self.started += 1;
-                if params.bf_max_job_start > 0 && self.started >= params.bf_max_job_start {
+                if desk.params.bf_max_job_start > 0 && self.started >= desk.params.bf_max_job_start {
                     self.over = Some(Over::Starts);
                 }
-                watch.verdict(Pass::Backfill, now, job.id, Verdict::Started(alloc.clone()));
-                Some(alloc)
+                (Outcome::Started, Verdict::Started(alloc))
             }
-            Found::Verdict(verdict) => {
-                watch.verdict(Pass::Backfill, now, job.id, verdict);
-                None
-            }
+            Found::Preempts(victims, verdict) => (Outcome::Preempts(victims), verdict),
+            Found::Verdict(verdict) => (Outcome::Waits, verdict),
+        };
+        watch.verdict(Pass::Backfill, now, job.id, verdict);
+        outcome
+    }
+
+    /// A job takes its time of the pass, but is not planned: none behind it, nor itself, can start.
+    pub fn pass_over(&mut self, desk: &Desk<'_>, job: &Pending) -> Outcome {
+        if self.tried >= desk.params.bf_max_job_test {
+            self.over = self.over.or(Some(Over::Depth));
+        }
+        if self.over.is_none() && self.bar(desk.cluster, desk.params, job).is_none() {
+            self.tried += 1;
+        }
+        Outcome::Waits
+    }
+
+    /// A job that has its nodes for itself and was just started is planned with: those that ran before are not.
+    fn keep_whole(&mut self, desk: &Desk<'_>, job: &Pending, now: i64, alloc: &Alloc) {
+        let replaceable = desk.cluster.preempting.mode_of(&desk.cluster.machine, job) != PreemptMode::Off;
+        if job.exclusive && !replaceable && self.table.made() < desk.params.records() {
+            let begin = self.table.begin();
+            let end = floor(now.saturating_add(job.limit), desk.params.bf_resolution);
+            self.table.add(begin, end.max(begin + desk.params.bf_resolution), &alloc.nodes);
         }
     }
 
@@ -145,33 +215,94 @@ impl Backfill {
         self.holds_until
     }
 
+    /// Whether a plan or a start has come since this was asked last.
+    pub fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.changed)
+    }
+
+    /// Whether the job could start at `now`, if it was looked at next: `free` is room. If it could not, it cannot for the rest of
+    /// the pass.
+    #[must_use]
+    pub fn could_start(&self, cluster: &Cluster, job: &Pending, now: i64, free: &mut NodeSet) -> bool {
+        free.assign(&cluster.machine.parts[usize::from(job.part)].nodes);
+        self.table.narrow(free, now, now.saturating_add(job.limit));
+        !cluster.idle.lacks(job, free)
+    }
+
+    fn judge(&mut self, desk: &mut Desk<'_>, job: &Pending, now: i64) -> Found {
+        self.paused = None;
+        match self.bar(desk.cluster, desk.params, job) {
+            Some(verdict) => Found::Verdict(verdict),
+            None => self.find(desk, job, now),
+        }
+    }
+
+    /// What keeps the pass from even looking for a start.
+    fn bar(&mut self, cluster: &Cluster, params: &SchedParams, job: &Pending) -> Option<Verdict> {
+        if self.array_is_done(job, params) {
+            return Some(Verdict::Array);
+        }
+        let stop = params.assoc_limit_stop != 0;
+        let before = cluster.ledger.as_ref().and_then(|ledger| ledger.before(job, &cluster.machine));
+        if let Some(reason) = before.filter(|_| !stop) {
+            return Some(Verdict::Limit(reason));
+        }
+        if job.array != NONE {
+            if self.refused == Some((job.array, job.part)) {
+                return Some(Verdict::Array);
+            }
+            self.refused = Some((job.array, job.part));
+            if cluster.throttled(job) {
+                return Some(Verdict::Array);
+            }
+        }
+        if let Some(limit) = self.count(job, params) {
+            return Some(Verdict::Skipped(limit));
+        }
+        if !cluster.machine.parts[usize::from(job.part)].up {
+            return Some(Verdict::NoRoom);
+        }
+        None
+    }
+
+    /// Whether the job's array has as many plans as an array may have.
+    fn array_is_done(&self, job: &Pending, params: &SchedParams) -> bool {
+        job.array != NONE
+            && self.array_plans.0 == job.array
+            && self.array_plans.1 >= params.bf_max_job_array_resv.max(1)
+    }
+
     /// Counts the job with those of its user, partition and account. Answers the limit that skips it.
     fn count(&mut self, job: &Pending, params: &SchedParams) -> Option<&'static str> {
-        let user_part = *self.of_user_part.get(&(job.user, job.part)).unwrap_or(&0);
-        let part = *self.of_part.get(&job.part).unwrap_or(&0);
-        let user = *self.of_user.get(&job.user).unwrap_or(&0);
-        let account = *self.of_account.get(&job.account).unwrap_or(&0);
-        let limits = [
-            (params.bf_max_job_user_part, user_part, "bf_max_job_user_part"),
-            (params.bf_max_job_part, part, "bf_max_job_part"),
-            (params.bf_max_job_user, user, "bf_max_job_user"),
-            (params.bf_max_job_assoc, account, "bf_max_job_assoc"),
+        let most =
+            [params.bf_max_job_user_part, params.bf_max_job_part, params.bf_max_job_assoc, params.bf_max_job_user];
+        if most == [0; 4] {
+            return None;
+        }
+        let account = if job.assoc == NONE { u64::from(job.account as u32) << 32 } else { u64::from(job.assoc) };
+        let counts = [
+            self.of_user_part.get(&(job.user, job.part)),
+            self.of_part.get(&job.part),
+            self.of_account.get(&account),
+            self.of_user.get(&job.user),
         ];
-        if let Some((.., name)) = limits.into_iter().find(|&(limit, count, _)| limit > 0 && count >= limit) {
-            return Some(name);
+        let names = ["bf_max_job_user_part", "bf_max_job_part", "bf_max_job_assoc", "bf_max_job_user"];
+        let full = |k: &usize| most[*k] > 0 && counts[*k].is_some_and(|&count| count >= most[*k]);
+        if let Some(k) = (0..4).find(full) {
+            return Some(names[k]);
         }
         // Only what has a limit is worth counting.
-        if params.bf_max_job_user_part > 0 {
-            self.of_user_part.insert((job.user, job.part), user_part + 1);
+        if most[0] > 0 {
+            bump(&mut self.of_user_part, (job.user, job.part));
         }
-        if params.bf_max_job_part > 0 {
-            self.of_part.insert(job.part, part + 1);
+        if most[1] > 0 {
+            bump(&mut self.of_part, job.part);
         }
-        if params.bf_max_job_user > 0 {
-            self.of_user.insert(job.user, user + 1);
+        if most[2] > 0 {
+            bump(&mut self.of_account, account);
         }
-        if params.bf_max_job_assoc > 0 {
-            self.of_account.insert(job.account, account + 1);
+        if most[3] > 0 {
+            bump(&mut self.of_user, job.user);
         }
         None
     }
@@ -188,25 +319,41 @@ impl Backfill {
             || (params.bf_job_part_count_reserve > 0 && plans >= params.bf_job_part_count_reserve)
     }
 
-    fn find(
-        &mut self,
-        cluster: &Cluster,
-        job: &Pending,
-        now: i64,
-        params: &SchedParams,
-        scratch: &mut Scratch,
-    ) -> Found {
-        let part = &cluster.machine.parts[usize::from(job.part)].nodes;
-        let unplanned = self.unplanned(job, now, params);
-        let (mut from, mut first) = (now, true);
-        let mut free = part.clone();
+    fn find(&mut self, desk: &mut Desk<'_>, job: &Pending, now: i64) -> Found {
+        let unplanned = self.unplanned(job, now, desk.params);
+        let mut free = desk.scratch.take_free(desk.cluster.machine.nodes());
+        let found = self.search(desk, job, now, unplanned, &mut free);
+        desk.scratch.give_free(free);
+        found
+    }
+
+    /// Tries later and later, as long as there is something to be expected.
+    fn search(&mut self, desk: &mut Desk<'_>, job: &Pending, now: i64, unplanned: bool, free: &mut NodeSet) -> Found {
+        let Desk { cluster, params, scratch, pauses } = desk;
+        let whole = &cluster.machine.parts[usize::from(job.part)].nodes;
+        let left = self.ignored.as_ref().map(|ignored| {
+            let mut left = whole.clone();
+            left.subtract(ignored);
+            left
+        });
+        let part = left.as_ref().unwrap_or(whole);
+        let limit = if cluster.no_reserve(job) { 60 } else { job.limit };
+        let (mut from, mut first) = (self.first_from(cluster, job, now), true);
+        let (mut clock, mut resumed) = (now, false);
+        if let Some(paused) = self.paused.take() {
+            (from, clock, first, resumed) = (paused.from, paused.clock, paused.first, true);
+        }
         // Later the job reaches into plans that it does not reach into now, and is planned differently.
-        if let Some(begin) = self.table.next_begin(now + job.limit) {
-            self.holds_until = self.holds_until.min(begin - job.limit);
+        if let Some(begin) = self.table.next_begin(now.saturating_add(limit)) {
+            self.holds_until = self.holds_until.min(begin - limit);
         }
         loop {
+            if *pauses && !std::mem::take(&mut resumed) {
+                self.paused = Some(Paused { id: job.id, from, clock, first });
+                return Found::Paused;
+            }
             free.assign(part);
-            let later = self.table.search(&mut free, part, from, from.max(now) + job.limit);
+            let later = self.table.search(free, part, from, from.max(clock).saturating_add(limit));
             let mut next = (later > 0 && !unplanned).then_some(later);
             if (free.count() as u64) < u64::from(job.min_nodes) {
                 match next {
@@ -215,11 +362,10 @@ impl Backfill {
                 }
                 continue;
             }
-            if first {
-                self.tried += 1;
-                first = false;
-            }
-            let Some((soonest, alloc)) = will_run(cluster, job, &free, now, unplanned, scratch) else {
+            self.tried += i64::from(std::mem::take(&mut first));
+            clock = now;
+            let reach = if unplanned { Reach::Now } else { next.map_or(Reach::All, Reach::Until) };
+            let Some(mut soonest) = will_run(cluster, job, free, now, reach, scratch) else {
                 match next {
                     Some(later) => from = later,
                     None if unplanned => return Found::Verdict(Verdict::Unplanned { start: None }),
@@ -227,15 +373,25 @@ impl Backfill {
                 }
                 continue;
             };
-            let mut start = soonest.max(from);
+            let mut start = soonest.at.max(from);
             if start <= now {
-                if !alloc.nodes.meets(&cluster.completing) {
-                    return Found::Now(alloc);
+                if soonest.meets_completing(cluster, job, free, scratch) {
+                    start = now + 1;
+                    next = None;
+                } else {
+                    match self.start_now(cluster, params, job, free, now, next) {
+                        Start::Runs(found) => return Found::Now(found),
+                        Start::Limited(reason) => return Found::Verdict(Verdict::Limit(reason)),
+                        Start::Blocked(at) => start = at,
+                        Start::Preempts(victims) => {
+                            let alloc = soonest.alloc(cluster, job, free, scratch);
+                            let verdict = self.plan(params, job, (now, limit), alloc, part);
+                            return Found::Preempts(victims, verdict);
+                        }
+                    }
                 }
-                start = now + 1;
-                next = None;
             }
-            if unplanned {
+            if unplanned && start > now {
                 return Found::Verdict(Verdict::Unplanned { start: Some(start) });
             }
             if let Some(later) = next.filter(|&later| start > later) {
@@ -243,76 +399,150 @@ impl Backfill {
                 from = later;
                 continue;
             }
+            let alloc = soonest.alloc(cluster, job, free, scratch);
             let begin = floor(start, params.bf_resolution);
-            let end = floor(start + job.limit, params.bf_resolution);
+            let end = floor(start.saturating_add(limit), params.bf_resolution);
             if start > self.window_end {
                 self.holds_until = self.holds_until.min(now + start - self.window_end);
                 return Found::Verdict(Verdict::BeyondWindow { start, end, alloc });
             }
-            if self.table.overlaps(begin, end, &alloc.nodes) {
+            if start > now && self.table.overlaps(begin, end, &alloc.nodes) {
                 from = start;
                 continue;
             }
-            return Found::Verdict(self.plan(job, start, begin, end, alloc, params));
+            if let Some(reason) = self.limit_of_plan(cluster, params, job, &alloc) {
+                return Found::Verdict(Verdict::Limit(reason));
+            }
+            if cluster.no_reserve(job) {
+                return Found::Verdict(Verdict::Unplanned { start: Some(start) });
+            }
+            return Found::Verdict(self.plan(params, job, (start, limit), alloc, part));
         }
     }
 
-    fn plan(&mut self, job: &Pending, start: i64, begin: i64, end: i64, alloc: Alloc, params: &SchedParams) -> Verdict {
+    /// With `assoc_limit_stop`, jobs of a QOS that a limit blocks are planned behind the guess of when that ends.
+    fn first_from(&self, cluster: &Cluster, job: &Pending, now: i64) -> i64 {
+        let of_part = cluster.machine.parts[usize::from(job.part)].qos;
+        let blocked = [job.qos, of_part].into_iter().filter_map(|qos| self.blocked.get(&qos)).copied();
+        blocked.fold(now, i64::max)
+    }
+
+    fn limit_of_plan(
+        &self,
+        cluster: &Cluster,
+        params: &SchedParams,
+        job: &Pending,
+        alloc: &Alloc,
+    ) -> Option<&'static str> {
+        let ledger = cluster.ledger.as_ref().filter(|_| params.assoc_limit_stop == 0)?;
+        ledger.after_plan(job, alloc, &cluster.machine)
+    }
+
+    /// Tries to start the job on any of the free nodes.
+    fn start_now(
+        &mut self,
+        cluster: &Cluster,
+        params: &SchedParams,
+        job: &Pending,
+        free: &NodeSet,
+        now: i64,
+        later: Option<i64>,
+    ) -> Start {
+        let machine = &cluster.machine;
+        let limited = |alloc: Option<&Alloc>| {
+            let ledger = cluster.ledger.as_ref()?;
+            ledger.before(job, machine).or_else(|| ledger.after(job, alloc, machine))
+        };
+        let alloc = cluster.idle.place(job, free);
+        if let Some(reason) = limited(alloc.as_ref()) {
+            if params.assoc_limit_stop == 0 {
+                return Start::Limited(reason);
+            }
+            // When that will be is not known: Slurm guesses, and guesses anew in the next pass.
+            self.holds_until = self.holds_until.min(now + 1);
+            let at = later.unwrap_or(now + 500);
+            if reason.starts_with("QOSGrp") {
+                let qos = if job.qos == NONE { machine.parts[usize::from(job.part)].qos } else { job.qos };
+                let until = self.blocked.entry(qos).or_insert(at);
+                *until = (*until).max(at);
+            }
+            return Start::Blocked(at);
+        }
+        match alloc {
+            Some(alloc) => Start::Runs(alloc),
+            None if cluster.has_preempted(job.id, now) => Start::Preempts(Vec::new()),
+            None => match cluster.preempting.victims(cluster, job, free, now) {
+                Some((victims, _)) => Start::Preempts(victims),
+                None => Start::Preempts(Vec::new()),
+            },
+        }
+    }
+
+    fn plan(
+        &mut self,
+        params: &SchedParams,
+        job: &Pending,
+        (start, limit): (i64, i64),
+        alloc: Alloc,
+        part: &NodeSet,
+    ) -> Verdict {
+        debug_assert!(alloc.nodes.is_subset(part));
+        let begin = floor(start, params.bf_resolution);
+        let end = floor(start.saturating_add(limit), params.bf_resolution);
         self.holds_until = self.holds_until.min(start);
         // What reaches over the table's end is cut there. Once the window reaches further, there is more of it.
         for edge in [begin, end].into_iter().filter(|&edge| edge >= self.table.end()) {
             self.holds_until = self.holds_until.min(edge - params.bf_window * 60 + 1);
         }
-        if self.table.len() >= params.records() {
-            self.over = Some(Over::TableFull);
-            return Verdict::NotReached(Over::TableFull.parameter());
+        let plans = self.plans_of_part.entry(job.part).or_default();
+        *plans += 1;
+        if job.array != NONE {
+            let same = self.array_plans.0 == job.array;
+            self.array_plans = (job.array, if same { self.array_plans.1 + 1 } else { 1 });
         }
-        *self.plans_of_part.entry(job.part).or_default() += 1;
-        let until = end.max(begin + params.bf_resolution);
-        self.table.add(begin.max(self.table.begin()), until, &alloc.nodes);
-        Verdict::Planned { start, end: until, alloc }
+        if self.table.made() >= params.records() {
+            self.over = Some(Over::TableFull);
+        } else {
+            let begin = begin.max(self.table.begin());
+            let until = end.max(begin + params.bf_resolution);
+            self.table.add(begin, until, &alloc.nodes);
+            self.changed = true;
+        }
+        Verdict::Planned { start, end, alloc }
     }
 }
 
-fn will_run(
-    cluster: &Cluster,
-    job: &Pending,
-    free: &NodeSet,
-    now: i64,
-    unplanned: bool,
-    scratch: &mut Scratch,
-) -> Option<(i64, Alloc)> {
-    if unplanned {
-        return cluster.idle.place(job, free).map(|alloc| (now, alloc));
-    }
-    if scratch.ends.len() != cluster.running().len() {
-        cluster.ends(now, &mut scratch.ends);
-    }
-    let idle = scratch.idle.get_or_insert_with(|| cluster.idle.clone());
-    cluster.will_run(job, free, now, &scratch.ends, idle)
+/// Counts one more.
+fn bump<K: Ord>(counts: &mut BTreeMap<K, i64>, key: K) {
+    *counts.entry(key).or_insert(0) += 1;
 }
 
-impl Scratch {
-    /// Forgets what a pass at another instant, or of another state, has left.
-    pub fn clear(&mut self) {
-        self.ends.clear();
-    }
+/// What came of a start.
+enum Start {
+    Runs(Alloc),
+    Limited(&'static str),
+    /// It is thought to be possible then.
+    Blocked(i64),
+    Preempts(Vec<Victim>),
 }
 
-/// A whole pass at `now` seconds. Answers the places in `queue` of the jobs that it has started, ascending, and the pass.
+/// A whole pass at `now` seconds. Answers the jobs that had to go.
 pub fn backfill_pass(
     cluster: &mut Cluster,
     queue: &[Pending],
     now: i64,
     params: &SchedParams,
     watch: &mut impl Watch,
-) -> (Vec<(usize, Alloc)>, Backfill) {
+) -> Vec<Victim> {
     let (mut pass, mut scratch) = (Backfill::new(cluster, now, params), Scratch::default());
-    let mut starts = Vec::new();
-    for (index, job) in queue.iter().enumerate() {
-        if let Some(alloc) = pass.look(cluster, job, now, params, &mut scratch, watch) {
-            starts.push((index, alloc));
+    let mut gone = Vec::new();
+    for job in queue {
+        let mut desk = Desk { cluster, params, scratch: &mut scratch, pauses: false };
+        if let Outcome::Preempts(victims) = pass.look(&mut desk, job, now, watch) {
+            cluster.preempts(job.id, now);
+            victims.iter().filter(|victim| victim.grace == 0).for_each(|victim| drop(cluster.evict(victim.id)));
+            gone.extend(victims);
         }
     }
-    (starts, pass)
+    gone
 }

@@ -1,7 +1,8 @@
 //! What runs where.
 
-use super::{Alloc, Idle, Machine, NodeSet, Pending, Running};
+use super::{Alloc, Idle, Ledger, Machine, NodeSet, Pending, Preempting, Running};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The machine with its running jobs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -10,129 +11,263 @@ pub struct Cluster {
     pub machine: Machine,
     /// Idle processors.
     pub idle: Idle,
-    /// Running jobs by the end of their limits, then number.
-    running: Vec<Running>,
+    /// The machine without jobs.
+    empty: Idle,
     /// Nodes that are not yet done with a job that has ended.
     pub completing: NodeSet,
+    /// Nodes in service.
+    up: NodeSet,
+    /// The nodes of the partitions with those that are out of service, once some were.
+    members: Vec<NodeSet>,
     /// Seconds that a job past its limit is thought to need to die.
     pub kill_wait: i64,
     /// Widens the search for a start by so many seconds each time; 0: doubles it.
     pub window_linear: i64,
+    /// Limits on what associations and QOS have; `None` for no limits.
+    pub ledger: Option<Ledger>,
+    /// Which jobs may take the place of which.
+    pub preempting: Preempting,
+    /// When waiting jobs have begun to preempt others, in seconds.
+    preempted: BTreeMap<u32, i64>,
+    /// Running jobs, in places that are used again.
+    slots: Vec<Option<Running>>,
+    free: Vec<u32>,
+    /// End of the limit, rank and place of each running job, ascending.
+    order: Vec<(i64, u64, u32)>,
+    /// The end of the limit and the rank of each running job.
+    end_of: BTreeMap<u32, (i64, u64)>,
+    /// Running tasks of each array.
+    tasks: BTreeMap<u32, u32>,
+    /// The rank of what waits of an array.
+    rest_of: BTreeMap<u32, u64>,
+    /// The job that was submitted last, and arrays parted since.
+    latest: (u32, u32),
 }
-
-/// Seconds of the first group of ends that [`Cluster::will_run`] takes together.
-const FIRST_WINDOW: i64 = 30;
 
 impl Cluster {
     /// A machine without jobs.
     #[must_use]
     pub fn new(machine: Machine) -> Cluster {
         let (idle, completing) = (Idle::new(&machine), NodeSet::empty(machine.nodes()));
-        Cluster { machine, idle, running: Vec::new(), completing, kill_wait: 30, window_linear: 0 }
+        let up = NodeSet::full(machine.nodes());
+        Cluster {
+            machine,
+            empty: idle.clone(),
+            idle,
+            completing,
+            up,
+            members: Vec::new(),
+            kill_wait: 30,
+            window_linear: 0,
+            ledger: None,
+            preempting: Preempting::default(),
+            preempted: BTreeMap::new(),
+            slots: Vec::new(),
+            free: Vec::new(),
+            order: Vec::new(),
+            end_of: BTreeMap::new(),
+            tasks: BTreeMap::new(),
+            rest_of: BTreeMap::new(),
+            latest: (0, 0),
+        }
     }
 
-    /// The running jobs by the end of their limits.
+    /// Whether a job that does not fit on the usable nodes would not fit there either if no job ran, and nothing says that these
+    /// nodes are busy: for Slurm's main scheduler its nodes are then not available, and it does not block others.
+    pub(super) fn is_out_of_reach(&self, job: &Pending, usable: &NodeSet) -> bool {
+        if self.idle.is_single() || self.empty.place(job, usable).is_some() {
+            return false;
+        }
+        let busy = if self.preempting.is_on() {
+            false
+        } else if job.exclusive {
+            !usable.is_subset(self.idle.usable(true))
+        } else {
+            self.running().any(|running| running.job.exclusive && running.alloc.nodes.meets(usable))
+        };
+        !busy && !self.completing.meets(usable)
+    }
+
+    /// Nodes in service.
     #[must_use]
-    pub fn running(&self) -> &[Running] {
-        &self.running
+    pub fn up(&self) -> &NodeSet {
+        &self.up
     }
 
-    /// A job starts.
-    pub fn start(&mut self, id: u32, end: i64, alloc: Alloc) {
-        self.idle.take(&alloc);
-        let at = self.running.partition_point(|r| (r.end, r.id) < (end, id));
-        self.running.insert(at, Running { id, end, alloc });
+    /// From now on these nodes are out of service, and no others. What runs on them runs on.
+    pub fn set_out(&mut self, nodes: &NodeSet) {
+        let all = self.machine.parts.iter().map(|part| part.nodes.clone());
+        let all: Vec<NodeSet> = if self.members.is_empty() { all.collect() } else { std::mem::take(&mut self.members) };
+        for (part, own) in self.machine.parts.iter_mut().zip(&all) {
+            part.nodes.assign(own);
+            part.nodes.subtract(nodes);
+        }
+        self.members = all;
+        self.up = NodeSet::full(self.machine.nodes());
+        self.up.subtract(nodes);
     }
 
-    /// A job ends. Answers what it had, or `None` if it does not run.
-    pub fn end(&mut self, id: u32) -> Option<Alloc> {
-        let at = self.running.iter().position(|r| r.id == id)?;
-        let gone = self.running.remove(at);
+    /// Whether the job's QOS keeps plans from it. Slurm heeds that only where jobs may be preempted.
+    #[must_use]
+    pub fn no_reserve(&self, job: &Pending) -> bool {
+        self.preempting.is_on() && self.preempting.qos.get(job.qos as usize).is_some_and(|qos| qos.no_reserve)
+    }
+
+    /// The running jobs by the end of their limits, then number.
+    pub fn running(&self) -> impl Iterator<Item = &Running> {
+        self.order.iter().filter_map(|&(.., slot)| self.slots[slot as usize].as_ref())
+    }
+
+    /// A running job.
+    #[must_use]
+    pub fn get(&self, id: u32) -> Option<&Running> {
+        let slot = self.slot(id)?;
+        self.slots[slot as usize].as_ref()
+    }
+
+    /// How many jobs run.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.order.len()
+    }
+
+    /// When the first limit of a running job is over, in seconds.
+    #[must_use]
+    pub fn first_end(&self) -> Option<i64> {
+        self.order.first().map(|&(end, ..)| end)
+    }
+
+    /// A waiting job has begun to preempt others.
+    pub fn preempts(&mut self, id: u32, now: i64) {
+        self.preempted.insert(id, now);
+    }
+
+    /// Whether a job has begun that not long ago: it then begins no more.
+    #[must_use]
+    pub(super) fn has_preempted(&self, id: u32, now: i64) -> bool {
+        self.preempted.get(&id).is_some_and(|&then| then > now - self.preempting.pause)
+    }
+
+    /// A job starts at `now` seconds.
+    pub fn start(&mut self, job: &Pending, now: i64, alloc: Alloc) {
+        self.preempted.remove(&job.id);
+        let end = now.saturating_add(job.limit);
+        self.idle.take(&alloc, &self.machine);
+        if let Some(ledger) = &mut self.ledger {
+            ledger.begin(job, &alloc, &self.machine);
+        }
+        if job.array != super::NONE {
+            *self.tasks.entry(job.array).or_default() += 1;
+        }
+        let rank = self.rank_of(job);
+        let words = alloc.nodes.sparse();
+        let running = Running { id: job.id, end, alloc, words, job: job.clone(), start: now };
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot as usize] = Some(running);
+                slot
+            }
+            None => {
+                self.slots.push(Some(running));
+                self.slots.len() as u32 - 1
+            }
+        };
+        self.order.insert(self.order.partition_point(|&(e, r, _)| (e, r) < (end, rank)), (end, rank, slot));
+        self.end_of.insert(job.id, (end, rank));
+    }
+
+    /// A job is submitted.
+    pub fn meet(&mut self, id: u32) {
+        if id > self.latest.0 {
+            self.latest = (id, 0);
+        }
+    }
+
+    /// Where a job that starts stands in Slurm's list of jobs, which decides between equal ends: in the order of submission. What
+    /// is left of an array when a task starts goes to the end of the list.
+    fn rank_of(&mut self, job: &Pending) -> u64 {
+        if job.array == super::NONE {
+            return u64::from(job.id) << 32;
+        }
+        let rank = self.rest_of.get(&job.array).copied().unwrap_or(u64::from(job.array) << 32);
+        self.latest.1 += 1;
+        self.rest_of.insert(job.array, u64::from(self.latest.0) << 32 | u64::from(self.latest.1));
+        rank
+    }
+
+    /// A job ends. Answers what it was, or `None` if it does not run.
+    pub fn end(&mut self, id: u32) -> Option<Running> {
+        let key = self.end_of.remove(&id)?;
+        let at = self.order.partition_point(|&(e, rank, _)| (e, rank) < key);
+        let (.., slot) = self.order.remove(at);
+        self.free.push(slot);
+        let gone = self.slots[slot as usize].take()?;
         self.idle.give(&gone.alloc, &self.machine);
-        Some(gone.alloc)
+        if let Some(ledger) = &mut self.ledger {
+            ledger.end(&gone.job, &gone.alloc, &self.machine);
+        }
+        if let Some(tasks) = self.tasks.get_mut(&gone.job.array) {
+            *tasks -= 1;
+            if *tasks == 0 {
+                self.tasks.remove(&gone.job.array);
+            }
+        }
+        Some(gone)
+    }
+
+    /// A running job has to go. Its processors are free for plans, but nothing starts on its nodes before they are done with it.
+    pub fn evict(&mut self, id: u32) -> Option<Running> {
+        let gone = self.end(id)?;
+        self.completing.unite(&gone.alloc.nodes);
+        Some(gone)
     }
 
     /// The end of a running job's limit has changed.
     pub fn reschedule(&mut self, id: u32, end: i64) {
-        if let Some(at) = self.running.iter().position(|r| r.id == id) {
-            let mut job = self.running.remove(at);
-            job.end = end;
-            let at = self.running.partition_point(|r| (r.end, r.id) < (end, id));
-            self.running.insert(at, job);
+        let Some(key) = self.end_of.get_mut(&id) else { return };
+        let (old, rank) = *key;
+        key.0 = end;
+        let at = self.order.partition_point(|&(e, r, _)| (e, r) < (old, rank));
+        let (.., slot) = self.order.remove(at);
+        if let Some(running) = &mut self.slots[slot as usize] {
+            running.end = end;
         }
+        self.order.insert(self.order.partition_point(|&(e, r, _)| (e, r) < (end, rank)), (end, rank, slot));
     }
 
-    /// When running jobs are thought to end, in order, with their places in [`Cluster::running`]. One that is past its limit is
-    /// about to be killed.
-    pub(crate) fn ends(&self, now: i64, into: &mut Vec<(i64, u32)>) {
-        into.clear();
-        let thought = |end: i64| if end <= now { (end + self.kill_wait).max(now + 1) } else { end };
-        into.extend(self.running.iter().zip(0..).map(|(r, index)| (thought(r.end), index)));
-        if self.running.first().is_some_and(|first| first.end <= now) {
-            into.sort_unstable();
-        }
+    /// Whether as many tasks of the job's array run as may.
+    #[must_use]
+    pub fn throttled(&self, job: &Pending) -> bool {
+        job.throttle > 0 && self.tasks.get(&job.array).is_some_and(|&tasks| tasks >= job.throttle)
     }
 
-    /// When a job could start on the allowed nodes if nothing else was planned, and where. Late by design: ends within a window
-    /// that doubles are taken together, and the last of them counts. `ends` are [`Cluster::ends`], `scratch` is room.
-    pub(crate) fn will_run(
-        &self,
-        job: &Pending,
-        allowed: &NodeSet,
-        now: i64,
-        ends: &[(i64, u32)],
-        scratch: &mut Idle,
-    ) -> Option<(i64, Alloc)> {
-        if let Some(alloc) = self.idle.place(job, allowed) {
-            return Some((now, alloc));
-        }
-        scratch.assign(&self.idle);
-        let (mut window, mut mark) = (FIRST_WINDOW, 0);
-        let mut next = 0;
-        while next < ends.len() {
-            let last = self.release_group(allowed, ends, &mut next, &mut mark, window, scratch)?;
-            window = self.widen(window);
-            while ends.get(next).is_some_and(|&(end, _)| end > mark + window) {
-                window = self.widen(window);
-            }
-            if let Some(alloc) = scratch.place(job, allowed) {
-                return Some((if last <= now { now + 1 } else { last }, alloc));
-            }
-        }
-        None
+    /// Running tasks of an array.
+    #[must_use]
+    pub fn tasks(&self, array: u32) -> u32 {
+        self.tasks.get(&array).copied().unwrap_or(0)
     }
 
-    fn widen(&self, window: i64) -> i64 {
-        if self.window_linear > 0 { window + self.window_linear } else { window.saturating_mul(2) }
+    /// End, rank and place of each running job, ascending.
+    pub(crate) fn order(&self) -> &[(i64, u64, u32)] {
+        &self.order
     }
 
-    /// Releases the next jobs whose ends are taken together. Answers the last end; `None` if no job was left that touches the
-    /// allowed nodes.
-    fn release_group(
-        &self,
-        allowed: &NodeSet,
-        ends: &[(i64, u32)],
-        next: &mut usize,
-        mark: &mut i64,
-        window: i64,
-        scratch: &mut Idle,
-    ) -> Option<i64> {
-        let mut last = None;
-        while let Some(&(end, index)) = ends.get(*next) {
-            *next += 1;
-            let job = &self.running[index as usize];
-            if !job.alloc.nodes.meets(allowed) {
-                continue;
-            }
-            if *mark == 0 {
-                *mark = end + FIRST_WINDOW - end % FIRST_WINDOW;
-            }
-            scratch.give(&job.alloc, &self.machine);
-            last = Some(end);
-            if ends.get(*next).is_some_and(|&(end, _)| end > *mark + window) {
-                break;
-            }
-        }
-        last
+    pub(crate) fn at(&self, slot: u32) -> Option<&Running> {
+        self.slots[slot as usize].as_ref()
+    }
+
+    fn slot(&self, id: u32) -> Option<u32> {
+        let key = *self.end_of.get(&id)?;
+        let at = self.order.partition_point(|&(e, rank, _)| (e, rank) < key);
+        self.order.get(at).map(|&(.., slot)| slot)
+    }
+
+    /// When a job that is past its limit is thought to end: Slurm's guess.
+    pub(crate) fn guess_end(&self, running: &Running, now: i64) -> i64 {
+        let end = match self.machine.parts[usize::from(running.job.part)].overtime {
+            Some(overtime) => running.end + self.kill_wait + overtime,
+            None => now.saturating_add(running.job.limit),
+        };
+        end.max(now + 1)
     }
 }

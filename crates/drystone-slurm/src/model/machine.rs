@@ -1,6 +1,7 @@
 //! Nodes, partitions and what jobs ask of them.
 
 use super::NodeSet;
+use crate::conf::PreemptMode;
 use serde::{Deserialize, Serialize};
 
 /// A partition as the schedulers see it.
@@ -20,13 +21,47 @@ pub struct Part {
     pub up: bool,
     /// Whether its jobs get whole nodes.
     pub whole: bool,
+    /// Whether that is the partition's own rule.
+    pub exclusive: bool,
+    /// The QOS whose limits hold for all of its jobs; [`NONE`] for none.
+    pub qos: u32,
+    /// Seconds that a job may run beyond its limit; `None`: as long as it likes.
+    pub overtime: Option<i64>,
+    /// What becomes of its jobs when others take their place; `None`: as everywhere.
+    pub preempt_mode: Option<PreemptMode>,
+    /// Seconds that such a job has left.
+    pub grace: i64,
 }
+
+impl Default for Part {
+    fn default() -> Part {
+        Part {
+            name: "main".to_string(),
+            nodes: NodeSet::default(),
+            tier: 1,
+            job_factor: 1,
+            max_limit: i64::MAX,
+            up: true,
+            whole: false,
+            exclusive: false,
+            qos: NONE,
+            overtime: Some(0),
+            preempt_mode: None,
+            grace: 0,
+        }
+    }
+}
+
+/// No association, no QOS, no array.
+pub const NONE: u32 = u32::MAX;
 
 /// Nodes and partitions.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Machine {
     /// Processors of each node.
     pub cpus: Vec<u32>,
+    /// Processors that are given out together: the threads of a core.
+    pub threads: u32,
     /// The partitions.
     pub parts: Vec<Part>,
     /// The partition of jobs that name none.
@@ -37,16 +72,8 @@ impl Machine {
     /// Equal nodes in one partition.
     #[must_use]
     pub fn uniform(nodes: usize, cpus: u32) -> Machine {
-        let part = Part {
-            name: "main".to_string(),
-            nodes: NodeSet::full(nodes),
-            tier: 1,
-            job_factor: 1,
-            max_limit: i64::MAX,
-            up: true,
-            whole: false,
-        };
-        Machine { cpus: vec![cpus; nodes], parts: vec![part], default_part: 0 }
+        let part = Part { nodes: NodeSet::full(nodes), ..Part::default() };
+        Machine { cpus: vec![cpus; nodes], threads: 1, parts: vec![part], default_part: 0 }
     }
 
     /// Number of nodes.
@@ -79,14 +106,29 @@ pub struct Pending {
     pub min_nodes: u32,
     /// Nodes that it may have at most.
     pub max_nodes: u32,
-    /// Whether it wants its nodes for itself.
+    /// Whether it gets whole nodes.
     pub whole: bool,
+    /// Whether it, or its partition, asked for whole nodes where jobs could share them: backfill then plans with its end once it
+    /// has started it.
+    pub exclusive: bool,
     /// Its limit in seconds, whole minutes; that of its partition if it is shorter.
     pub limit: i64,
     /// Its priority: the larger the earlier. At least 1.
     pub priority: i64,
-    /// Submission in seconds.
+    /// Submission in seconds; where it was sent back, when that was.
     pub submit: i64,
+    /// Since when its age counts, in seconds.
+    pub accrue: i64,
+    /// Its association as an index into the accounts; [`NONE`] without one.
+    pub assoc: u32,
+    /// Its QOS as an index into the accounts; [`NONE`] without one.
+    pub qos: u32,
+    /// Subtracted from its priority.
+    pub nice: i64,
+    /// The array that it is a task of, by the number of the first; [`NONE`] for none.
+    pub array: u32,
+    /// Tasks of its array that may run at once; 0: all.
+    pub throttle: u32,
 }
 
 impl Pending {
@@ -102,17 +144,29 @@ impl Pending {
             min_nodes: 1,
             max_nodes: u32::MAX,
             whole: false,
+            exclusive: false,
             limit,
             priority: i64::MAX - i64::from(id),
             submit: 0,
+            accrue: 0,
+            assoc: NONE,
+            qos: NONE,
+            nice: 0,
+            array: NONE,
+            throttle: 0,
         }
+    }
+
+    /// The number that orders it among those submitted in the same second: that of its array, else its own.
+    fn number(&self) -> u32 {
+        if self.array == NONE { self.id } else { self.array }
     }
 
     /// The order of the queue: tier, priority, submission, number.
     #[must_use]
-    pub fn key(&self, machine: &Machine) -> (std::cmp::Reverse<(u32, i64)>, i64, u32) {
+    pub fn key(&self, machine: &Machine) -> (std::cmp::Reverse<(u32, i64)>, i64, u32, u32) {
         let tier = machine.parts[usize::from(self.part)].tier;
-        (std::cmp::Reverse((tier, self.priority)), self.submit, self.id)
+        (std::cmp::Reverse((tier, self.priority)), self.submit, self.number(), self.id)
     }
 }
 
@@ -121,8 +175,22 @@ impl Pending {
 pub struct Alloc {
     /// The nodes.
     pub nodes: NodeSet,
-    /// Processors on each of them, ascending.
+    /// Processors on each of them, ascending; empty: all that they have.
     pub cpus: Vec<u32>,
+}
+
+impl Alloc {
+    /// Its nodes with the processors that it has on them.
+    pub fn iter<'a>(&'a self, machine: &'a Machine) -> impl Iterator<Item = (usize, u32)> + 'a {
+        let all = self.cpus.is_empty();
+        self.nodes.iter().enumerate().map(move |(k, node)| (node, if all { machine.cpus[node] } else { self.cpus[k] }))
+    }
+
+    /// Processors in all.
+    #[must_use]
+    pub fn total(&self, machine: &Machine) -> u64 {
+        self.iter(machine).map(|(_, cpus)| u64::from(cpus)).sum()
+    }
 }
 
 /// A job that runs.
@@ -134,4 +202,10 @@ pub struct Running {
     pub end: i64,
     /// What it has.
     pub alloc: Alloc,
+    /// Its nodes once more, without words in which it has none: most jobs have few nodes.
+    pub(super) words: Vec<(u32, u64)>,
+    /// The job as it waited.
+    pub job: Pending,
+    /// When it started, in seconds.
+    pub start: i64,
 }

@@ -1,10 +1,21 @@
 //! The main scheduler: strict order, with a stop for each partition.
 
-use super::{Alloc, Cluster, NodeSet, Pass, Pending, Verdict, Watch};
+use super::preempting::Victim;
+use super::{Cluster, NONE, NodeSet, Pass, Pending, Verdict, Watch};
 use crate::conf::SchedParams;
 
-/// Starts jobs in the order of `queue` until each partition has one that does not fit. Answers the places in `queue` of those
-/// that it has started, ascending. A `full` pass looks at all jobs.
+/// What a pass of the main scheduler has done.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct MainDeeds {
+    /// Places in the queue of the jobs that it has started, ascending.
+    pub starts: Vec<usize>,
+    /// Jobs that have to go, each for the job at the place before it.
+    pub victims: Vec<(usize, Vec<Victim>)>,
+    /// Whether it looked at every job that it was to look at.
+    pub whole: bool,
+}
+
+/// Starts jobs in the order of `queue` until each partition has one that does not fit. A `full` pass looks at all jobs.
 pub fn main_pass(
     cluster: &mut Cluster,
     queue: &[Pending],
@@ -12,71 +23,148 @@ pub fn main_pass(
     full: bool,
     params: &SchedParams,
     watch: &mut impl Watch,
-) -> Vec<(usize, Alloc)> {
+) -> MainDeeds {
     let parts = cluster.machine.parts.len();
     let mut pass = MainPass {
         failed: vec![false; parts],
+        left: parts,
         looked_at: vec![0; parts],
-        blocked: cluster.completing.clone(),
-        starts: Vec::new(),
+        blocked: NodeSet::empty(cluster.machine.nodes()),
+        usable: NodeSet::empty(cluster.machine.nodes()),
+        refused: None,
+        deeds: MainDeeds { whole: true, ..MainDeeds::default() },
     };
     let mut depth = 0;
     for (index, job) in queue.iter().enumerate() {
-        if params.sched_max_job_start > 0 && pass.starts.len() as i64 >= params.sched_max_job_start {
+        if params.sched_max_job_start > 0 && pass.deeds.starts.len() as i64 >= params.sched_max_job_start {
+            pass.deeds.whole = false;
             break;
+        }
+        if pass.skips_task(cluster, job) {
+            watch.verdict(Pass::Main, now, job.id, Verdict::Array);
+            continue;
         }
         let part = usize::from(job.part);
         pass.looked_at[part] += 1;
         if params.partition_job_depth > 0 && pass.looked_at[part] > params.partition_job_depth {
+            watch.verdict(Pass::Main, now, job.id, Verdict::Skipped("partition_job_depth"));
             continue;
         }
         if !full {
             // One more than the parameter says.
             if depth > params.default_queue_depth {
+                pass.deeds.whole = false;
+                if watch.wants_plans() {
+                    let rest = &queue[index..];
+                    rest.iter().for_each(|job| {
+                        watch.verdict(Pass::Main, now, job.id, Verdict::NotReached("default_queue_depth"));
+                    });
+                }
                 break;
             }
             depth += 1;
         }
         let verdict = pass.look(cluster, index, job, now, params);
         watch.verdict(Pass::Main, now, job.id, verdict);
-        if pass.failed.iter().all(|&failed| failed) && !watch.wants_plans() {
+        if pass.left == 0 && !watch.wants_plans() {
             break;
         }
     }
-    pass.starts
+    pass.deeds
 }
 
 struct MainPass {
     /// Partitions with a job that does not fit.
     failed: Vec<bool>,
+    /// Partitions without one.
+    left: usize,
     looked_at: Vec<i64>,
     /// Nodes that such a job keeps from all others.
     blocked: NodeSet,
-    starts: Vec<(usize, Alloc)>,
+    /// Room.
+    usable: NodeSet,
+    /// The array whose task was refused last, and in which partition.
+    refused: Option<(u32, u16)>,
+    deeds: MainDeeds,
 }
 
 impl MainPass {
+    /// Whether another task of the job's array was refused, or as many run as may.
+    fn skips_task(&mut self, cluster: &Cluster, job: &Pending) -> bool {
+        if job.array == NONE {
+            return false;
+        }
+        if self.refused == Some((job.array, job.part)) {
+            return true;
+        }
+        self.refused = Some((job.array, job.part));
+        cluster.throttled(job)
+    }
+
     fn look(&mut self, cluster: &mut Cluster, index: usize, job: &Pending, now: i64, params: &SchedParams) -> Verdict {
         let part = usize::from(job.part);
         if self.failed[part] {
             return Verdict::BehindBlocked;
         }
         if !cluster.machine.parts[part].up {
-            self.failed[part] = true;
+            self.fail(part, None);
             return Verdict::Blocked;
         }
-        let mut usable = cluster.machine.parts[part].nodes.clone();
-        usable.subtract(&self.blocked);
-        if let Some(alloc) = cluster.idle.place(job, &usable) {
-            cluster.start(job.id, now + job.limit, alloc.clone());
-            self.starts.push((index, alloc.clone()));
+        self.usable.assign(&cluster.machine.parts[part].nodes);
+        self.usable.subtract(&self.blocked);
+        let before = cluster.ledger.as_ref().and_then(|ledger| ledger.before(job, &cluster.machine));
+        if let Some(reason) = before {
+            return self.limited(cluster, part, reason, params);
+        }
+        let alloc = if self.usable.meets(&cluster.completing) {
+            let mut done = self.usable.clone();
+            done.subtract(&cluster.completing);
+            cluster.idle.place(job, &done)
+        } else {
+            cluster.idle.place(job, &self.usable)
+        };
+        let after = cluster.ledger.as_ref().and_then(|ledger| ledger.after(job, alloc.as_ref(), &cluster.machine));
+        if let Some(reason) = after {
+            return self.limited(cluster, part, reason, params);
+        }
+        if let Some(alloc) = alloc {
+            cluster.start(job, now, alloc.clone());
+            self.deeds.starts.push(index);
+            self.refused = None;
             return Verdict::Started(alloc);
+        }
+        if !cluster.has_preempted(job.id, now)
+            && let Some((victims, _)) = cluster.preempting.victims(cluster, job, &self.usable, now)
+        {
+            cluster.preempts(job.id, now);
+            self.deeds.victims.push((index, victims));
+        }
+        if cluster.is_out_of_reach(job, &self.usable) {
+            return Verdict::Unavailable;
         }
         let young = now - job.submit < params.bf_min_age_reserve;
         if !young && job.priority >= params.bf_min_prio_reserve {
-            self.failed[part] = true;
-            self.blocked.unite(&cluster.machine.parts[part].nodes);
+            let nodes = cluster.machine.parts[part].nodes.clone();
+            self.fail(part, Some(&nodes));
         }
         Verdict::Blocked
+    }
+
+    /// A limit keeps the job from starting. It does not block others, unless the site wants that.
+    fn limited(&mut self, cluster: &Cluster, part: usize, reason: &'static str, params: &SchedParams) -> Verdict {
+        if params.assoc_limit_stop != 0 {
+            let nodes = cluster.machine.parts[part].nodes.clone();
+            self.fail(part, Some(&nodes));
+        }
+        Verdict::Limit(reason)
+    }
+
+    /// No other job of the partition starts, nor any on the nodes.
+    fn fail(&mut self, part: usize, nodes: Option<&NodeSet>) {
+        self.failed[part] = true;
+        self.left -= 1;
+        if let Some(nodes) = nodes {
+            self.blocked.unite(nodes);
+        }
     }
 }

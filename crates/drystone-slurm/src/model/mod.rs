@@ -4,17 +4,24 @@
 
 mod backfill;
 mod cluster;
+mod configured;
+mod ledger;
 mod machine;
 mod main_pass;
 mod node_set;
 mod place;
+mod preempting;
 mod table;
 mod verdict;
+mod will_run;
 
-pub use backfill::{Backfill, Scratch, backfill_pass};
+pub use backfill::{Backfill, Desk, Outcome, backfill_pass};
 pub use cluster::Cluster;
-pub use machine::{Alloc, Machine, Part, Pending, Running};
-pub use main_pass::main_pass;
+pub use ledger::Ledger;
+pub use machine::{Alloc, Machine, NONE, Part, Pending, Running};
+pub use main_pass::{MainDeeds, main_pass};
 pub use node_set::NodeSet;
 pub use place::Idle;
+pub use preempting::{Preempting, QosPreempt, Victim};
 pub use verdict::{Pass, Verdict, Watch};
+pub use will_run::Scratch;

@@ -36,6 +36,17 @@ impl NodeSet {
         self.words[node / 64] |= 1 << (node % 64);
     }
 
+    /// Adds so many nodes from one on.
+    pub(crate) fn insert_range(&mut self, first: usize, count: usize) {
+        let (mut at, end) = (first, first + count);
+        while at < end {
+            let length = (64 - at % 64).min(end - at);
+            let ones = u64::MAX >> (64 - length);
+            self.words[at / 64] |= ones << (at % 64);
+            at += length;
+        }
+    }
+
     /// Takes a node out.
     #[inline]
     pub fn remove(&mut self, node: usize) {
@@ -101,14 +112,6 @@ impl NodeSet {
         self.words.iter().zip(&other.words).any(|(a, b)| a & b != 0)
     }
 
-    /// Whether what both `a` and `b` have is in both this and `limit`.
-    #[inline]
-    #[must_use]
-    pub(crate) fn covers(&self, limit: &NodeSet, a: &NodeSet, b: &NodeSet) -> bool {
-        let words = self.words.iter().zip(&limit.words).zip(a.words.iter().zip(&b.words));
-        words.into_iter().all(|((this, limit), (a, b))| a & b & !(this & limit) == 0)
-    }
-
     /// How many nodes both have.
     #[inline]
     #[must_use]
@@ -116,30 +119,75 @@ impl NodeSet {
         self.words.iter().zip(&other.words).map(|(a, b)| (a & b).count_ones() as usize).sum()
     }
 
+    /// Its words that are not empty, by index.
+    pub(super) fn sparse(&self) -> Vec<(u32, u64)> {
+        (0..).zip(self.words.iter().copied()).filter(|&(_, word)| word != 0).collect()
+    }
+
+    /// How many nodes it has in common with these words.
+    #[inline]
+    pub(super) fn common_sparse(&self, words: &[(u32, u64)]) -> usize {
+        words.iter().map(|&(at, word)| (self.words[at as usize] & word).count_ones() as usize).sum()
+    }
+
     /// Its nodes, ascending.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        self.words.iter().zip(0..).flat_map(|(&word, index)| {
-            let mut left = word;
-            std::iter::from_fn(move || {
-                (left != 0).then(|| {
-                    let bit = left.trailing_zeros() as usize;
-                    left &= left - 1;
-                    index * 64 + bit
-                })
-            })
-        })
+        self.words.iter().zip(0..).flat_map(|(&word, index)| ones(word, index))
+    }
+
+    /// The nodes that both have, ascending.
+    pub fn iter_common<'a>(&'a self, other: &'a NodeSet) -> impl Iterator<Item = usize> + 'a {
+        let words = self.words.iter().zip(&other.words).map(|(a, b)| a & b);
+        words.zip(0..).flat_map(|(word, index)| ones(word, index))
+    }
+
+    /// Nodes that a set of this length has room for.
+    pub(crate) fn capacity(&self) -> usize {
+        self.words.len() * 64
+    }
+
+    /// The words of its bits.
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// The words of its bits, to be changed.
+    pub(crate) fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.words
     }
 
     /// Its runs of consecutive nodes, as first and last.
     pub(crate) fn runs(&self, into: &mut Vec<(usize, usize)>) {
         into.clear();
-        for node in self.iter() {
-            match into.last_mut() {
-                Some((_, last)) if *last + 1 == node => *last = node,
-                _ => into.push((node, node)),
+        for (&word, index) in self.words.iter().zip(0_usize..) {
+            let (mut left, base) = (word, index * 64);
+            while left != 0 {
+                let begin = left.trailing_zeros();
+                let length = (left >> begin).trailing_ones();
+                let (first, end) = (base + begin as usize, base + (begin + length) as usize);
+                match into.last_mut() {
+                    Some((_, last)) if *last + 1 == first => *last = end - 1,
+                    _ => into.push((first, end - 1)),
+                }
+                if begin + length >= 64 {
+                    break;
+                }
+                left &= !0 << (begin + length);
             }
         }
     }
+}
+
+/// The nodes of one word.
+fn ones(word: u64, index: usize) -> impl Iterator<Item = usize> {
+    let mut left = word;
+    std::iter::from_fn(move || {
+        (left != 0).then(|| {
+            let bit = left.trailing_zeros() as usize;
+            left &= left - 1;
+            index * 64 + bit
+        })
+    })
 }
 
 #[cfg(test)]

@@ -6,13 +6,16 @@ use serde::{Deserialize, Serialize};
 /// Idle processors of every node.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Idle {
+    /// Of each node; not kept up where every node has one processor.
     cpus: Vec<u32>,
     /// Nodes with an idle processor.
     some: NodeSet,
-    /// Nodes without a job.
+    /// Nodes without a job; not kept up where every node has one processor.
     all: NodeSet,
     /// Whether every node has one processor.
     single: bool,
+    /// Processors that are given out together.
+    threads: u32,
 }
 
 impl Idle {
@@ -21,19 +24,31 @@ impl Idle {
     pub fn new(machine: &Machine) -> Idle {
         let all = NodeSet::full(machine.nodes());
         let single = machine.cpus.iter().all(|&c| c == 1);
-        Idle { cpus: machine.cpus.clone(), some: all.clone(), all, single }
+        Idle { cpus: machine.cpus.clone(), some: all.clone(), all, single, threads: machine.threads.max(1) }
     }
 
     /// Becomes the other, in its own memory.
     pub fn assign(&mut self, other: &Idle) {
-        self.cpus.clone_from(&other.cpus);
         self.some.assign(&other.some);
-        self.all.assign(&other.all);
+        if !self.single {
+            self.cpus.clone_from(&other.cpus);
+            self.all.assign(&other.all);
+        }
+    }
+
+    /// Whether every node has one processor.
+    #[inline]
+    pub(crate) fn is_single(&self) -> bool {
+        self.single
     }
 
     /// Takes what a job gets.
-    pub fn take(&mut self, alloc: &Alloc) {
-        for (node, &cpus) in alloc.nodes.iter().zip(&alloc.cpus) {
+    pub fn take(&mut self, alloc: &Alloc, machine: &Machine) {
+        if self.single {
+            self.some.subtract(&alloc.nodes);
+            return;
+        }
+        for (node, cpus) in alloc.iter(machine) {
             debug_assert!(self.cpus[node] >= cpus, "node {node} has {} idle, not {cpus}", self.cpus[node]);
             self.cpus[node] -= cpus.min(self.cpus[node]);
             if self.cpus[node] == 0 {
@@ -47,12 +62,10 @@ impl Idle {
     pub fn give(&mut self, alloc: &Alloc, machine: &Machine) {
         if self.single {
             self.some.unite(&alloc.nodes);
-            self.all.unite(&alloc.nodes);
-            alloc.nodes.iter().for_each(|node| self.cpus[node] = 1);
             return;
         }
-        for (node, &cpus) in alloc.nodes.iter().zip(&alloc.cpus) {
-            self.cpus[node] += cpus;
+        for (node, cpus) in alloc.iter(machine) {
+            self.cpus[node] = (self.cpus[node] + cpus).min(machine.cpus[node]);
             self.some.insert(node);
             if self.cpus[node] == machine.cpus[node] {
                 self.all.insert(node);
@@ -64,13 +77,19 @@ impl Idle {
     #[inline]
     #[must_use]
     pub fn usable(&self, whole: bool) -> &NodeSet {
-        if whole { &self.all } else { &self.some }
+        if whole && !self.single { &self.all } else { &self.some }
+    }
+
+    /// Whether no processor is idle.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.some.is_empty()
     }
 
     /// Idle processors of a node.
     #[must_use]
     pub fn on(&self, node: usize) -> u32 {
-        self.cpus[node]
+        if self.single { u32::from(self.some.contains(node)) } else { self.cpus[node] }
     }
 
     /// Whether a job certainly does not fit: too few nodes or processors. Cheap.
@@ -85,7 +104,7 @@ impl Idle {
             return true;
         }
         let mut left = i64::from(job.cpus);
-        for node in usable.iter().filter(|&node| allowed.contains(node)) {
+        for node in usable.iter_common(allowed) {
             left -= i64::from(self.cpus[node]);
             if left <= 0 {
                 return false;
@@ -100,10 +119,18 @@ impl Idle {
         if self.lacks(job, allowed) {
             return None;
         }
+        if self.single {
+            return Some(self.place_single(job.cpus.max(job.min_nodes) as usize, allowed));
+        }
         let mut usable = self.usable(job.whole).clone();
         usable.intersect(allowed);
+        if job.max_nodes == 1 {
+            // What is too small for a job of one node is not even looked at, and so parts what is beside it.
+            let small = usable.iter().filter(|&node| self.cpus[node] < job.cpus).collect::<Vec<_>>();
+            small.into_iter().for_each(|node| usable.remove(node));
+        }
         let mut found = self.evaluate(job, &usable);
-        if found.is_some() || self.single {
+        if found.is_some() {
             return found;
         }
         // A few small nodes may stand in the way: try without those of one idle processor, of two, …
@@ -122,18 +149,49 @@ impl Idle {
         found
     }
 
+    /// Where every node has one processor: whole runs of consecutive nodes, the tightest that suffices first, else the largest.
+    /// There are enough.
+    fn place_single(&self, mut need: usize, allowed: &NodeSet) -> Alloc {
+        let mut usable = self.some.clone();
+        usable.intersect(allowed);
+        let mut runs = Vec::with_capacity(32);
+        usable.runs(&mut runs);
+        let mut nodes = NodeSet::empty(self.some.capacity());
+        let length = |&(first, last): &(usize, usize)| last - first + 1;
+        while need > 0 {
+            let mut best: Option<(usize, usize)> = None;
+            for (index, run) in runs.iter().enumerate() {
+                let long = length(run);
+                let better = best.is_none_or(|(_, most)| {
+                    if most >= need { (need..most).contains(&long) } else { long > most }
+                });
+                if better {
+                    best = Some((index, long));
+                }
+            }
+            let Some((index, long)) = best else { break };
+            let (first, _) = runs.remove(index);
+            nodes.insert_range(first, long.min(need));
+            need -= long.min(need);
+        }
+        Alloc { nodes, cpus: Vec::new() }
+    }
+
     /// One evaluation: whole runs of consecutive nodes, the tightest that suffices first, else the largest.
     fn evaluate(&self, job: &Pending, usable: &NodeSet) -> Option<Alloc> {
         let mut runs = Vec::new();
         usable.runs(&mut runs);
-        let mut need =
-            Need { cpus: i64::from(job.cpus), nodes: i64::from(job.min_nodes), most: i64::from(job.max_nodes) };
+        let mut need = Need {
+            cpus: i64::from(job.cpus),
+            nodes: i64::from(job.min_nodes),
+            most: i64::from(job.max_nodes),
+            threads: i64::from(self.threads),
+        };
         let mut taken: Vec<(usize, u32)> = Vec::new();
         while !need.met() && need.most > 0 {
             let best = self.best_run(&runs, &need)?;
-            let (first, last) = runs.swap_remove(best);
             // The order of runs decides ties.
-            runs.sort_unstable();
+            let (first, last) = runs.remove(best);
             self.take_from(first, last, job, &mut need, &mut taken);
         }
         need.met().then(|| self.alloc(taken, job.whole))
@@ -147,8 +205,9 @@ impl Idle {
             let better = match best {
                 None => true,
                 Some((_, false, _)) if suffices => true,
-                Some((_, true, fewest)) => suffices && cpus < fewest,
-                Some((_, false, most)) => cpus > most,
+                Some((_, _, fewest)) if suffices => cpus < fewest,
+                // Also where the best so far suffices: Slurm does not look at that.
+                Some((_, _, most)) => cpus > most,
             };
             if better {
                 best = Some((index, suffices, cpus));
@@ -158,14 +217,11 @@ impl Idle {
     }
 
     fn cpus_of(&self, first: usize, last: usize) -> i64 {
-        if self.single {
-            return (last - first + 1) as i64;
-        }
         self.cpus[first..=last].iter().map(|&c| i64::from(c)).sum()
     }
 
     fn take_from(&self, first: usize, last: usize, job: &Pending, need: &mut Need, taken: &mut Vec<(usize, u32)>) {
-        if need.nodes <= 1 && !self.single && need.cpus > 0 {
+        if need.nodes <= 1 && need.cpus > 0 {
             let enough = (first..=last).filter(|&node| i64::from(self.cpus[node]) >= need.cpus);
             if let Some(node) = enough.min_by_key(|&node| (self.cpus[node], node)) {
                 need.take(node, self.cpus[node], job.whole, taken);
@@ -176,15 +232,22 @@ impl Idle {
             if need.met() || need.most <= 0 {
                 return;
             }
+            // The last node that it may have must give it the rest.
+            if need.most == 1 && i64::from(self.cpus[node]) < need.cpus {
+                continue;
+            }
             need.take(node, self.cpus[node], job.whole, taken);
         }
     }
 
     fn alloc(&self, mut taken: Vec<(usize, u32)>, whole: bool) -> Alloc {
+        let nodes = NodeSet::of(self.some.capacity(), taken.iter().map(|&(node, _)| node));
+        // A whole node is all that it has.
+        if whole {
+            return Alloc { nodes, cpus: Vec::new() };
+        }
         taken.sort_unstable();
-        let nodes = NodeSet::of(self.cpus.len(), taken.iter().map(|&(node, _)| node));
-        let cpus = taken.iter().map(|&(node, cpus)| if whole { self.cpus[node] } else { cpus }).collect();
-        Alloc { nodes, cpus }
+        Alloc { nodes, cpus: taken.iter().map(|&(_, cpus)| cpus).collect() }
     }
 }
 
@@ -194,6 +257,8 @@ struct Need {
     nodes: i64,
     /// Nodes that may still be added.
     most: i64,
+    /// Processors that are given out together.
+    threads: i64,
 }
 
 impl Need {
@@ -205,7 +270,8 @@ impl Need {
     fn take(&mut self, node: usize, idle: u32, whole: bool, taken: &mut Vec<(usize, u32)>) {
         let for_others = (self.nodes - 1).max(0);
         let wanted = if whole { i64::from(idle) } else { (self.cpus - for_others).max(1) };
-        let cpus = i64::from(idle).min(wanted);
+        let cores = (wanted + self.threads - 1) / self.threads * self.threads;
+        let cpus = i64::from(idle).min(cores);
         taken.push((node, cpus as u32));
         self.cpus -= cpus;
         self.nodes -= 1;

@@ -3,24 +3,49 @@
 use super::NodeSet;
 use serde::{Deserialize, Serialize};
 
-/// From `begin` up to `end`, in seconds, no plan has these nodes.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(crate) struct Record {
-    pub(crate) begin: i64,
-    pub(crate) end: i64,
-    pub(crate) nodes: NodeSet,
+/// From `begin` up to `end`, in seconds, no plan has the nodes of the set `set`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Record {
+    begin: i64,
+    end: i64,
+    set: u32,
 }
 
 /// Records in the order of time, without gaps. Running jobs are not in it.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Table {
     records: Vec<Record>,
+    /// The sets, one after the other.
+    words: Vec<u64>,
+    /// Words of a set.
+    width: usize,
+    /// Sets that no record has any more.
+    free: Vec<u32>,
+    /// Records made so far: those that were merged still take up room in Slurm's table.
+    made: usize,
+    /// Whether a plan begins with the table.
+    front: bool,
 }
 
 impl Table {
     /// A table without plans.
-    pub(crate) fn new(begin: i64, end: i64, nodes: NodeSet) -> Table {
-        Table { records: vec![Record { begin, end, nodes }] }
+    #[cfg(test)]
+    fn new(begin: i64, end: i64, nodes: &NodeSet) -> Table {
+        let mut table = Table::default();
+        table.reset(begin, end, nodes);
+        table
+    }
+
+    /// Becomes a table without plans, in its own memory.
+    pub(crate) fn reset(&mut self, begin: i64, end: i64, nodes: &NodeSet) {
+        self.records.clear();
+        self.free.clear();
+        self.words.clear();
+        self.words.extend_from_slice(nodes.words());
+        self.width = nodes.words().len();
+        self.records.push(Record { begin, end, set: 0 });
+        self.made = 1;
+        self.front = false;
     }
 
     pub(crate) fn begin(&self) -> i64 {
@@ -31,8 +56,20 @@ impl Table {
         self.records[self.records.len() - 1].end
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// Records that Slurm counts against `bf_node_space_size`.
+    pub(crate) fn made(&self) -> usize {
+        self.made
+    }
+
+    #[cfg(test)]
+    fn len(&self) -> usize {
         self.records.len()
+    }
+
+    #[inline]
+    fn set(&self, index: usize) -> &[u64] {
+        let at = self.records[index].set as usize * self.width;
+        &self.words[at..at + self.width]
     }
 
     /// Leaves in `free`, the nodes of a partition at first, those without a plan from `from` to `until`. Answers the earliest
@@ -40,20 +77,32 @@ impl Table {
     pub(crate) fn search(&self, free: &mut NodeSet, part: &NodeSet, from: i64, until: i64) -> i64 {
         let mut later = 0;
         let start = self.records.partition_point(|record| record.end <= from);
-        for (index, record) in self.records.iter().enumerate().skip(start) {
-            if later == 0
-                && let Some(next) = self.records.get(index + 1)
-                && !free.covers(&record.nodes, part, &next.nodes)
-            {
-                later = record.end;
+        for index in start..self.records.len() {
+            if later == 0 && index + 1 < self.records.len() {
+                let (this, next) = (self.set(index), self.set(index + 1));
+                let words = free.words().iter().zip(this).zip(part.words().iter().zip(next));
+                let mut words = words.into_iter();
+                // The next record has a node of the partition that is not free here.
+                if words.any(|((free, this), (part, next))| part & next & !(free & this) != 0) {
+                    later = self.records[index].end;
+                }
             }
             // A plan that begins exactly at the end is in the way, too.
-            if record.begin > until {
+            if self.records[index].begin > until {
                 break;
             }
-            free.intersect(&record.nodes);
+            free.words_mut().iter_mut().zip(self.set(index)).for_each(|(free, this)| *free &= this);
         }
         later
+    }
+
+    /// As [`Table::search`], only the nodes.
+    pub(crate) fn narrow(&self, free: &mut NodeSet, from: i64, until: i64) {
+        let start = self.records.partition_point(|record| record.end <= from);
+        let stop = self.records.partition_point(|record| record.begin <= until);
+        for index in start..stop {
+            free.words_mut().iter_mut().zip(self.set(index)).for_each(|(free, this)| *free &= this);
+        }
     }
 
     /// When the first record begins that lies behind `until`.
@@ -64,37 +113,57 @@ impl Table {
     /// Whether between `start` and `end` some record lacks one of the nodes.
     pub(crate) fn overlaps(&self, start: i64, end: i64, nodes: &NodeSet) -> bool {
         let first = self.records.partition_point(|record| record.end <= start);
-        let within = self.records[first..].iter().take_while(|record| record.begin < end);
-        within.into_iter().any(|record| !nodes.is_subset(&record.nodes))
+        let behind = self.records.partition_point(|record| record.begin < end);
+        (first..behind).any(|index| nodes.words().iter().zip(self.set(index)).any(|(node, free)| node & !free != 0))
     }
 
     /// Plans nodes from `start` to `end`, then merges at most one pair of equal neighbours. The single merge is Slurm's: what is
     /// left unmerged can hide a place from [`Table::search`].
     pub(crate) fn add(&mut self, start: i64, end: i64, nodes: &NodeSet) {
+        if start == self.begin() && !std::mem::replace(&mut self.front, true) {
+            // Slurm then keeps a record of no length before all others.
+            self.made += 1;
+        }
         let Some(first) = self.cut(start) else { return };
         let last = self.cut(end).unwrap_or(self.records.len());
-        for record in &mut self.records[first..last] {
-            record.nodes.subtract(nodes);
+        for index in first..last {
+            let at = self.records[index].set as usize * self.width;
+            let set = &mut self.words[at..at + self.width];
+            set.iter_mut().zip(nodes.words()).for_each(|(set, node)| *set &= !node);
         }
-        let from = first.saturating_sub(1);
+        // Slurm looks from the record before the one that it has cut.
+        let from = first.saturating_sub(2);
         let to = (last + 1).min(self.records.len());
-        let equal = |pair: &[Record]| pair[0].nodes == pair[1].nodes;
-        if let Some(at) = self.records[from..to].windows(2).position(equal) {
-            let gone = self.records.remove(from + at + 1);
-            self.records[from + at].end = gone.end;
+        let pair = (from + 1..to).find(|&index| self.set(index - 1) == self.set(index));
+        if let Some(index) = pair {
+            let gone = self.records.remove(index);
+            self.records[index - 1].end = gone.end;
+            self.free.push(gone.set);
         }
     }
 
     /// Sees to it that a record begins at `at`, and answers which; `None` behind the end.
     fn cut(&mut self, at: i64) -> Option<usize> {
         let index = self.records.partition_point(|record| record.end <= at);
-        let record = self.records.get_mut(index)?;
+        let record = *self.records.get(index)?;
         if record.begin >= at {
             return Some(index);
         }
-        let second = Record { begin: at, ..record.clone() };
-        record.end = at;
-        self.records.insert(index + 1, second);
+        let set = match self.free.pop() {
+            Some(set) => {
+                let (from, to) = (record.set as usize * self.width, set as usize * self.width);
+                self.words.copy_within(from..from + self.width, to);
+                set
+            }
+            None => {
+                let from = record.set as usize * self.width;
+                self.words.extend_from_within(from..from + self.width);
+                (self.words.len() / self.width.max(1)) as u32 - 1
+            }
+        };
+        self.records[index].end = at;
+        self.records.insert(index + 1, Record { begin: at, end: record.end, set });
+        self.made += 1;
         Some(index + 1)
     }
 }
@@ -109,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_plan_cuts_and_the_search_looks_one_record_ahead() {
-        let mut table = Table::new(0, 1000, NodeSet::full(4));
+        let mut table = Table::new(0, 1000, &NodeSet::full(4));
         table.add(100, 200, &set(&[0, 1, 2]));
         let part = NodeSet::full(4);
         let mut free = part.clone();
@@ -124,10 +193,10 @@ mod tests {
 
     #[test]
     fn only_one_pair_is_merged() {
-        let mut table = Table::new(0, 1000, NodeSet::full(4));
+        let mut table = Table::new(0, 1000, &NodeSet::full(4));
         table.add(100, 200, &set(&[0]));
         table.add(300, 400, &set(&[0]));
-        assert_eq!(table.len(), 5);
+        assert_eq!((table.len(), table.made()), (5, 5));
         table.add(200, 300, &set(&[0]));
         // 100–200, 200–300 and 300–400 have become equal; two of them are merged.
         assert_eq!(table.len(), 4);

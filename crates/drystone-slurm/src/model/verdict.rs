@@ -21,6 +21,8 @@ pub enum Verdict {
     Blocked,
     /// Main: a job before it blocks its partition, or nodes that it would need.
     BehindBlocked,
+    /// Main: jobs of other partitions keep so many nodes that it could not run on the rest if that was idle. It blocks no other.
+    Unavailable,
     /// Backfill: planned to start at `start`; its nodes are kept up to `end`.
     Planned {
         /// Start in seconds.
@@ -50,8 +52,10 @@ pub enum Verdict {
     Skipped(&'static str),
     /// The pass ended before it, for the named parameter.
     NotReached(&'static str),
-    /// A limit of its association or QOS.
-    Limit,
+    /// A limit of its association or QOS, by the reason that Slurm shows.
+    Limit(&'static str),
+    /// Another task of its array was refused in this pass, has a plan for it, or as many of them run as may.
+    Array,
 }
 
 /// Is told what passes say of jobs.

@@ -1,8 +1,10 @@
 //! The policy by name: its parameters are Slurm's own.
 
-use super::{Shape, Slurm};
+use super::people::{Names, People, QosFrom};
+use super::{Shape, Slurm, priority};
+use crate::accounts::Accounts;
 use crate::conf::{KNOBS, SlurmConf};
-use crate::site::Rules;
+use crate::site::{Multifactor, Priorities, Rules};
 use drystone_core::policy::{Args, Form, Kind, Param, Policy, RegisterError, SpecError, Takes};
 
 /// The path of a file.
@@ -26,6 +28,21 @@ static KNOB: [Takes; 2] = [Takes::Words(&[AUTO]), Takes::Form(&VALUE)];
 
 const fn knob(name: &'static str, meaning: &'static str) -> Param {
     Param::new(name, AUTO, &KNOB, meaning).expert()
+}
+
+static MINUTES: [Takes; 2] = [Takes::Words(&[AUTO]), Takes::Whole { from: 1, to: 10_000_000 }];
+static WEIGHT: [Takes; 2] = [Takes::Words(&[AUTO]), Takes::Whole { from: 0, to: u32::MAX as u64 }];
+/// A time as slurm.conf has it.
+static TIME: Form =
+    Form { name: "slurm-time", shape: "a time such as 7-0", samples: &["7-0", "30"], check: priority::is_duration };
+static TIMES: [Takes; 2] = [Takes::Words(&[AUTO]), Takes::Form(&TIME)];
+
+const fn weight(name: &'static str, meaning: &'static str) -> Param {
+    Param::new(name, AUTO, &WEIGHT, meaning).expert()
+}
+
+const fn time(name: &'static str, meaning: &'static str) -> Param {
+    Param::new(name, AUTO, &TIMES, meaning).expert()
 }
 
 /// Slurm's main scheduler and backfill.
@@ -62,6 +79,44 @@ pub static SLURM: Kind =
                 &[Takes::Whole { from: 0, to: 10_000_000 }],
                 "microseconds that backfill takes for each job it tests, as sdiag shows them",
             ),
+            own(
+                "accounts",
+                "none",
+                &[Takes::Words(&["none"]), Takes::Form(&PATH)],
+                "associations and QOS: tables of sacctmgr -P, a sacctmgr dump, or commands of sacctmgr",
+            ),
+            own(
+                "names",
+                "none",
+                &[Takes::Words(&["none"]), Takes::Form(&PATH)],
+                "names behind the log's numbers: lines user|account|qos|partition,NUMBER,NAME",
+            ),
+            own(
+                "qos",
+                AUTO,
+                &[Takes::Words(&[AUTO, "none", "queue", "partition"])],
+                "where the log has the QOS; auto: in the queue, if accounts have more than one",
+            ),
+            own("arrays", "no", &[Takes::NO_YES], "equal jobs of a user in the same second are tasks of one array"),
+            own("kill", "no", &[Takes::NO_YES], "jobs that run past their limits are killed, as Slurm does"),
+            own(
+                "place",
+                "no",
+                &[Takes::NO_YES],
+                "says on which processors jobs start, and hears of outages, holds and starts by others",
+            ),
+            own("maxtime", AUTO, &MINUTES, "minutes of the longest limit, in every partition").expert(),
+            own("prioritytype", AUTO, &[Takes::Words(&[AUTO, "basic", "multifactor"])], "as in slurm.conf").expert(),
+            weight("priorityweightage", "weight of the age"),
+            weight("priorityweightfairshare", "weight of the fair share"),
+            weight("priorityweightjobsize", "weight of the size"),
+            weight("priorityweightpartition", "weight of the partition"),
+            weight("priorityweightqos", "weight of the QOS"),
+            weight("priorityweightassoc", "weight of the association"),
+            time("prioritymaxage", "when the age counts in full; Slurm: 7-0"),
+            time("prioritydecayhalflife", "after which use counts half; Slurm: 7-0"),
+            time("prioritycalcperiod", "between two calculations; Slurm: 5"),
+            own("priorityfavorsmall", AUTO, &[Takes::Words(&[AUTO, "yes", "no"])], "small jobs are favoured").expert(),
             knob("bf_interval", "seconds between two backfill passes; -1: no backfill; Slurm: 30"),
             knob("bf_window", "minutes that plans reach ahead; Slurm: 1440"),
             knob("bf_resolution", "seconds of the grid of plans; Slurm: 60"),
@@ -110,11 +165,52 @@ fn build(args: &Args<'_>) -> Result<Box<dyn Policy>, SpecError> {
         return Err(args.error(format!("{}: no nodes or no partitions, so no machine", args.text("conf"))));
     }
     let pack = args.yes("pack")?;
-    let shape = match &conf {
-        Some(conf) => Shape::from_conf(conf, pack),
-        None => Shape { machine: None, cpus: args.get("cpus")?, whole: args.yes("whole")?, pack },
+    let accounts = match args.text("accounts") {
+        "none" => Accounts::new(),
+        path => Accounts::read(path).map_err(|error| args.error(error.to_string()))?,
     };
-    Ok(Box::new(Slurm::new(shape, rules(args, conf.as_ref())?)))
+    let mut shape = match &conf {
+        Some(conf) => Shape::from_conf(conf, &accounts, pack),
+        None => Shape::equal(args.get("cpus")?, args.yes("whole")?, pack),
+    };
+    shape.arrays = args.yes("arrays")?;
+    if args.text("maxtime") != AUTO {
+        shape.longest = args.get::<i64>("maxtime")? * 60;
+    }
+    let (people, priorities) = people(args, conf.as_ref(), accounts)?;
+    let rules = rules(args, conf.as_ref())?;
+    Ok(Box::new(Slurm::new(shape, rules, people, priorities, args.yes("place")?)))
+}
+
+/// Whose jobs they are, and what that is worth.
+fn people(
+    args: &Args<'_>,
+    conf: Option<&SlurmConf>,
+    accounts: Accounts,
+) -> Result<(People, Option<Priorities>), SpecError> {
+    let names = match args.text("names") {
+        "none" => Names::default(),
+        path => {
+            let told = |problem: String| args.error(format!("{path}: {problem}"));
+            let text = std::fs::read_to_string(path).map_err(|error| told(format!("cannot be read: {error}")))?;
+            Names::parse(&text).map_err(told)?
+        }
+    };
+    let qos_from = match args.text("qos") {
+        "none" => QosFrom::Nothing,
+        "partition" => QosFrom::Partition,
+        AUTO if accounts.qos.len() < 2 => QosFrom::Nothing,
+        _ => QosFrom::Queue,
+    };
+    let mut priority = conf.map_or_else(Default::default, |conf| conf.priority.clone());
+    let given = priority::apply(args, &mut priority)?;
+    // Where weights are given and there is no configuration, there is a database.
+    let database = conf.map_or(given, SlurmConf::has_database);
+    let charges_ends = conf.is_none_or(SlurmConf::enforces_limits);
+    let rules = Multifactor::new(&priority, database).map(|rules| Multifactor { charges_ends, ..rules });
+    let priorities = rules.map(|rules| Priorities::new(rules, accounts.clone()));
+    let makes = database && priorities.is_some();
+    Ok((People::new(accounts, names, qos_from, makes), priorities))
 }
 
 fn rules(args: &Args<'_>, conf: Option<&SlurmConf>) -> Result<Rules, SpecError> {
@@ -138,6 +234,7 @@ fn rules(args: &Args<'_>, conf: Option<&SlurmConf>) -> Result<Rules, SpecError> 
     };
     rules.test_micros = args.get("test-us")?;
     rules.phase = args.get("phase")?;
+    rules.kills = args.yes("kill")?;
     if rules.params.bf_interval < 0 && rules.params.sched_interval < 0 {
         return Err(args.error("neither scheduler runs: bf_interval and sched_interval are both -1".to_string()));
     }

@@ -1,12 +1,14 @@
 //! The machine behind the policy: from a configuration or from a few numbers, as large as the log's.
 
+use super::people::Names;
+use crate::accounts::Accounts;
 use crate::conf::{Select, SlurmConf};
-use crate::model::{Idle, Machine, NodeSet, Pending};
+use crate::model::{Cluster, Idle, Ledger, Machine, NodeSet, Pending, Preempting};
 use drystone_core::model::{Job, Span};
 use serde::{Deserialize, Serialize};
 
 /// How the machine is made once its size is known, and how jobs ask for it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Shape {
     /// From a configuration, else of equal nodes.
     pub(super) machine: Option<Machine>,
@@ -16,13 +18,53 @@ pub(super) struct Shape {
     pub(super) whole: bool,
     /// Whether a job that fits on one node asks for one.
     pub(super) pack: bool,
+    /// Whether equal jobs of the same second are tasks of an array.
+    pub(super) arrays: bool,
+    /// Longest limit in seconds.
+    pub(super) longest: i64,
+    /// Limits on what runs.
+    pub(super) ledger: Option<Ledger>,
+    /// Which jobs may replace which.
+    pub(super) preempting: Preempting,
 }
 
 impl Shape {
+    /// Equal nodes.
+    pub(super) fn equal(cpus: u32, whole: bool, pack: bool) -> Shape {
+        Shape {
+            machine: None,
+            cpus,
+            whole,
+            pack,
+            arrays: false,
+            longest: i64::MAX,
+            ledger: None,
+            preempting: Preempting::default(),
+        }
+    }
+
     /// The shape of a configuration.
-    pub(super) fn from_conf(conf: &SlurmConf, pack: bool) -> Shape {
+    pub(super) fn from_conf(conf: &SlurmConf, accounts: &Accounts, pack: bool) -> Shape {
         let whole = conf.select == Select::Linear;
-        Shape { machine: Some(Machine::from_conf(conf)), cpus: 1, whole, pack }
+        let cluster = Cluster::from_conf(conf, accounts);
+        let mut ledger = cluster.ledger;
+        if let Some(ledger) = &mut ledger {
+            ledger.lenient = true;
+        }
+        Shape { machine: Some(cluster.machine), ledger, preempting: cluster.preempting, ..Shape::equal(1, whole, pack) }
+    }
+
+    /// Whether jobs may replace others.
+    pub(super) fn preempts(&self) -> bool {
+        self.preempting.is_on()
+    }
+
+    /// The cluster of a log with `procs` processors, without jobs.
+    pub(super) fn cluster(&self, procs: u32) -> Cluster {
+        let mut cluster = Cluster::new(self.machine(procs));
+        cluster.ledger.clone_from(&self.ledger);
+        cluster.preempting.clone_from(&self.preempting);
+        cluster
     }
 
     /// The machine of a log with `procs` processors. One that the configuration has too large loses its last nodes; one too small
@@ -35,15 +77,24 @@ impl Shape {
     }
 
     /// The job as Slurm would see it.
-    pub(super) fn pending(&self, id: u32, job: &Job, limit: Span, machine: &Machine, empty: &Idle) -> Pending {
+    pub(super) fn pending(
+        &self,
+        id: u32,
+        job: &Job,
+        limit: Span,
+        machine: &Machine,
+        empty: &Idle,
+        names: &Names,
+    ) -> Pending {
         let minutes = (limit.0.max(1) + 59) / 60;
         let mut pending = Pending {
             user: job.user,
             account: job.group,
             submit: job.submit.0,
+            accrue: job.submit.0,
             ..Pending::new(id, job.procs, minutes * 60)
         };
-        for part in candidates(job, machine) {
+        for part in candidates(job, machine, names) {
             self.ask(&mut pending, part, machine);
             if empty.place(&pending, &machine.parts[usize::from(part)].nodes).is_some() {
                 break;
@@ -58,7 +109,8 @@ impl Shape {
         let widest = p.nodes.iter().map(|node| machine.cpus[node]).max().unwrap_or(1).max(1);
         job.part = part;
         job.whole = self.whole || p.whole;
-        job.limit = job.limit.min(p.max_limit);
+        job.exclusive = p.exclusive;
+        job.limit = job.limit.min(p.max_limit).min(self.longest);
         (job.min_nodes, job.max_nodes) = match widest {
             1 => (job.cpus, job.cpus),
             widest if job.whole => (job.cpus.div_ceil(widest), u32::MAX),
@@ -68,12 +120,18 @@ impl Shape {
     }
 }
 
-/// The partitions to try: the one that the log names by its number, the default, then all others.
-fn candidates(job: &Job, machine: &Machine) -> Vec<u16> {
+/// The partitions to try: the one that the log names, by name or number, the default, then all others.
+fn candidates(job: &Job, machine: &Machine, names: &Names) -> impl Iterator<Item = u16> {
     let count = machine.parts.len() as u16;
-    let named = [job.partition, job.queue].into_iter().filter(|_| count > 1);
-    let named = named.filter_map(|number| u16::try_from(number - 1).ok()).find(|&number| number < count);
-    named.into_iter().chain([machine.default_part]).chain(0..count).collect()
+    let mut named = None;
+    if count > 1 {
+        let name = names.name("partition", job.partition);
+        let of_name = machine.parts.iter().position(|part| part.name == name).map(|index| index as u16);
+        let numbers = [job.partition, job.queue].into_iter().filter(|_| !names.knows("partition"));
+        let mut numbers = numbers.filter_map(|number| u16::try_from(number - 1).ok());
+        named = of_name.or_else(|| numbers.find(|&number| number < count));
+    }
+    named.into_iter().chain([machine.default_part]).chain(0..count)
 }
 
 fn uniform(procs: u32, cpus: u32, whole: bool) -> Machine {
@@ -82,7 +140,7 @@ fn uniform(procs: u32, cpus: u32, whole: bool) -> Machine {
     if let Some(last) = machine.cpus.last_mut() {
         *last -= nodes as u32 * cpus - procs;
     }
-    machine.parts[0].whole = whole;
+    (machine.parts[0].whole, machine.parts[0].exclusive) = (whole, whole);
     machine
 }
 
@@ -110,6 +168,26 @@ fn fitted(machine: &Machine, procs: u32) -> Machine {
         }
     }
     fitted
+}
+
+/// Finds arrays in a log, where their tasks are single jobs.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Arrays {
+    last: Option<(Job, u32)>,
+}
+
+impl Arrays {
+    /// The array of a job by its first task: jobs of one user, submitted in the same second, that are equal in all that the log
+    /// knows are tasks of one. A job alone is an array of its own.
+    pub(super) fn of(&mut self, pending: &Pending, job: &Job) -> u32 {
+        match &self.last {
+            Some((same, first)) if same == job => *first,
+            _ => {
+                self.last = Some((job.clone(), pending.id));
+                pending.id
+            }
+        }
+    }
 }
 
 #[cfg(test)]

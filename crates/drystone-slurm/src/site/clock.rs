@@ -101,7 +101,7 @@ impl Clock {
         if first >= at { first } else { first + (at - first + period - 1).div_euclid(period) * period }
     }
 
-    /// Nobody has waited for a while: backfill looks every second for a change. The next time at or after `at` milliseconds.
+    /// No job has waited for a while: backfill looks every second for a change. The next time at or after `at` milliseconds.
     pub(super) fn wake_backfill(&mut self, at: i64, params: &SchedParams) {
         let first = self.backfill_end + params.bf_interval.max(1) * 1000 + BACKFILL_DRIFT;
         if first < at {

@@ -1,7 +1,10 @@
-//! Fair share: use per account and user with decay, and the two formulas. From Slurm's source, not held to a running one.
+//! Fair share: use of associations with decay, and both formulas.
+//!
+//! Use is charged when priorities are calculated and when a job ends. The two formulas are Slurm's, with what it does about ties
+//! and about use that is one calculation old.
 
+use crate::accounts::Accounts;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// Which formula.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -12,135 +15,295 @@ pub enum Formula {
     Classic,
 }
 
-/// Use of accounts and their users, who all have equal shares.
+/// The tree of associations with their use.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct FairShare {
     formula: Formula,
-    /// Seconds after which use counts half; 0: for ever.
-    half_life: i64,
+    /// What a second leaves of use.
+    decay: f64,
     dampening: f64,
-    /// Processor-seconds by account and user.
-    used: BTreeMap<(i32, i32), f64>,
-    /// Up to when use has decayed, in seconds.
-    at: Option<i64>,
+    /// For each association: the one above, shares (`None`: as above), whether it is a user.
+    nodes: Vec<Node>,
+    /// When use was charged last, in seconds.
+    last: Option<i64>,
+}
+
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+struct Node {
+    parent: Option<usize>,
+    shares: Option<u32>,
+    user: bool,
+    children: Vec<usize>,
+    /// Shares of it and its siblings.
+    level: f64,
+    /// Its part of them, down from the root for the classic formula.
+    norm: f64,
+    /// Decayed processor-seconds of it and all below.
+    used: f64,
+    /// Effective use, as worked out last; `None`: not yet.
+    effective: Option<f64>,
+    /// The tree's factor.
+    factor: f64,
 }
 
 impl FairShare {
-    /// Without any use.
+    /// The associations of `accounts`, without any use. `half_life` in seconds; 0: use counts for ever.
     #[must_use]
-    pub fn new(formula: Formula, half_life: i64, dampening: f64) -> FairShare {
-        FairShare { formula, half_life, dampening, used: BTreeMap::new(), at: None }
+    pub fn new(formula: Formula, half_life: i64, dampening: f64, accounts: &Accounts) -> FairShare {
+        // Slurm's approximation of a half-life.
+        let decay = if half_life > 0 { 1.0 - 0.693 / half_life as f64 } else { 1.0 };
+        let mut fair = FairShare { formula, decay, dampening, nodes: Vec::new(), last: None };
+        fair.grow(accounts);
+        fair
     }
 
-    /// An account's user is known from now on: it has shares.
-    pub fn meet(&mut self, account: i32, user: i32) {
-        self.used.entry((account, user)).or_insert(0.0);
-    }
-
-    /// Old use counts less at `now` seconds.
-    pub fn decay(&mut self, now: i64) {
-        let since = self.at.map_or(0, |at| now - at);
-        if since > 0 && self.half_life > 0 {
-            let factor = (-(since as f64) / self.half_life as f64).exp2();
-            self.used.values_mut().for_each(|used| *used *= factor);
-        }
-        self.at = Some(now);
-    }
-
-    /// Somebody has used so many processor-seconds.
-    pub fn charge(&mut self, account: i32, user: i32, amount: f64) {
-        *self.used.entry((account, user)).or_insert(0.0) += amount;
-    }
-
-    /// The fair share of every account's user, from 0 to 1.
-    #[must_use]
-    pub fn factors(&self) -> BTreeMap<(i32, i32), f64> {
-        match self.formula {
-            Formula::Tree => self.tree(),
-            Formula::Classic => self.classic(),
-        }
-    }
-
-    /// Use of each account and the number of its users.
-    fn accounts(&self) -> BTreeMap<i32, (f64, usize)> {
-        let mut accounts: BTreeMap<i32, (f64, usize)> = BTreeMap::new();
-        for (&(account, _), used) in &self.used {
-            let entry = accounts.entry(account).or_default();
-            entry.0 += used;
-            entry.1 += 1;
-        }
-        accounts
-    }
-
-    /// Ranks: accounts by shares over use, their users likewise; equal ones share the better rank.
-    fn tree(&self) -> BTreeMap<(i32, i32), f64> {
-        let accounts = self.accounts();
-        let mut order: Vec<(i32, f64)> = accounts.iter().map(|(&account, &(used, _))| (account, used)).collect();
-        // Shares are equal, so the level of fairness falls with use.
-        order.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
-        let users = self.used.len() as f64;
-        let (mut factors, mut rank) = (BTreeMap::new(), self.used.len());
-        let mut tied: Option<(f64, f64)> = None;
-        for (account, account_used) in order {
-            let mut of = self.used.range((account, i32::MIN)..=(account, i32::MAX)).collect::<Vec<_>>();
-            of.sort_by(|a, b| a.1.total_cmp(b.1).then(a.0.cmp(b.0)));
-            for (&key, &used) in of {
-                let same = tied.is_some_and(|tie| tie == (account_used, used));
-                let factor = if same { factors.values().copied().fold(1.0, f64::min) } else { rank as f64 / users };
-                tied = Some((account_used, used));
-                factors.insert(key, factor);
-                rank -= 1;
+    /// Takes in associations that are new.
+    pub fn grow(&mut self, accounts: &Accounts) {
+        let known = self.nodes.len();
+        for (index, assoc) in accounts.assocs.iter().enumerate().skip(known) {
+            self.nodes.push(Node {
+                parent: assoc.parent,
+                shares: assoc.shares,
+                user: !assoc.user.is_empty(),
+                factor: 1.0,
+                ..Node::default()
+            });
+            if let Some(parent) = assoc.parent {
+                self.nodes[parent].children.push(index);
             }
         }
-        factors
+        if self.nodes.len() > known {
+            self.normalise();
+        }
     }
 
-    fn classic(&self) -> BTreeMap<(i32, i32), f64> {
-        let accounts = self.accounts();
-        let total: f64 = accounts.values().map(|a| a.0).sum();
-        let of_all = |used: f64| if total > 0.0 { used / total } else { 0.0 };
-        let share = 1.0 / accounts.len().max(1) as f64;
-        let factor = |&(account, _): &(i32, i32), used: f64| {
-            let (account_used, users) = accounts[&account];
-            let within = 1.0 / users as f64;
-            let effective = of_all(used) + (of_all(account_used) - of_all(used)) * within;
-            (-(effective / self.dampening) / (share * within)).exp2()
-        };
-        self.used.iter().map(|(key, &used)| (*key, factor(key, used))).collect()
+    /// The nearest association above that has shares of its own.
+    fn above(&self, index: usize) -> Option<usize> {
+        let mut above = self.nodes[index].parent?;
+        while let (None, Some(parent)) = (self.nodes[above].shares, self.nodes[above].parent) {
+            above = parent;
+        }
+        Some(above)
     }
+
+    /// Shares of the children of an association; those that have none pass on what theirs have.
+    fn level(&self, index: usize) -> u64 {
+        let of = |&child: &usize| match self.nodes[child].shares {
+            Some(shares) => u64::from(shares),
+            None => self.level(child),
+        };
+        self.nodes[index].children.iter().map(of).sum()
+    }
+
+    fn normalise(&mut self) {
+        let levels: Vec<f64> = (0..self.nodes.len())
+            .map(|index| self.above(index).map_or(1.0, |above| self.level(above) as f64))
+            .collect();
+        for (index, level) in levels.into_iter().enumerate() {
+            self.nodes[index].level = level;
+        }
+        for index in 0..self.nodes.len() {
+            let norm = match self.formula {
+                Formula::Tree => self.ratio(self.own(index)),
+                Formula::Classic => {
+                    let first = self.own(index);
+                    let chain = std::iter::successors(Some(first), |&at| self.nodes[at].parent);
+                    let rated = chain.filter(|&at| self.nodes[at].parent.is_some() && self.nodes[at].shares.is_some());
+                    rated.map(|at| self.ratio(at)).product()
+                }
+            };
+            self.nodes[index].norm = norm;
+        }
+    }
+
+    /// The association whose shares count for this one.
+    fn own(&self, index: usize) -> usize {
+        if self.nodes[index].shares.is_some() { index } else { self.above(index).unwrap_or(index) }
+    }
+
+    fn ratio(&self, index: usize) -> f64 {
+        let node = &self.nodes[index];
+        if node.level > 0.0 { f64::from(node.shares.unwrap_or(0)) / node.level } else { 0.0 }
+    }
+
+    /// A job has had `cpus` processors from `from` to `to` seconds; what lies before the last calculation was charged then.
+    pub fn charge(&mut self, assoc: usize, cpus: f64, from: i64, to: i64) {
+        let from = self.last.map_or(from, |last| from.max(last));
+        let span = (to - from).max(0) as f64;
+        let amount = span * self.decay.powf(span) * cpus;
+        let mut at = Some(assoc).filter(|&assoc| assoc < self.nodes.len());
+        while let Some(index) = at {
+            self.nodes[index].used += amount;
+            at = self.nodes[index].parent;
+        }
+    }
+
+    /// A calculation begins at `now` seconds: old use counts less. With the classic formula, accounts keep the effective use that
+    /// they had before.
+    pub fn begin(&mut self, now: i64) {
+        if self.formula == Formula::Classic {
+            for index in 0..self.nodes.len() {
+                self.nodes[index].effective = None;
+            }
+            for index in 0..self.nodes.len() {
+                if !self.nodes[index].user && self.nodes[index].parent.is_some() {
+                    let effective = self.effective(index);
+                    self.nodes[index].effective = Some(effective);
+                }
+            }
+        }
+        let span = self.last.map_or(0, |last| now - last);
+        if span > 0 {
+            let left = self.decay.powf(span as f64).max(f64::MIN_POSITIVE);
+            self.nodes.iter_mut().for_each(|node| node.used *= left);
+        }
+    }
+
+    /// A calculation is over: all running jobs were charged up to `now` seconds.
+    pub fn finish(&mut self, now: i64) {
+        self.last = Some(now);
+    }
+
+    /// When use was charged last.
+    #[must_use]
+    pub fn last(&self) -> Option<i64> {
+        self.last
+    }
+
+    /// Ranks all users. With the tree formula, before their factors are asked for.
+    pub fn rank(&mut self) {
+        if self.formula == Formula::Tree {
+            let users = self.nodes.iter().filter(|node| node.user).count() as f64;
+            let mut ranks = Ranks { rank: users, without_ties: users, users };
+            let children = self.nodes[0].children.clone();
+            self.rank_below(children, &mut ranks, false);
+        }
+    }
+
+    /// Shares over use, both as parts of what the siblings have.
+    fn fairness(&self, index: usize) -> f64 {
+        let node = &self.nodes[index];
+        if node.shares.is_none() {
+            return if node.user { f64::INFINITY } else { f64::from(u32::MAX - 1) };
+        }
+        let above = self.above(index).map_or(0.0, |above| self.nodes[above].used);
+        let used = if above > 0.0 { node.used / above } else { 0.0 };
+        if node.norm == 0.0 { 0.0 } else { node.norm / used }
+    }
+
+    fn rank_below(&mut self, siblings: Vec<usize>, ranks: &mut Ranks, tied_above: bool) {
+        let mut list: Vec<(f64, usize)> = siblings.into_iter().map(|index| (self.fairness(index), index)).collect();
+        // The fairest first; among equals users before accounts.
+        list.sort_by(|a, b| b.0.total_cmp(&a.0).then(self.nodes[b.1].user.cmp(&self.nodes[a.1].user)));
+        let mut before: Option<f64> = None;
+        for (place, &(fairness, index)) in list.iter().enumerate() {
+            let tied = if place == 0 && tied_above { true } else { before == Some(fairness) };
+            if self.nodes[index].user {
+                if !tied {
+                    ranks.rank = ranks.without_ties;
+                }
+                self.nodes[index].factor = ranks.rank / ranks.users;
+                ranks.without_ties -= 1.0;
+            } else {
+                let children = self.nodes[index].children.clone();
+                self.rank_below(children, ranks, tied);
+            }
+            before = Some(fairness);
+        }
+    }
+
+    fn effective(&self, index: usize) -> f64 {
+        let whole = self.nodes[0].used;
+        let used = if whole > 0.0 { (self.nodes[index].used / whole).min(1.0) } else { 0.0 };
+        let Some(above) = self.above(index) else { return used };
+        if above == 0 {
+            return used;
+        }
+        let of_above = self.nodes[above].effective.unwrap_or_else(|| self.effective(above));
+        let node = &self.nodes[index];
+        match node.shares {
+            None => of_above,
+            Some(_) if node.level == 0.0 => of_above,
+            Some(shares) => used + (of_above - used) * (f64::from(shares) / node.level),
+        }
+    }
+
+    /// The fair share of an association, from 0 to 1.
+    pub fn factor(&mut self, assoc: usize) -> f64 {
+        if assoc >= self.nodes.len() {
+            return 1.0;
+        }
+        if self.formula == Formula::Tree {
+            return self.nodes[assoc].factor;
+        }
+        let own = self.own(assoc);
+        let effective = match self.nodes[own].effective {
+            Some(effective) => effective,
+            None => {
+                let effective = self.effective(own);
+                self.nodes[own].effective = Some(effective);
+                effective
+            }
+        };
+        let norm = self.nodes[own].norm;
+        if norm <= 0.0 { 0.0 } else { (-(effective / norm) / self.dampening).exp2() }
+    }
+}
+
+/// Ranks that are still to be given.
+struct Ranks {
+    /// That of the user ranked last.
+    rank: f64,
+    /// What the next one has if it is not tied.
+    without_ties: f64,
+    users: f64,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::accounts::Accounts;
 
-    fn used(formula: Formula, amounts: &[(i32, i32, f64)]) -> BTreeMap<(i32, i32), f64> {
-        let mut fair = FairShare::new(formula, 100, 1.0);
-        amounts.iter().for_each(|&(account, user, amount)| fair.charge(account, user, amount));
-        fair.factors()
+    /// Two accounts, `a` of 3 shares with two users, `b` of 1 share with one.
+    fn tree(formula: Formula) -> (FairShare, [usize; 3]) {
+        let text = "Account|User|ParentName|Share\nroot|||1\na||root|3\nb||root|1\na|x||1\na|y||1\nb|z||1\n";
+        let accounts = Accounts::parse(text, "accounts").expect("accounts");
+        let at = |account, user| accounts.find(account, user).expect("an association");
+        let users = [at("a", "x"), at("a", "y"), at("b", "z")];
+        (FairShare::new(formula, 1000, 1.0, &accounts), users)
     }
 
     #[test]
     fn the_tree_ranks_accounts_before_users() {
-        // Account 1 has used less than 2, so its worst user is before the best of 2.
-        let factors = used(Formula::Tree, &[(1, 1, 50.0), (1, 2, 0.0), (2, 3, 10.0), (2, 4, 90.0)]);
-        let ranks = [((1, 2), 1.0), ((1, 1), 0.75), ((2, 3), 0.5), ((2, 4), 0.25)];
-        assert_eq!(factors, BTreeMap::from(ranks));
+        let (mut fair, [x, y, z]) = tree(Formula::Tree);
+        fair.rank();
+        // No use at all: all are equal.
+        assert_eq!([x, y, z].map(|user| fair.factor(user)), [1.0; 3]);
+        // `a` has used half of everything with three quarters of the shares: its worst user is before the user of `b`.
+        fair.charge(x, 10.0, 0, 1);
+        fair.charge(z, 10.0, 0, 1);
+        fair.rank();
+        assert_eq!([y, x, z].map(|user| fair.factor(user)), [1.0, 2.0 / 3.0, 1.0 / 3.0]);
     }
 
     #[test]
     fn the_classic_formula_halves_with_each_share_used() {
-        // Two accounts with a user each: shares of a half; the first has used everything, twice its share.
-        let factors = used(Formula::Classic, &[(1, 1, 8.0), (2, 2, 0.0)]);
-        assert_eq!((factors[&(1, 1)], factors[&(2, 2)]), (0.25, 1.0));
+        let (mut fair, [x, y, z]) = tree(Formula::Classic);
+        fair.charge(z, 8.0, 0, 1);
+        fair.begin(0);
+        // `b` has a quarter of the shares and all use: four shares used. `a` has used nothing.
+        assert_eq!([x, y, z].map(|user| fair.factor(user)), [1.0, 1.0, 0.0625]);
     }
 
     #[test]
-    fn use_decays() {
-        let mut fair = FairShare::new(Formula::Tree, 100, 1.0);
-        fair.decay(0);
-        fair.charge(1, 1, 8.0);
-        fair.decay(300);
-        assert_eq!(fair.used[&(1, 1)], 1.0);
+    fn use_decays_by_half_in_a_half_life() {
+        let (mut fair, [x, ..]) = tree(Formula::Tree);
+        fair.begin(0);
+        fair.finish(0);
+        fair.charge(x, 8.0, 0, 1);
+        let before = fair.nodes[x].used;
+        fair.begin(1000);
+        // Slurm takes 1 - 0.693/h for a second, which is within 0.1 % of a half.
+        assert!((fair.nodes[x].used / before - 0.5).abs() < 1e-3, "{}", fair.nodes[x].used);
     }
 }

@@ -1,7 +1,9 @@
 //! A Slurm at work: jobs come and end, its clocks tick, its two schedulers start jobs.
 
+mod backfilling;
 mod clock;
 mod fair;
+mod leaving;
 mod passes;
 mod priority;
 mod queue;
@@ -9,11 +11,11 @@ mod replay;
 mod rules;
 
 pub use fair::{FairShare, Formula};
-pub use priority::Multifactor;
+pub use priority::{Charged, Multifactor, Priorities};
 pub use replay::replay;
 pub use rules::Rules;
 
-use crate::model::{Backfill, Cluster, Machine, Pass, Pending, Scratch, Watch};
+use crate::model::{Backfill, Cluster, NodeSet, Pass, Pending, Scratch, Watch};
 use clock::{Clock, pick};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
@@ -22,29 +24,53 @@ use std::collections::{BTreeMap, VecDeque};
 const LAUNCH: i64 = 50;
 /// Milliseconds from a job's end until its nodes are free again.
 const COMPLETING: i64 = 10;
+/// Milliseconds that a job which is killed needs to go.
+const DYING: i64 = 100;
+/// Seconds before a job that was sent back may start again: the life of a credential and a second.
+const REQUEUE_DELAY: i64 = 121;
+/// Seconds between two looks at limits.
+const CHECK: i64 = 30;
 
-/// A start, in whole seconds.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Start {
-    /// The job.
-    pub id: u32,
-    /// Which scheduler started it.
-    pub by: Pass,
+/// What the schedulers want done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Deed {
+    /// The job starts.
+    Start {
+        /// Which.
+        id: u32,
+        /// Which scheduler starts it.
+        by: Pass,
+    },
+    /// The running job goes back to the queue, and begins anew.
+    Requeue(u32),
+    /// The running job ends for good.
+    Kill(u32),
 }
 
 /// Something that has happened and that the schedulers have not seen yet.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 enum News {
-    Arrived(Pending),
+    Arrived(Box<Pending>),
     Ended(u32),
     Cancelled(u32),
+    /// The job does not wait for the time being.
+    Held(u32),
+    /// It waits again.
+    Released(Box<Pending>),
+    /// Nodes are done with a job that had to go.
+    Freed(NodeSet),
+    /// The job runs, although no scheduler of this site has started it.
+    Runs(Box<Pending>, i64),
+    /// These nodes are out of service, and no others.
+    Out(NodeSet),
 }
 
-/// A Slurm at work. Pure: it is told what happens and up to when its clocks have run, and answers with starts.
+/// A Slurm at work. Pure: it is told what happens and up to when its clocks have run, and answers with deeds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Site {
     cluster: Cluster,
     rules: Rules,
+    priorities: Option<Priorities>,
     clock: Option<Clock>,
     /// Everything before it has been done, in milliseconds.
     at: i64,
@@ -52,24 +78,36 @@ pub struct Site {
     news: VecDeque<(i64, News)>,
     /// Waiting jobs in the order of the queue.
     queue: Vec<Pending>,
+    /// Processors that waiting jobs need at least, and how many jobs need so many.
+    needs: BTreeMap<u32, u32>,
+    /// Jobs that a limit keeps from being submitted.
+    outside: VecDeque<Pending>,
     /// Where within their second running jobs end, in milliseconds.
     offsets: BTreeMap<u32, i64>,
     /// A backfill pass that sleeps.
-    asleep: Option<Asleep>,
+    asleep: Option<Box<Asleep>>,
     /// Whether a pass of the main scheduler could start a job.
     main_stale: bool,
     /// From which place in the queue on backfill could start a job; `usize::MAX`: none.
     stale_from: usize,
     /// When that may change by itself, in seconds.
     holds_until: i64,
-    /// Running jobs whose use counts: account, user, processors, and since when it has not been charged.
-    charged: BTreeMap<u32, (i32, i32, u32, i64)>,
     /// When priorities are calculated next, in seconds.
     next_calc: i64,
-    /// Jobs that have come, ended or started since the last backfill pass.
-    changes: u64,
+    /// The second in which a job or a node was changed last.
+    updated: i64,
+    /// Jobs that have to go once their grace is over.
+    graced: BTreeMap<u32, leaving::Way>,
+    /// Jobs that have gone by a deed of the site, and that the driver will tell of.
+    gone: BTreeMap<u32, leaving::Way>,
+    /// When limits are looked at next, in seconds.
+    next_check: i64,
     #[serde(skip)]
     scratch: Scratch,
+    #[serde(skip)]
+    pass: Backfill,
+    #[serde(skip)]
+    room: NodeSet,
 }
 
 /// A backfill pass between two parts of its work.
@@ -78,38 +116,51 @@ struct Asleep {
     pass: Backfill,
     began: i64,
     until: i64,
-    /// The jobs that it will still look at.
+    /// The jobs that it will still look at, the next one last.
     rest: Vec<u32>,
-    /// [`Site::changes`] when it went to sleep.
-    changes: u64,
-    /// Milliseconds of work so far.
-    worked: i64,
+    /// Those of them that may still start, in the order of the queue; `None`: all are looked at.
+    open: Option<VecDeque<u32>>,
+    /// [`Site::updated`] when it went to sleep.
+    updated: i64,
+    /// Whether something has changed while it slept.
+    changed: bool,
     started: bool,
+    /// Whether it was cut.
+    cut: bool,
+    /// Whether it has let go of the locks before the next job.
+    yielded: bool,
 }
 
 impl Site {
     /// A machine without jobs.
     #[must_use]
-    pub fn new(machine: Machine, rules: Rules) -> Site {
-        let mut cluster = Cluster::new(machine);
+    pub fn new(mut cluster: Cluster, rules: Rules, priorities: Option<Priorities>) -> Site {
         cluster.kill_wait = rules.kill_wait;
         cluster.window_linear = rules.params.bf_window_linear;
+        let room = NodeSet::empty(cluster.machine.nodes());
         Site {
             cluster,
             rules,
+            priorities,
             clock: None,
             at: i64::MIN,
             news: VecDeque::new(),
             queue: Vec::new(),
+            needs: BTreeMap::new(),
+            outside: VecDeque::new(),
             offsets: BTreeMap::new(),
             asleep: None,
             main_stale: false,
             stale_from: usize::MAX,
             holds_until: i64::MAX,
-            charged: BTreeMap::new(),
             next_calc: i64::MIN,
-            changes: 0,
+            updated: i64::MIN,
+            graced: BTreeMap::new(),
+            gone: BTreeMap::new(),
+            next_check: i64::MIN,
             scratch: Scratch::default(),
+            pass: Backfill::default(),
+            room,
         }
     }
 
@@ -125,14 +176,22 @@ impl Site {
         &self.queue
     }
 
+    /// The priorities, where several factors make them.
+    pub fn priorities(&mut self) -> Option<&mut Priorities> {
+        self.priorities.as_mut()
+    }
+
     /// A job is submitted in the second `now`.
     pub fn submit(&mut self, now: i64, job: Pending) {
         let offset = pick(self.rules.phase ^ 0x5eed, u64::from(job.id), 1000);
-        self.hear(now * 1000 + offset, News::Arrived(job));
+        self.hear(now * 1000 + offset, News::Arrived(Box::new(job)));
     }
 
     /// A running job ends in the second `now`.
     pub fn end(&mut self, now: i64, id: u32) {
+        if self.gone.remove(&id).is_some() {
+            return;
+        }
         let offset = self.offsets.remove(&id).unwrap_or(0);
         self.hear(now * 1000 + offset, News::Ended(id));
     }
@@ -140,6 +199,41 @@ impl Site {
     /// A waiting job is withdrawn.
     pub fn cancel(&mut self, now: i64, id: u32) {
         self.hear(now * 1000, News::Cancelled(id));
+    }
+
+    /// A waiting job is held back.
+    pub fn hold(&mut self, now: i64, id: u32) {
+        self.hear(now * 1000, News::Held(id));
+    }
+
+    /// A job waits again: it was held, or sent back by the machine.
+    pub fn release(&mut self, now: i64, job: Pending) {
+        if self.gone.remove(&job.id) != Some(leaving::Way::Requeue) {
+            self.hear(now * 1000, News::Released(Box::new(job)));
+        }
+    }
+
+    /// A job runs that no scheduler of this site has started, since `since` seconds.
+    pub fn adopt(&mut self, now: i64, job: Pending, since: i64) {
+        self.hear(now * 1000, News::Runs(Box::new(job), since));
+    }
+
+    /// A running job has left the machine without having ended.
+    pub fn stop(&mut self, now: i64, id: u32) {
+        if !self.gone.contains_key(&id) {
+            self.offsets.remove(&id);
+            self.hear(now * 1000, News::Ended(id));
+        }
+    }
+
+    /// From now on these nodes are out of service, and no others.
+    pub fn set_out(&mut self, now: i64, nodes: NodeSet) {
+        self.hear(now * 1000, News::Out(nodes));
+    }
+
+    /// The driver has done what the site wanted with a job that had to go.
+    pub fn told(&mut self, id: u32) {
+        self.gone.remove(&id);
     }
 
     /// A running job is expected to end at `end` seconds, other than thought so far.
@@ -154,15 +248,23 @@ impl Site {
         self.news.insert(place, (at, news));
     }
 
-    /// Runs to the end of the second `now`. Adds the starts to `out`.
-    pub fn advance(&mut self, now: i64, out: &mut Vec<Start>, watch: &mut impl Watch) {
+    /// Runs to the end of the second `now`. Adds what is to be done to `out`.
+    pub fn advance(&mut self, now: i64, out: &mut Vec<Deed>, watch: &mut impl Watch) {
         let to = (now + 1) * 1000;
         if self.clock.is_none() {
-            self.clock = Some(Clock::new(now * 1000, self.rules.phase, &self.rules.params));
-            self.at = now * 1000;
+            self.begin(now);
         }
         while self.step(to, out, watch) {}
         self.at = to;
+    }
+
+    fn begin(&mut self, now: i64) {
+        self.clock = Some(Clock::new(now * 1000, self.rules.phase, &self.rules.params));
+        self.at = now * 1000;
+        self.next_check = now + pick(self.rules.phase, 5, CHECK);
+        if let Some(priorities) = &self.priorities {
+            self.next_calc = now + pick(self.rules.phase, 4, priorities.rules.period);
+        }
     }
 
     /// The second of the next pass that could start a job, if nothing happens before; after [`Site::advance`].
@@ -176,6 +278,9 @@ impl Site {
         if let Some(asleep) = &self.asleep {
             next = next.min(asleep.until);
         }
+        if let Some(check) = self.check_at() {
+            next = next.min(check.saturating_mul(1000));
+        }
         if !self.queue.is_empty() {
             if self.main_stale {
                 next = next.min(clock.next_main(self.at, &self.rules.params));
@@ -184,24 +289,31 @@ impl Site {
             let quiet = self.stale_from >= self.queue.len();
             let (first, from) =
                 if quiet { (0, self.holds_until.saturating_mul(1000)) } else { (self.stale_from, self.at) };
-            let fits = self.candidate(0).is_some();
-            if fits && self.recalculates() {
+            if self.recalculates() && self.candidate(0).is_some() {
                 next = next.min(self.next_calc.saturating_mul(1000));
             }
-            if from < i64::MAX && self.candidate(first).is_some() {
+            if self.asleep.is_none() && from < next && self.candidate(first).is_some() {
                 next = next.min(clock.next_backfill(from.max(self.at), &self.rules.params));
             }
         }
         (next != i64::MAX).then(|| next.max(self.at).div_euclid(1000))
     }
 
-    /// The last job in the queue, from the place `first` on, that fits on idle nodes: only such a job can be started.
+    /// The last job in the queue, from the place `first` on, that fits on idle nodes: only such a job can be started. Where jobs
+    /// may be preempted, any can.
     fn candidate(&self, first: usize) -> Option<usize> {
-        let fits = |job: &Pending| {
-            let part = &self.cluster.machine.parts[usize::from(job.part)];
-            part.up && !self.cluster.idle.lacks(job, &part.nodes)
-        };
-        (first..self.queue.len()).rev().find(|&place| fits(&self.queue[place]))
+        if self.cluster.preempting.is_on() {
+            return self.queue.len().checked_sub(1).filter(|&last| last >= first);
+        }
+        if self.cluster.idle.is_full() {
+            return None;
+        }
+        (first..self.queue.len()).rev().find(|&place| self.fits(&self.queue[place]))
+    }
+
+    fn fits(&self, job: &Pending) -> bool {
+        let part = &self.cluster.machine.parts[usize::from(job.part)];
+        part.up && !self.cluster.idle.lacks(job, &part.nodes)
     }
 
     /// Jobs before `place` have been looked at by backfill; those from it on may be able to start.
@@ -209,12 +321,11 @@ impl Site {
         self.stale_from = self.stale_from.min(place);
     }
 
-    fn started(&mut self, job: &Pending, at: i64, by: Pass, out: &mut Vec<Start>) {
+    fn started(&mut self, job: &Pending, at: i64, by: Pass, out: &mut Vec<Deed>) {
         // The engine knows whole seconds: a job that begins late in one still ends within the right one.
         let offset = (at.rem_euclid(1000) + LAUNCH + COMPLETING).min(999);
         self.offsets.insert(job.id, offset);
-        self.changes += 1;
-        self.charge_from(job, at.div_euclid(1000));
-        out.push(Start { id: job.id, by });
+        self.updated = at.div_euclid(1000);
+        out.push(Deed::Start { id: job.id, by });
     }
 }

@@ -1,13 +1,12 @@
 //! Priorities: first come first served, or several factors.
 
 use super::fair::{FairShare, Formula};
+use crate::accounts::Accounts;
 use crate::conf;
-use crate::model::{Machine, Pending};
+use crate::model::{Machine, NONE, Pending};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
-/// The weights of priority/multifactor and what they need. Size, partition and the order they make are certified; age and fair
-/// share are from Slurm's source.
+/// The weights of priority/multifactor and what they need.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Multifactor {
     /// Weight of the age.
@@ -18,6 +17,12 @@ pub struct Multifactor {
     pub size: f64,
     /// Weight of the partition.
     pub partition: f64,
+    /// Weight of the QOS.
+    pub qos: f64,
+    /// Weight of the association.
+    pub assoc: f64,
+    /// Weights of processors and of nodes.
+    pub tres: (f64, f64),
     /// Seconds after which the age counts in full.
     pub max_age: i64,
     /// Seconds between two calculations.
@@ -26,8 +31,19 @@ pub struct Multifactor {
     pub favor_small: bool,
     /// Whether size counts relative to the limit.
     pub size_by_time: bool,
-    /// Use, where fair share counts.
-    pub fair: FairShare,
+    /// Whether factors of partitions, QOS, associations and resources count as they are: `NO_NORMAL_ALL` and its parts.
+    pub as_they_are: [bool; 4],
+    /// Whether priorities only grow.
+    pub only_grows: bool,
+    /// Seconds after which use counts half; 0: it counts for ever.
+    pub half_life: i64,
+    /// Divides effective use in the classic formula.
+    pub dampening: f64,
+    /// Which formula.
+    pub formula: Formula,
+    /// Whether a job that ends is charged for what it has had since the last calculation. Slurm does so only where it enforces
+    /// limits.
+    pub charges_ends: bool,
 }
 
 impl Multifactor {
@@ -35,24 +51,43 @@ impl Multifactor {
     /// and fair share.
     #[must_use]
     pub fn from_conf(conf: &conf::SlurmConf) -> Option<Multifactor> {
-        let p = &conf.priority;
+        let rules = Multifactor::new(&conf.priority, conf.has_database())?;
+        Some(Multifactor { charges_ends: conf.enforces_limits(), ..rules })
+    }
+
+    /// Of its settings; `accounts`: whether there is a database, without which age and fair share do not count.
+    #[must_use]
+    pub fn new(p: &conf::Priority, accounts: bool) -> Option<Multifactor> {
         if !p.multifactor {
             return None;
         }
-        let accounts =
-            conf.setting("AccountingStorageType").is_some_and(|t| t.to_ascii_lowercase().ends_with("slurmdbd"));
         let counted = if accounts { 1.0 } else { 0.0 };
-        let formula = if p.has("NO_FAIR_TREE") { Formula::Classic } else { Formula::Tree };
+        let all = p.has("NO_NORMAL_ALL");
+        let flag = |name| all || p.has(name);
+        let tres = |name: &str| p.tres.get(name).copied().unwrap_or(0.0);
         Some(Multifactor {
             age: p.age * counted,
             fair_share: p.fair_share * counted,
             size: p.size,
             partition: p.partition,
+            qos: p.qos,
+            assoc: p.assoc,
+            tres: (tres("cpu"), tres("node")),
             max_age: p.max_age.max(1),
             period: p.calc_period.max(1),
             favor_small: p.favor_small,
             size_by_time: p.has("SMALL_RELATIVE_TO_TIME"),
-            fair: FairShare::new(formula, p.half_life, p.dampening),
+            as_they_are: [
+                flag("NO_NORMAL_PART"),
+                flag("NO_NORMAL_QOS"),
+                flag("NO_NORMAL_ASSOC"),
+                flag("NO_NORMAL_TRES"),
+            ],
+            only_grows: p.has("INCR_ONLY"),
+            half_life: p.half_life,
+            dampening: p.dampening,
+            formula: if p.has("NO_FAIR_TREE") || p.has("DEPTH_OBLIVIOUS") { Formula::Classic } else { Formula::Tree },
+            charges_ends: true,
         })
     }
 
@@ -61,29 +96,138 @@ impl Multifactor {
     pub fn moves(&self) -> bool {
         self.age > 0.0 || self.fair_share > 0.0
     }
+}
 
-    /// The priority of a job at `now` seconds; `factors` are fair shares.
+/// A running job, as its use is charged.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Charged {
+    /// The job.
+    pub id: u32,
+    /// Its association.
+    pub assoc: u32,
+    /// Its processors, times what its QOS counts them.
+    pub cpus: f64,
+    /// When it started, in seconds.
+    pub start: i64,
+}
+
+/// Priorities of jobs, with the use of associations.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Priorities {
+    /// The weights.
+    pub rules: Multifactor,
+    /// Use and its decay.
+    pub fair: FairShare,
+    accounts: Accounts,
+    /// The largest priority of a QOS, and of an association.
+    largest: (f64, f64),
+}
+
+impl Priorities {
+    /// Without any use.
     #[must_use]
-    pub fn of(&self, job: &Pending, now: i64, machine: &Machine, factors: &BTreeMap<(i32, i32), f64>) -> i64 {
-        let age = (now - job.submit).max(0) as f64 / self.max_age as f64;
-        let fair = factors.get(&(job.account, job.user)).copied().unwrap_or(1.0);
+    pub fn new(rules: Multifactor, accounts: Accounts) -> Priorities {
+        let fair = FairShare::new(rules.formula, rules.half_life, rules.dampening, &accounts);
+        let qos = accounts.qos.iter().map(|qos| qos.priority).max().unwrap_or(0);
+        let assoc = accounts.assocs.iter().map(|assoc| assoc.priority).max().unwrap_or(0);
+        Priorities { rules, fair, accounts, largest: (f64::from(qos), f64::from(assoc)) }
+    }
+
+    /// The association of an account's user, made if there is none.
+    pub fn assoc(&mut self, account: &str, user: &str) -> u32 {
+        let index = self.accounts.find_or_add(account, user);
+        self.fair.grow(&self.accounts);
+        index as u32
+    }
+
+    /// What use of a QOS counts.
+    #[must_use]
+    pub fn usage_factor(&self, qos: u32) -> f64 {
+        self.accounts.qos.get(qos as usize).map_or(1.0, |qos| qos.usage_factor)
+    }
+
+    /// Use is charged and decays at `now` seconds. `running` are the running jobs with the processors that count, `waiting` the
+    /// waiting ones with their associations, both in the order of submission. In that order Slurm goes through both: with the
+    /// classic formula the use of a user is what was charged when the first job of the user is met that waits.
+    pub fn calculate(&mut self, now: i64, running: &[Charged], waiting: &[(u32, u32)]) {
+        self.fair.begin(now);
+        let classic = self.rules.formula == Formula::Classic;
+        let mut next = waiting.iter().filter(|_| classic).peekable();
+        for job in running {
+            while let Some(&(_, assoc)) = next.next_if(|&&(id, _)| id < job.id) {
+                self.fair.factor(assoc as usize);
+            }
+            self.fair.charge(job.assoc as usize, job.cpus, job.start, now);
+        }
+        for &(_, assoc) in next {
+            self.fair.factor(assoc as usize);
+        }
+        self.fair.finish(now);
+        self.fair.rank();
+    }
+
+    /// The priority of a job at `now` seconds.
+    pub fn of(&mut self, job: &Pending, now: i64, machine: &Machine) -> i64 {
+        let fair =
+            if self.rules.fair_share > 0.0 && job.assoc != NONE { self.fair.factor(job.assoc as usize) } else { 0.0 };
+        let rules = &self.rules;
+        let age = (now - job.accrue).max(0) as f64 / rules.max_age as f64;
+        let sum = rules.age * age.min(1.0)
+            + rules.assoc * self.assoc_factor(job)
+            + rules.fair_share * fair
+            + rules.size * self.size_of(job, machine)
+            + rules.partition * self.partition_factor(job, machine)
+            + rules.qos * self.qos_factor(job)
+            + self.tres_of(job, machine)
+            - job.nice as f64;
+        (sum as i64).clamp(1, i64::from(u32::MAX))
+    }
+
+    fn assoc_factor(&self, job: &Pending) -> f64 {
+        let own = self.accounts.assocs.get(job.assoc as usize).map_or(0.0, |assoc| f64::from(assoc.priority));
+        if self.rules.as_they_are[2] { own } else { own / self.largest.1.max(1.0) }
+    }
+
+    fn qos_factor(&self, job: &Pending) -> f64 {
+        let own = self.accounts.qos.get(job.qos as usize).map_or(0.0, |qos| f64::from(qos.priority));
+        if self.rules.as_they_are[1] { own } else { own / self.largest.0.max(1.0) }
+    }
+
+    fn partition_factor(&self, job: &Pending, machine: &Machine) -> f64 {
+        let own = f64::from(machine.parts[usize::from(job.part)].job_factor);
         let largest = machine.parts.iter().map(|p| p.job_factor).max().unwrap_or(1).max(1);
-        let partition = f64::from(machine.parts[usize::from(job.part)].job_factor) / f64::from(largest);
-        let sum = self.age * age.min(1.0)
-            + self.fair_share * fair
-            + self.size * self.size_of(job, machine)
-            + self.partition * partition;
-        (sum as i64).max(1)
+        if self.rules.as_they_are[0] { own } else { own / f64::from(largest) }
+    }
+
+    fn tres_of(&self, job: &Pending, machine: &Machine) -> f64 {
+        let (cpu, node) = self.rules.tres;
+        if cpu == 0.0 && node == 0.0 {
+            return 0.0;
+        }
+        let (cpus, nodes) = (f64::from(job.cpus), f64::from(job.min_nodes));
+        if self.rules.as_they_are[3] {
+            return cpu * cpus + node * nodes;
+        }
+        let part = &machine.parts[usize::from(job.part)].nodes;
+        let all: f64 = part.iter().map(|node| f64::from(machine.cpus[node])).sum();
+        cpu * cpus / all.max(1.0) + node * nodes / (part.count() as f64).max(1.0)
     }
 
     fn size_of(&self, job: &Pending, machine: &Machine) -> f64 {
+        if self.rules.size == 0.0 {
+            return 0.0;
+        }
         let (nodes, cpus) = (machine.nodes().max(1) as f64, machine.total().max(1) as f64);
         let (n, c) = (f64::from(job.min_nodes), f64::from(job.cpus));
-        if self.size_by_time {
-            let minutes = (job.limit / 60).max(1) as f64;
-            let relative = (c / minutes / cpus).min(1.0);
-            return if self.favor_small { 1.0 - relative } else { relative };
-        }
-        if self.favor_small { ((nodes - n) / nodes + (cpus - c) / cpus) / 2.0 } else { (n / nodes + c / cpus) / 2.0 }
+        let size = match (self.rules.size_by_time, self.rules.favor_small) {
+            (true, small) => {
+                let minutes = (job.limit / 60).max(1) as f64;
+                let relative = (n * cpus / nodes).max(c) / minutes / cpus;
+                if small { 1.0 - relative } else { relative }
+            }
+            (false, true) => ((nodes - n) / nodes + (cpus - c) / cpus) / 2.0,
+            (false, false) => (n / nodes + c / cpus) / 2.0,
+        };
+        size.clamp(0.0, 1.0)
     }
 }

@@ -1,55 +1,85 @@
 //! The queue: its order, priorities that change, use that is charged.
 
-use super::Site;
-use crate::model::{Alloc, Pending};
-use std::collections::BTreeMap;
+use super::{Charged, Site};
+use crate::model::{NONE, Pending, Running};
 
 impl Site {
     /// Whether priorities change while jobs wait.
     pub(super) fn recalculates(&self) -> bool {
-        self.rules.priority.as_ref().is_some_and(super::Multifactor::moves)
+        self.priorities.as_ref().is_some_and(|priorities| priorities.rules.moves())
     }
 
     /// Gives the job its priority and puts it into the queue. Answers its place.
     pub(super) fn enqueue(&mut self, at: i64, mut job: Pending) -> usize {
         let now = at.div_euclid(1000);
-        if let Some(priority) = &mut self.rules.priority {
-            priority.fair.meet(job.account, job.user);
-            let factors = if priority.fair_share > 0.0 { priority.fair.factors() } else { BTreeMap::new() };
-            job.priority = priority.of(&job, now, &self.cluster.machine, &factors);
+        if let Some(priorities) = &mut self.priorities {
+            job.priority = priorities.of(&job, now, &self.cluster.machine);
         }
-        let machine = &self.cluster.machine;
-        let place = self.queue.partition_point(|p| p.key(machine) < job.key(machine));
+        self.cluster.meet(job.id);
+        *self.needs.entry(job.cpus).or_default() += 1;
+        let place = self.place_of(&job);
         self.queue.insert(place, job);
         place
+    }
+
+    fn place_of(&self, job: &Pending) -> usize {
+        let machine = &self.cluster.machine;
+        self.queue.partition_point(|p| p.key(machine) < job.key(machine))
     }
 
     /// The limit of a waiting job has changed.
     pub fn relimit(&mut self, id: u32, limit: i64) {
         let told = self.news.iter_mut().find_map(|(_, news)| match news {
-            super::News::Arrived(job) if job.id == id => Some(job),
+            super::News::Arrived(job) | super::News::Released(job) if job.id == id => Some(job.as_mut()),
             _ => None,
         });
-        if let Some(job) = told.or_else(|| self.queue.iter_mut().find(|job| job.id == id)) {
+        let outside = self.outside.iter_mut().find(|job| job.id == id);
+        if let Some(job) = told.or(outside).or_else(|| self.queue.iter_mut().find(|job| job.id == id)) {
             job.limit = limit;
             self.stale_from = 0;
+        }
+    }
+
+    /// While no job waited, priorities were calculated all the same: use was charged, and has decayed. That comes to the same in
+    /// one go, but for rounding.
+    pub(super) fn skip_calculations(&mut self, at: i64) {
+        let Some(priorities) = &self.priorities else { return };
+        let (now, period) = (at.div_euclid(1000), priorities.rules.period);
+        if self.next_calc <= now - period && self.recalculates() {
+            let missed = (now - self.next_calc).div_euclid(period);
+            let last = self.next_calc + missed * period;
+            self.recalculate(last * 1000);
+        }
+        if self.next_calc <= now {
+            self.next_calc += ((now - self.next_calc).div_euclid(period)).max(0) * period;
         }
     }
 
     /// Calculates all priorities anew. Where the order changes, backfill has to look again.
     pub(super) fn recalculate(&mut self, at: i64) {
         let now = at.div_euclid(1000);
-        let Some(priority) = &mut self.rules.priority else { return };
-        self.next_calc = now + priority.period;
-        priority.fair.decay(now);
-        for (account, user, cpus, since) in self.charged.values_mut() {
-            priority.fair.charge(*account, *user, f64::from(*cpus) * (now - *since) as f64);
-            *since = now;
-        }
-        let factors = priority.fair.factors();
+        let Some(priorities) = &mut self.priorities else { return };
+        self.next_calc = (self.next_calc + priorities.rules.period).max(now + 1);
+        self.updated = now;
         let machine = &self.cluster.machine;
+        if priorities.rules.fair_share > 0.0 {
+            let counted = |running: &&Running| running.job.assoc != NONE;
+            let charged = |running: &Running| Charged {
+                id: running.id,
+                assoc: running.job.assoc,
+                cpus: running.alloc.total(machine) as f64 * priorities.usage_factor(running.job.qos),
+                start: running.start,
+            };
+            let mut running: Vec<Charged> = self.cluster.running().filter(counted).map(charged).collect();
+            running.sort_by_key(|running| running.id);
+            let mut waiting: Vec<(u32, u32)> = self.queue.iter().map(|job| (job.id, job.assoc)).collect();
+            waiting.sort_unstable();
+            priorities.calculate(now, &running, &waiting);
+        }
+        let only_grows = priorities.rules.only_grows;
         for job in &mut self.queue {
-            job.priority = priority.of(job, now, machine, &factors);
+            let priority = priorities.of(job, now, machine);
+            job.priority = if only_grows { job.priority.max(priority) } else { priority };
         }
         if !self.queue.is_sorted_by_key(|job| job.key(machine)) {
             self.queue.sort_by_key(|job| job.key(machine));
@@ -58,27 +88,42 @@ impl Site {
         }
     }
 
-    /// The use of a job that starts counts from now on.
-    pub(super) fn charge_from(&mut self, job: &Pending, now: i64) {
-        if self.recalculates() {
-            self.charged.insert(job.id, (job.account, job.user, job.cpus, now));
-        }
-    }
-
     /// A job has ended: its use is charged.
-    pub(super) fn charge_end(&mut self, id: u32, now: i64) {
-        if let Some((account, user, cpus, since)) = self.charged.remove(&id)
-            && let Some(priority) = &mut self.rules.priority
+    pub(super) fn charge_end(&mut self, gone: &Running, now: i64) {
+        let machine = &self.cluster.machine;
+        if let Some(priorities) = &mut self.priorities
+            && priorities.rules.fair_share > 0.0
+            && priorities.rules.charges_ends
+            && gone.job.assoc != NONE
         {
-            priority.fair.decay(now);
-            priority.fair.charge(account, user, f64::from(cpus) * (now - since).max(0) as f64);
+            let cpus = gone.alloc.total(machine) as f64 * priorities.usage_factor(gone.job.qos);
+            priorities.fair.charge(gone.job.assoc as usize, cpus, gone.start, now);
         }
     }
 
-    /// Takes started jobs out of the queue.
-    pub(super) fn remove(&mut self, starts: &[(usize, Alloc)]) -> Vec<Pending> {
-        let mut jobs: Vec<Pending> = starts.iter().rev().map(|&(place, _)| self.queue.remove(place)).collect();
+    /// Takes jobs out of the queue by their places, which ascend.
+    pub(super) fn remove(&mut self, places: &[usize]) -> Vec<Pending> {
+        let mut jobs: Vec<Pending> = places.iter().rev().map(|&place| self.queue.remove(place)).collect();
         jobs.reverse();
+        jobs.iter().for_each(|job| self.needs_less(job));
         jobs
+    }
+
+    fn needs_less(&mut self, job: &Pending) {
+        if let Some(count) = self.needs.get_mut(&job.cpus) {
+            *count -= 1;
+            if *count == 0 {
+                self.needs.remove(&job.cpus);
+            }
+        }
+    }
+
+    /// Takes a waiting job out, wherever it waits.
+    pub(super) fn take_out(&mut self, id: u32) -> Option<Pending> {
+        if let Some(place) = self.outside.iter().position(|job| job.id == id) {
+            return self.outside.remove(place);
+        }
+        let place = self.queue.iter().position(|job| job.id == id)?;
+        self.remove(&[place]).pop()
     }
 }

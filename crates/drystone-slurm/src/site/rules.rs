@@ -1,6 +1,5 @@
 //! What a site has chosen, beside the machine.
 
-use super::Multifactor;
 use crate::conf::{SchedParams, SlurmConf};
 use serde::{Deserialize, Serialize};
 
@@ -15,15 +14,15 @@ pub struct Rules {
     pub kill_wait: i64,
     /// Microseconds that backfill takes for each job it tests.
     pub test_micros: i64,
-    /// Several factors; `None`: first come, first served.
-    pub priority: Option<Multifactor>,
+    /// Whether jobs that run past their limits are killed.
+    pub kills: bool,
     /// Picks where the clocks stand, and where within their second jobs arrive.
     pub phase: u64,
 }
 
 impl Default for Rules {
     fn default() -> Rules {
-        Rules { params: SchedParams::default(), epilog: true, kill_wait: 30, test_micros: 0, priority: None, phase: 0 }
+        Rules { params: SchedParams::default(), epilog: true, kill_wait: 30, test_micros: 0, kills: false, phase: 0 }
     }
 }
 
@@ -35,7 +34,6 @@ impl Rules {
         if !conf.backfill {
             params.bf_interval = -1;
         }
-        let priority = Multifactor::from_conf(conf);
-        Rules { params, epilog: conf.ends.epilog, kill_wait: conf.ends.kill_wait, priority, ..Rules::default() }
+        Rules { params, epilog: conf.ends.epilog, kill_wait: conf.ends.kill_wait, ..Rules::default() }
     }
 }

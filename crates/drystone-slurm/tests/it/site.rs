@@ -1,7 +1,9 @@
-//! The site at work: passes that are left out would have changed nothing.
+//! The site at work: passes that are left out would have changed nothing, and nothing that a limit forbids happens.
 
-use drystone_slurm::model::{Machine, Pass, Pending, Verdict, Watch};
-use drystone_slurm::site::{Rules, Site, replay};
+use drystone_slurm::accounts::Accounts;
+use drystone_slurm::conf::SlurmConf;
+use drystone_slurm::model::{Cluster, Machine, NONE, Pass, Pending, Verdict, Watch};
+use drystone_slurm::site::{Multifactor, Priorities, Rules, Site, replay};
 use proptest::prelude::*;
 
 /// Wants every pass to be made in full.
@@ -15,48 +17,172 @@ impl Watch for Everything {
     }
 }
 
+const ACCOUNTS: &str = "Account|User|ParentName|Share|GrpTRES|GrpJobs|MaxJobs|MaxSubmit\n\
+    root|||1||||\n\
+    physics||root|3|cpu=6|||\n\
+    physics|u0||1|||2|\n\
+    physics|u1||2||||\n\
+    lasers||physics|1||2||\n\
+    lasers|u2||1||||3\n\
+    Name|Priority|MaxTRESPU|MaxJobsPU|UsageFactor\n\
+    normal|0|cpu=7||1\n\
+    small|10|cpu=4|2|0.5\n";
+const USERS: [(&str, &str); 3] = [("physics", "u0"), ("physics", "u1"), ("lasers", "u2")];
+
+const SHAPES: [&str; 3] = [
+    "NodeName=n[1-8] CPUs=1\nPartitionName=all Nodes=n[1-8] Default=YES MaxTime=INFINITE\n\
+     PartitionName=half Nodes=n[5-8] MaxTime=INFINITE PriorityTier=2\n",
+    "NodeName=n[1-3] CPUs=4\nSelectType=select/cons_tres\nPartitionName=all Nodes=n[1-3] Default=YES MaxTime=INFINITE\n\
+     PartitionName=half Nodes=n[2-3] MaxTime=INFINITE\n",
+    "NodeName=n[1-70] CPUs=1\nPartitionName=all Nodes=n[1-70] Default=YES MaxTime=INFINITE\n\
+     PartitionName=half Nodes=n[60-67] MaxTime=INFINITE OverTimeLimit=UNLIMITED\n",
+];
+
+/// What is drawn of a job: submission, size, minutes, part of the limit that it runs, user, partition, kind.
+type DrawnJob = (i64, u32, i64, f64, usize, bool, u8);
+
 #[derive(Clone, Debug)]
 struct World {
-    jobs: Vec<Pending>,
-    runs: Vec<i64>,
-    rules: Rules,
-    nodes: usize,
-    cpus: u32,
+    conf: String,
+    limited: bool,
+    jobs: Vec<DrawnJob>,
+    epilog: bool,
+    phase: u64,
 }
 
 fn world() -> impl Strategy<Value = World> {
-    let job = (0_i64..400, 1_u32..9, 1_i64..9, 0.0..1.0_f64, 0_i32..3);
-    let rules = (2_i64..40, prop_oneof![Just(1_i64), Just(60)], 1_i64..30, 0_i64..3, any::<bool>(), any::<u64>());
-    (prop::collection::vec(job, 1..60), rules, prop_oneof![Just((8, 1)), Just((3, 4))]).prop_map(build)
+    let job = (0_i64..400, 1_u32..9, 1_i64..9, 0.0..1.6_f64, 0_usize..3, prop::bool::weighted(0.2), any::<u8>());
+    let parameters = (2_i64..40, prop_oneof![Just(1_i64), Just(60)], 1_i64..30, 0_i64..9, 3_i64..60, 0_u8..4);
+    let parameters = parameters.prop_map(|(interval, resolution, window, user, depth, more)| {
+        let more = ["", ",bf_max_job_start=2", ",assoc_limit_stop", ",bf_min_age_reserve=40"][usize::from(more)];
+        format!(
+            "SchedulerParameters=bf_interval={interval},bf_resolution={resolution},bf_window={window},\
+             bf_max_job_user={user},bf_max_job_test={depth}{more}\n"
+        )
+    });
+    let factors = prop_oneof![
+        Just(""),
+        Just("PriorityType=priority/multifactor\nPriorityWeightAge=1000\nPriorityMaxAge=0-1\nPriorityWeightJobSize=50\n"),
+        Just(
+            "PriorityType=priority/multifactor\nPriorityWeightFairshare=100000\nPriorityDecayHalfLife=0:5\n\
+             PriorityCalcPeriod=1\nAccountingStorageType=accounting_storage/slurmdbd\n\
+             AccountingStorageEnforce=associations,limits\n"
+        ),
+    ];
+    let jobs = prop::collection::vec(job, 1..50);
+    (jobs, parameters, factors, 0_usize..3, any::<bool>(), any::<bool>(), any::<u64>()).prop_map(
+        |(mut jobs, parameters, factors, shape, limited, epilog, phase)| {
+            jobs.sort_by_key(|job| job.0);
+            World { conf: format!("{parameters}{factors}{}", SHAPES[shape]), limited, jobs, epilog, phase }
+        },
+    )
 }
 
-type Drawn = (Vec<(i64, u32, i64, f64, i32)>, (i64, i64, i64, i64, bool, u64), (usize, u32));
+impl World {
+    fn conf(&self) -> SlurmConf {
+        SlurmConf::parse(&self.conf, "slurm.conf").expect("a configuration")
+    }
 
-fn build((mut drawn, (interval, resolution, window, per_user, epilog, phase), (nodes, cpus)): Drawn) -> World {
-    drawn.sort_by_key(|job| job.0);
-    let mut rules = Rules { epilog, phase, ..Rules::default() };
-    rules.params.bf_interval = interval;
-    rules.params.bf_resolution = resolution;
-    rules.params.bf_window = window;
-    rules.params.bf_max_job_user = per_user * 3;
-    let job = |(id, &(submit, procs, minutes, _, user)): (u32, &(i64, u32, i64, f64, i32))| {
-        let (min_nodes, max_nodes) = if cpus == 1 { (procs, procs) } else { (1, u32::MAX) };
-        Pending { submit, user, min_nodes, max_nodes, ..Pending::new(id, procs, minutes * 60) }
-    };
-    let jobs = (0..).zip(&drawn).map(job).collect();
-    let runs = drawn.iter().map(|&(_, _, minutes, part, _)| (minutes as f64 * 60.0 * part) as i64).collect();
-    World { jobs, runs, rules, nodes, cpus }
+    fn site(&self, test_micros: i64) -> Site {
+        let (conf, accounts) = (self.conf(), Accounts::parse(ACCOUNTS, "accounts").expect("accounts"));
+        let mut cluster = Cluster::from_conf(&conf, &accounts);
+        cluster.ledger = cluster.ledger.filter(|_| self.limited);
+        if let Some(ledger) = &mut cluster.ledger {
+            ledger.lenient = true;
+        }
+        let rules = Rules { epilog: self.epilog, phase: self.phase, test_micros, ..Rules::from_conf(&conf) };
+        let rules = Rules { kills: true, ..rules };
+        let priorities = Multifactor::from_conf(&conf).map(|rules| Priorities::new(rules, accounts));
+        Site::new(cluster, rules, priorities)
+    }
+
+    fn jobs(&self) -> Vec<Pending> {
+        let accounts = Accounts::parse(ACCOUNTS, "accounts").expect("accounts");
+        let single = Machine::from_conf(&self.conf()).cpus.iter().all(|&cpus| cpus == 1);
+        let mut array = NONE;
+        let job = |(id, &(submit, procs, minutes, _, user, half, kind)): (u32, &DrawnJob)| {
+            let (account, name) = USERS[user];
+            let (procs, part) = if half { (procs.min(4), 1) } else { (procs.min(if self.limited { 6 } else { 8 }), 0) };
+            // A limit on the processors of each user would keep larger jobs for ever.
+            let qos = u32::from(kind % 4 == 0 && procs <= 4);
+            let procs = if self.limited && user == 0 { procs.min(4) } else { procs };
+            let (min_nodes, max_nodes) = if single { (procs, procs) } else { (1, u32::MAX) };
+            // Equal neighbours are tasks of one array now and then.
+            array = if kind < 40 && array != NONE { array } else { id };
+            Pending {
+                submit,
+                accrue: submit,
+                user: user as i32,
+                min_nodes,
+                max_nodes,
+                part,
+                qos,
+                assoc: accounts.find(account, name).map_or(NONE, |index| index as u32),
+                exclusive: !single && kind % 16 == 1,
+                whole: !single && kind % 16 == 1,
+                ..Pending::new(id, procs, minutes * 60)
+            }
+        };
+        (0..).zip(&self.jobs).map(job).collect()
+    }
+
+    fn runs(&self) -> Vec<i64> {
+        self.jobs.iter().map(|&(_, _, minutes, part, ..)| (minutes as f64 * 60.0 * part) as i64).collect()
+    }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
     fn every_job_starts_and_left_out_passes_change_nothing(world in world()) {
-        let site = || Site::new(Machine::uniform(world.nodes, world.cpus), world.rules.clone());
-        let quick = replay(&mut site(), &world.jobs, &world.runs, &mut ());
-        let full = replay(&mut site(), &world.jobs, &world.runs, &mut Everything);
-        prop_assert!(quick.iter().all(Option::is_some));
+        let (jobs, runs) = (world.jobs(), world.runs());
+        let quick = replay(&mut world.site(0), &jobs, &runs, &mut ());
+        let full = replay(&mut world.site(0), &jobs, &runs, &mut Everything);
+        prop_assert!(quick.iter().all(Option::is_some), "{quick:?}");
         prop_assert_eq!(quick, full);
+    }
+
+    /// Passes that take their time, and sleep: every job starts, and no more run at once than there are processors.
+    #[test]
+    fn slow_passes_start_every_job(world in world(), micros in prop_oneof![Just(20_000_i64), Just(700_000)]) {
+        let (jobs, runs) = (world.jobs(), world.runs());
+        let mut site = world.site(micros);
+        let starts = replay(&mut site, &jobs, &runs, &mut ());
+        prop_assert!(starts.iter().all(Option::is_some), "{starts:?}");
+        let total = site.cluster().machine.total();
+        for (begin, _) in starts.iter().zip(&jobs) {
+            let begin = begin.expect("started");
+            // A job runs on for as long as its nodes are busy with it, so what ends in this second may still be there.
+            let running = starts.iter().zip(&runs).zip(&jobs).filter(|((start, run), job)| {
+                let (start, end) = (start.expect("started"), start.expect("started") + **run);
+                start <= begin && begin < end.min(start + job.limit)
+            });
+            let used: u64 = running.map(|(_, job)| u64::from(job.cpus)).sum();
+            prop_assert!(used <= total, "{used} at {begin}");
+        }
+    }
+
+    /// A site that is written down and read again goes on as it would have.
+    #[test]
+    fn saved_sites_go_on(world in world(), cut in 0_i64..500) {
+        let jobs = world.jobs();
+        let mut site = world.site(0);
+        let (mut deeds, mut rest) = (Vec::new(), Vec::new());
+        for job in &jobs {
+            if job.submit <= cut {
+                site.advance(job.submit, &mut deeds, &mut ());
+                site.submit(job.submit, job.clone());
+            }
+        }
+        let mut other: Site = postcard::from_bytes(&postcard::to_stdvec(&site).expect("written")).expect("read");
+        let mut more = Vec::new();
+        for now in [cut, cut + 40, cut + 300] {
+            rest.clear();
+            site.advance(now, &mut rest, &mut ());
+            more.clear();
+            other.advance(now, &mut more, &mut ());
+            prop_assert_eq!(&rest, &more);
+        }
     }
 }

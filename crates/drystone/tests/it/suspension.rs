@@ -1,7 +1,7 @@
 //! Preemption: two tasks by hand, invariants on random workloads, edge cases, and what suspension costs.
 
 use crate::common::{KTH, Outcomes, golden, golden_suspensions, owned, shared, spec, workload};
-use drystone::engine::{Platform, Replay, Segments, Simulation, SimulationError};
+use drystone::engine::{Platform, Replay, Segments, Simulation, SimulationError, Then};
 use drystone::log::clean::{Options, Study};
 use drystone::model::{JobId, Outcome, Procs, Time, Workload};
 use proptest::prelude::*;

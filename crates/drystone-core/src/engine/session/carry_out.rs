@@ -35,6 +35,7 @@ impl Session {
             | Action::Resume(job)
             | Action::ResumeOn { job, .. }
             | Action::Kill(job)
+            | Action::Requeue(job)
             | Action::Reserve { job, .. }
             | Action::Repredict { job, .. } => job,
             Action::Note { .. } => return Ok(()),
@@ -126,6 +127,12 @@ impl Session {
                 }
                 // The machine confirms by ending the job.
                 self.s.killed.push(job);
+            }
+            Action::Requeue(_) => {
+                if entry.phase != Phase::Running {
+                    return refuse(format!("cannot be sent back: it is {:?}", entry.phase));
+                }
+                self.send_back(job);
             }
             Action::Reserve { start, .. } => {
                 if entry.phase != Phase::Waiting {

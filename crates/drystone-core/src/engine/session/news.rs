@@ -5,7 +5,7 @@
 //! a job leaves its queue or joins it, a running job leaves it or joins it.
 
 use super::{ImpossibleJob, Session};
-use crate::model::{Adopted, How, Job, JobId, ProcSet, Span, Time};
+use crate::model::{Adopted, How, Job, JobId, ProcSet, Procs, Span, Time};
 use crate::parts::Running;
 use crate::parts::predict::Propagation;
 use crate::policy::{Event, Known, Phase};
@@ -141,6 +141,13 @@ impl Session {
         }
         let ran = self.s.view().ran(id);
         self.leave_machine(id);
+        self.forget_progress(id, ran);
+        self.join_queue(id);
+        Ok(true)
+    }
+
+    /// A job that has run for `ran` begins anew, and is predicted as it was.
+    fn forget_progress(&mut self, id: JobId, ran: Span) {
         let beyond = self.s.beyond.entry(id).or_default();
         beyond.lost += ran;
         beyond.found = None;
@@ -149,7 +156,6 @@ impl Session {
         entry.first_reservation = Time::MAX;
         entry.as_head = false;
         entry.requeues = entry.requeues.saturating_add(1);
-        // It begins anew, and is predicted as it was.
         let changed = entry.prediction != entry.first_prediction;
         (entry.prediction, entry.corrections, entry.late_corrections) = (entry.first_prediction, 0, 0);
         self.s.world.named.remove(&id);
@@ -159,8 +165,28 @@ impl Session {
             let entry = &mut self.s.world.jobs[id].entry;
             self.s.changes.push(&mut entry.changes, self.s.world.now, entry.prediction);
         }
-        self.join_queue(id);
-        Ok(true)
+    }
+
+    /// The policy sends a running job back to wait: it knows, and is not told.
+    pub(super) fn send_back(&mut self, id: JobId) {
+        let ran = self.s.view().ran(id);
+        let entry = self.s.world.entry(id);
+        let (predicted_end, procs) = (entry.predicted_end(), entry.procs);
+        self.s.foreign.remove(&id);
+        self.s.world.running.remove(predicted_end, id);
+        self.note_expiry();
+        self.s.world.free += i64::from(procs);
+        self.s.world.entry_mut(id).phase = Phase::Waiting;
+        self.s.waiting += 1;
+        self.s.waiting_procs += u64::from(procs);
+        self.leave_places(id);
+        self.forget_progress(id, ran);
+    }
+
+    /// The processors of a job that the policy has just sent back to wait, and how long it ran on them last.
+    pub(in crate::engine) fn sent_back(&self, id: JobId) -> (Procs, Span) {
+        let entry = self.s.world.entry(id);
+        (entry.procs, self.s.world.now - entry.segment)
     }
 
     /// A waiting job is held back: no policy may start it until it is [released](Session::release). Answers whether it waited.

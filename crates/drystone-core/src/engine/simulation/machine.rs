@@ -53,6 +53,11 @@ impl<S: Source> Deed<'_, S> {
                 observer.suspended(now, self.source.place(job));
             }
             Action::Kill(job) => s.cut(session, now, job),
+            Action::Requeue(job) => {
+                s.stale = true;
+                let (procs, ran) = session.sent_back(job);
+                observer.requeued(now, place(job), procs, ran);
+            }
             Action::Reserve { job, start, latest } => observer.reserved(now, place(job), start, latest),
             Action::Repredict { job, prediction } => observer.repredicted(now, place(job), prediction),
             Action::Note { gauge, value } => observer.noted(now, gauge, value),

@@ -597,6 +597,6 @@ impl Policy for Selective {
     }
 
     fn needs(&self) -> Abilities {
-        Abilities { suspend: true, migrate: self.settings.migrate, name: true, kill: false }
+        Abilities { suspend: true, migrate: self.settings.migrate, name: true, ..Abilities::default() }
     }
 }

@@ -1,0 +1,199 @@
+//! A `sacctmgr dump`, and scripts of sacctmgr's commands.
+
+use super::{Accounts, Draft, Wrong};
+use std::collections::BTreeMap;
+
+type Keys = BTreeMap<String, String>;
+
+/// Lines that say something, with their numbers.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let told = text.lines().zip(1..).map(|(line, number)| (number, line.trim()));
+    told.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+}
+
+pub(super) fn is_dump(text: &str) -> bool {
+    lines(text).next().is_some_and(|(_, line)| line.starts_with("Cluster - ") || line.starts_with("Parent - "))
+}
+
+/// `Account - 'cs':Fairshare=3:Description='a: b'`, as what it is, its name and its keys.
+fn dumped(line: &str) -> Option<(String, String, Keys)> {
+    let (what, rest) = line.split_once(" - ")?;
+    let mut parts = Vec::new();
+    let (mut part, mut quoted) = (String::new(), false);
+    for c in rest.chars() {
+        match c {
+            '\'' => quoted = !quoted,
+            ':' if !quoted => parts.push(std::mem::take(&mut part)),
+            c => part.push(c),
+        }
+    }
+    parts.push(part);
+    let name = parts.remove(0);
+    let keys = parts.iter().filter_map(|part| part.split_once('='));
+    Some((what.to_string(), name, keys.map(|(k, v)| (k.trim().to_ascii_lowercase(), v.to_string())).collect()))
+}
+
+pub(super) fn read_dump(text: &str) -> Result<Accounts, Wrong> {
+    let (mut draft, mut parent) = (Draft::default(), "root".to_string());
+    for (number, line) in lines(text) {
+        let Some((what, name, mut keys)) = dumped(line) else {
+            return Err((number, format!("expected `Account - 'NAME':…`, found `{line}`")));
+        };
+        // A dump names QOS and says nothing more about them.
+        keys.remove("defaultqos");
+        match what.as_str() {
+            "Cluster" => continue,
+            "Parent" => {
+                parent = name;
+                continue;
+            }
+            "Account" => {
+                keys.insert("account".to_string(), name);
+                keys.insert("parentname".to_string(), parent.clone());
+            }
+            "User" => {
+                keys.insert("account".to_string(), parent.clone());
+                keys.insert("user".to_string(), name);
+            }
+            _ => return Err((number, format!("`{what}` is none of Cluster, Parent, Account, User"))),
+        }
+        draft.assocs.push((number, keys));
+    }
+    draft.finish()
+}
+
+/// Commands that add or change something.
+const VERBS: [&str; 6] = ["add", "create", "modify", "update", "remove", "delete"];
+
+pub(super) fn is_script(text: &str) -> bool {
+    lines(text).next().is_some_and(|(_, line)| {
+        let verb = words(line).first().map(|word| word.to_ascii_lowercase()).unwrap_or_default();
+        VERBS.contains(&verb.as_str())
+    })
+}
+
+/// The words of a command, without `sacctmgr` and its options.
+fn words(line: &str) -> Vec<&str> {
+    let skipped = |word: &&str| !word.starts_with('-') && !word.ends_with("sacctmgr");
+    let mut words: Vec<&str> = line.split_whitespace().collect();
+    let from = words.iter().position(skipped).unwrap_or(words.len());
+    words.drain(..from);
+    words
+}
+
+pub(super) fn read_script(text: &str) -> Result<Accounts, Wrong> {
+    let mut script = Script::default();
+    for (number, line) in lines(text) {
+        script.command(number, &words(line)).map_err(|problem| (number, problem))?;
+    }
+    script.draft.finish()
+}
+
+#[derive(Default)]
+struct Script {
+    draft: Draft,
+}
+
+impl Script {
+    fn command(&mut self, number: usize, words: &[&str]) -> Result<(), String> {
+        let [verb, what, rest @ ..] = words else {
+            return Err("expected a command and what it is about, such as `add account physics`".to_string());
+        };
+        let (before, after) = match rest.iter().position(|word| word.eq_ignore_ascii_case("set")) {
+            Some(at) => (&rest[..at], &rest[at + 1..]),
+            None => (rest, &rest[..0]),
+        };
+        let (which, set) = (pairs(before), pairs(after));
+        let what = what.to_ascii_lowercase();
+        match verb.to_ascii_lowercase().as_str() {
+            "add" | "create" => self.add(number, &what, which),
+            "modify" | "update" => self.modify(&what, &which, &set),
+            "remove" | "delete" => {
+                self.each(&what, &which, |list, at| drop(list.remove(at)));
+                Ok(())
+            }
+            verb => Err(format!("`{verb}` is none of add, modify, remove")),
+        }
+    }
+
+    fn add(&mut self, number: usize, what: &str, keys: Keys) -> Result<(), String> {
+        let names = keys.get("name").cloned().unwrap_or_default();
+        for name in names.split(',').filter(|name| !name.is_empty()) {
+            let mut own = keys.clone();
+            match what {
+                "qos" => {
+                    own.insert("name".to_string(), name.to_string());
+                    self.draft.qos.push((number, own));
+                    continue;
+                }
+                "account" => {
+                    own.insert("account".to_string(), name.to_string());
+                    if let Some(parent) = keys.get("parent") {
+                        own.insert("parentname".to_string(), parent.clone());
+                    }
+                    own.remove("defaultqos");
+                    self.draft.assocs.push((number, own));
+                }
+                "user" => {
+                    own.insert("user".to_string(), name.to_string());
+                    let accounts = keys.get("account").or(keys.get("accounts")).or(keys.get("defaultaccount"));
+                    for account in accounts.map_or("root", String::as_str).split(',') {
+                        own.insert("account".to_string(), account.to_string());
+                        own.remove("defaultqos");
+                        self.draft.assocs.push((number, own.clone()));
+                    }
+                }
+                "cluster" => {}
+                _ => return Err(format!("`{what}` is none of account, user, qos, cluster")),
+            }
+        }
+        Ok(())
+    }
+
+    fn modify(&mut self, what: &str, which: &Keys, set: &Keys) -> Result<(), String> {
+        if set.is_empty() {
+            return Err("expected `set` and what to set".to_string());
+        }
+        self.each(what, which, |list, at| {
+            for (key, value) in set.iter().filter(|(key, _)| *key != "defaultqos") {
+                list[at].1.insert(key.clone(), value.clone());
+            }
+        });
+        Ok(())
+    }
+
+    /// Does something to each line that is meant, from the last one on.
+    fn each(&mut self, what: &str, which: &Keys, mut act: impl FnMut(&mut Vec<(usize, Keys)>, usize)) {
+        let names = which.get("name").cloned().unwrap_or_default();
+        let (list, key) = match what {
+            "qos" => (&mut self.draft.qos, "name"),
+            "user" => (&mut self.draft.assocs, "user"),
+            "account" => (&mut self.draft.assocs, "account"),
+            _ => return,
+        };
+        for at in (0..list.len()).rev() {
+            let keys = &list[at].1;
+            let is_user = keys.get("user").is_some_and(|user| !user.is_empty());
+            let named = keys.get(key).is_some_and(|own| names.split(',').any(|name| name.eq_ignore_ascii_case(own)));
+            let account = which.get("account").is_none_or(|account| keys.get("account") == Some(account));
+            if named && (key == "name" || (key == "user") == is_user) && (key != "user" || account) {
+                act(list, at);
+            }
+        }
+    }
+}
+
+/// `name=x fairshare=1`, or `x fairshare=1`: a word without a key is a name. `where` is left out.
+fn pairs(words: &[&str]) -> Keys {
+    let mut keys = Keys::new();
+    for word in words.iter().filter(|word| !word.eq_ignore_ascii_case("where")) {
+        let (key, value) = word.split_once('=').unwrap_or(("name", word));
+        let key = match key.to_ascii_lowercase().as_str() {
+            "names" => "name".to_string(),
+            "accounts" => "account".to_string(),
+            key => key.trim_end_matches(['+', '-']).to_string(),
+        };
+        keys.insert(key, value.trim_matches(['\'', '"']).to_string());
+    }
+    keys
+}

@@ -1,0 +1,135 @@
+//! Keys and values of associations and QOS.
+
+use super::{Accounts, Assoc, Limits, Qos, Tres};
+use crate::conf::{PreemptMode, minutes, seconds};
+use std::collections::BTreeMap;
+
+type Keys = BTreeMap<String, String>;
+
+/// The value of the first of these keys that has one.
+fn text<'a>(keys: &'a Keys, names: &[&str]) -> Option<&'a str> {
+    let found = names.iter().find_map(|name| keys.get(*name));
+    found.map(|value| value.trim().trim_matches('\'').trim_matches('"')).filter(|value| !value.is_empty())
+}
+
+/// A count; `-1` is none.
+fn count(keys: &Keys, names: &[&str]) -> Result<Option<u32>, String> {
+    match text(keys, names) {
+        None | Some("-1") => Ok(None),
+        Some(value) => {
+            value.parse().map(Some).map_err(|_| format!("{}: `{value}` is no count; expected a whole number", names[0]))
+        }
+    }
+}
+
+/// Resources; what the model does not know goes to `left_out`.
+fn tres(keys: &Keys, names: &[&str], line: usize, left_out: &mut Vec<String>) -> Result<Tres, String> {
+    let Some(value) = text(keys, names) else { return Ok(Tres::default()) };
+    let (tres, others) = Tres::parse(value).map_err(|problem| format!("{}: {problem}", names[0]))?;
+    left_out.extend(others.iter().map(|other| format!("line {line}: {}={other}: not modelled", names[0])));
+    Ok(tres)
+}
+
+/// Older names of limits on processors and nodes beside the new one.
+fn with_old(mut tres: Tres, keys: &Keys, cpus: &[&str], nodes: &[&str]) -> Result<Tres, String> {
+    tres.cpu = tres.cpu.or(count(keys, cpus)?.map(u64::from));
+    tres.node = tres.node.or(count(keys, nodes)?.map(u64::from));
+    Ok(tres)
+}
+
+fn limits(keys: &Keys, line: usize, left_out: &mut Vec<String>) -> Result<Limits, String> {
+    for name in LEFT_OUT.iter().filter(|name| text(keys, &[name]).is_some()) {
+        left_out.push(format!("line {line}: {name}: not modelled"));
+    }
+    let wall = text(keys, &["maxwall", "maxwalldurationperjob", "maxwalldurationperjo", "maxwallduration"]);
+    let max_wall = match wall {
+        None | Some("-1") => None,
+        Some(value) => minutes(value).map_err(|problem| format!("MaxWall: {problem}"))?,
+    };
+    let grp = tres(keys, &["grptres"], line, left_out)?;
+    let max = tres(keys, &["maxtres", "maxtresperjob", "maxtrespj"], line, left_out)?;
+    Ok(Limits {
+        grp_tres: with_old(grp, keys, &["grpcpus"], &["grpnodes"])?,
+        grp_jobs: count(keys, &["grpjobs"])?,
+        grp_submit: count(keys, &["grpsubmit", "grpsubmitjobs"])?,
+        max_tres: with_old(max, keys, &["maxcpus", "maxcpusperjob"], &["maxnodes", "maxnodesperjob"])?,
+        max_jobs: count(keys, &["maxjobs"])?,
+        max_submit: count(keys, &["maxsubmit", "maxsubmitjobs"])?,
+        max_wall,
+    })
+}
+
+/// Limits that change what runs and are not modelled.
+const LEFT_OUT: &[&str] = &[
+    "grpwall",
+    "grptresmins",
+    "grpcpumins",
+    "grptresrunmins",
+    "grpcpurunmins",
+    "maxtresmins",
+    "maxcpumins",
+    "maxtrespernode",
+    "mintres",
+    "maxjobsaccrue",
+    "grpjobsaccrue",
+    "minpriothreshold",
+    "minpriothresh",
+    "limitfactor",
+];
+
+pub(super) fn assoc(keys: &Keys, line: usize, accounts: &mut Accounts) -> Result<Assoc, String> {
+    let shares = match text(keys, &["share", "fairshare", "shares"]) {
+        None => Some(1),
+        Some(word) if word.eq_ignore_ascii_case("parent") => None,
+        Some(number) => {
+            Some(number.parse().map_err(|_| format!("Fairshare: `{number}` is neither a whole number nor `parent`"))?)
+        }
+    };
+    let default_qos = match text(keys, &["def qos", "defaultqos"]) {
+        None => None,
+        Some(name) => Some(accounts.find_qos(name).ok_or_else(|| format!("the QOS {name} is nowhere in this file"))?),
+    };
+    let limits = limits(keys, line, &mut accounts.left_out)?;
+    let priority = count(keys, &["priority"])?.unwrap_or(0);
+    Ok(Assoc { shares, priority, limits, default_qos, ..Assoc::default() })
+}
+
+/// A QOS, and the names of those that it may preempt.
+pub(super) fn qos(keys: &Keys, line: usize, left_out: &mut Vec<String>) -> Result<(Qos, Vec<String>), String> {
+    let flags = text(keys, &["flags"]).unwrap_or_default().to_ascii_lowercase();
+    let preempt_mode = match text(keys, &["preemptmode"]) {
+        None => None,
+        Some(word) if word.eq_ignore_ascii_case("cluster") => None,
+        Some(word) => Some(PreemptMode::read(word).map_err(|problem| format!("PreemptMode: {problem}"))?),
+    };
+    let grace = match text(keys, &["gracetime"]) {
+        None => 0,
+        // A number alone counts seconds here.
+        Some(value) => match value.parse::<i64>() {
+            Ok(number) => number,
+            Err(_) => seconds(value).map_err(|problem| format!("GraceTime: {problem}"))?.unwrap_or(0),
+        },
+    };
+    let factor = text(keys, &["usagefactor"]).map_or(Ok(1.0), str::parse);
+    let factor: f64 = factor.map_err(|_| "UsageFactor: no number".to_string())?;
+    let preempt = text(keys, &["preempt"]).unwrap_or_default();
+    let per_user = tres(keys, &["maxtrespu", "maxtresperuser"], line, left_out)?;
+    let qos = Qos {
+        name: text(keys, &["name"]).unwrap_or_default().to_string(),
+        priority: count(keys, &["priority"])?.unwrap_or(0),
+        limits: limits(keys, line, left_out)?,
+        max_tres_user: with_old(per_user, keys, &["maxcpusperuser"], &["maxnodesperuser"])?,
+        max_jobs_user: count(keys, &["maxjobspu", "maxjobsperuser"])?,
+        max_submit_user: count(keys, &["maxsubmitpu", "maxsubmitjobsperuser", "maxsubmitjobspu"])?,
+        max_tres_account: tres(keys, &["maxtrespa", "maxtresperaccount"], line, left_out)?,
+        max_jobs_account: count(keys, &["maxjobspa", "maxjobsperaccount"])?,
+        max_submit_account: count(keys, &["maxsubmitpa", "maxsubmitjobsperaccount", "maxsubmitjobspa"])?,
+        preempt: Vec::new(),
+        preempt_mode,
+        grace_seconds: grace,
+        usage_factor: if factor < 0.0 { 1.0 } else { factor },
+        no_reserve: flags.split(',').any(|flag| flag.trim() == "noreserve"),
+    };
+    let list = preempt.split(',').map(str::trim).filter(|name| !name.is_empty());
+    Ok((qos, list.map(String::from).collect()))
+}

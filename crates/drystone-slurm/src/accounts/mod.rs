@@ -1,0 +1,332 @@
+//! Accounts, their users, and QOS: who may run how much, and whose turn it is.
+//!
+//! Read from what `sacctmgr` prints or takes: tables (`sacctmgr -P show assoc`, `sacctmgr -P show qos`, one after the other
+//! in one file), a dump (`sacctmgr dump`), or a script of its commands (`add account …`, `add user …`, `add qos …`).
+//!
+//! ```
+//! use drystone_slurm::accounts::Accounts;
+//!
+//! let text = "Account|User|ParentName|Share|GrpTRES|MaxJobs\n\
+//!             root|||1||\n\
+//!             physics||root|3|cpu=64|\n\
+//!             physics|ada||1||4\n\
+//!             Name|Priority|MaxTRESPU\n\
+//!             normal|0|cpu=32\n";
+//! let accounts = Accounts::parse(text, "accounts")?;
+//! let ada = &accounts.assocs[accounts.find("physics", "ada").expect("an association")];
+//! assert_eq!((ada.shares, ada.limits.max_jobs), (Some(1), Some(4)));
+//! assert_eq!(accounts.qos[0].max_tres_user.cpu, Some(32));
+//! # Ok::<(), drystone_slurm::accounts::AccountsError>(())
+//! ```
+
+mod commands;
+mod fields;
+mod tables;
+mod tres;
+
+pub use tres::Tres;
+
+use crate::conf::PreemptMode;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A file of accounts cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum AccountsError {
+    /// The file cannot be read.
+    #[error("{}: cannot be read: {source}", .file.display())]
+    Unreadable {
+        /// Which.
+        file: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A line is wrong.
+    #[error("{}:{line}: {problem}", .file.display())]
+    Line {
+        /// Which file.
+        file: PathBuf,
+        /// Which line, from 1.
+        line: usize,
+        /// What is wrong, what was expected, and what to do.
+        problem: String,
+    },
+    /// The file has nothing of use.
+    #[error(
+        "{}: neither tables of `sacctmgr -P show assoc` and `show qos`, nor a `sacctmgr dump`, nor commands of sacctmgr",
+        .file.display()
+    )]
+    Unknown {
+        /// Which.
+        file: PathBuf,
+    },
+}
+
+/// Limits that associations and QOS have in common. `None` is no limit.
+#[derive(Clone, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct Limits {
+    /// `GrpTRES`: what all running jobs have together.
+    pub grp_tres: Tres,
+    /// `GrpJobs`: running jobs.
+    pub grp_jobs: Option<u32>,
+    /// `GrpSubmitJobs`: waiting and running jobs.
+    pub grp_submit: Option<u32>,
+    /// `MaxTRES`: what one job has.
+    pub max_tres: Tres,
+    /// `MaxJobs`: running jobs of the association.
+    pub max_jobs: Option<u32>,
+    /// `MaxSubmitJobs`: waiting and running jobs of the association.
+    pub max_submit: Option<u32>,
+    /// `MaxWall`: minutes of the longest job.
+    pub max_wall: Option<i64>,
+}
+
+impl Limits {
+    /// Whether nothing is limited.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Limits::default()
+    }
+}
+
+/// An account, or a user of one.
+#[derive(Clone, PartialEq, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct Assoc {
+    /// The account.
+    pub account: String,
+    /// The user; empty for the account itself.
+    pub user: String,
+    /// The association above it, as an index; `None` for the root.
+    pub parent: Option<usize>,
+    /// Shares; `None` for those of its parent.
+    pub shares: Option<u32>,
+    /// Its own priority.
+    pub priority: u32,
+    /// What it may run.
+    pub limits: Limits,
+    /// QOS of jobs that name none, as an index.
+    pub default_qos: Option<usize>,
+}
+
+/// A quality of service.
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+pub struct Qos {
+    /// Its name.
+    pub name: String,
+    /// Its priority.
+    pub priority: u32,
+    /// What all its jobs may have.
+    pub limits: Limits,
+    /// `MaxTRESPU`: what the running jobs of one user have.
+    pub max_tres_user: Tres,
+    /// `MaxJobsPU`.
+    pub max_jobs_user: Option<u32>,
+    /// `MaxSubmitPU`.
+    pub max_submit_user: Option<u32>,
+    /// `MaxTRESPA`: what the running jobs of one account have.
+    pub max_tres_account: Tres,
+    /// `MaxJobsPA`.
+    pub max_jobs_account: Option<u32>,
+    /// `MaxSubmitPA`.
+    pub max_submit_account: Option<u32>,
+    /// QOS whose jobs its own may replace, as indices.
+    pub preempt: Vec<usize>,
+    /// What becomes of its jobs that are replaced; `None`: as slurm.conf has it.
+    pub preempt_mode: Option<PreemptMode>,
+    /// Seconds that a replaced job has left.
+    pub grace_seconds: i64,
+    /// What use counts.
+    pub usage_factor: f64,
+    /// Whether its jobs get no plan (`NoReserve`).
+    pub no_reserve: bool,
+}
+
+impl Default for Qos {
+    fn default() -> Qos {
+        Qos {
+            name: String::new(),
+            priority: 0,
+            limits: Limits::default(),
+            max_tres_user: Tres::default(),
+            max_jobs_user: None,
+            max_submit_user: None,
+            max_tres_account: Tres::default(),
+            max_jobs_account: None,
+            max_submit_account: None,
+            preempt: Vec::new(),
+            preempt_mode: None,
+            grace_seconds: 0,
+            usage_factor: 1.0,
+            no_reserve: false,
+        }
+    }
+}
+
+/// Accounts, users and QOS.
+#[derive(Clone, PartialEq, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct Accounts {
+    /// Associations; parents before children, the root first.
+    pub assocs: Vec<Assoc>,
+    /// The QOS in their order.
+    pub qos: Vec<Qos>,
+    /// What was read and is not modelled, with its place.
+    pub left_out: Vec<String>,
+}
+
+impl Accounts {
+    /// A root without accounts.
+    #[must_use]
+    pub fn new() -> Accounts {
+        let root = Assoc { account: "root".to_string(), shares: Some(1), ..Assoc::default() };
+        Accounts { assocs: vec![root], ..Accounts::default() }
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// A file that cannot be read or is none of the three kinds; a line that cannot be understood.
+    pub fn read(path: impl AsRef<Path>) -> Result<Accounts, AccountsError> {
+        let file = path.as_ref();
+        let bytes = fs::read(file).map_err(|source| AccountsError::Unreadable { file: file.to_path_buf(), source })?;
+        Accounts::parse(&String::from_utf8_lossy(&bytes), file)
+    }
+
+    /// Reads a text; `name` is what errors call it.
+    ///
+    /// # Errors
+    /// As [`Accounts::read`].
+    pub fn parse(text: &str, name: impl AsRef<Path>) -> Result<Accounts, AccountsError> {
+        let file = name.as_ref();
+        let told = |(line, problem)| AccountsError::Line { file: file.to_path_buf(), line, problem };
+        let accounts = if tables::is_table(text) {
+            tables::read(text).map_err(told)?
+        } else if commands::is_dump(text) {
+            commands::read_dump(text).map_err(told)?
+        } else if commands::is_script(text) {
+            commands::read_script(text).map_err(told)?
+        } else {
+            return Err(AccountsError::Unknown { file: file.to_path_buf() });
+        };
+        Ok(accounts)
+    }
+
+    /// The association of a user in an account.
+    #[must_use]
+    pub fn find(&self, account: &str, user: &str) -> Option<usize> {
+        self.assocs.iter().position(|assoc| assoc.account == account && assoc.user == user)
+    }
+
+    /// The QOS of a name.
+    #[must_use]
+    pub fn find_qos(&self, name: &str) -> Option<usize> {
+        self.qos.iter().position(|qos| qos.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Whether anything limits what jobs run.
+    #[must_use]
+    pub fn limits_anything(&self) -> bool {
+        let qos = |q: &Qos| {
+            let own = Qos { name: String::new(), priority: 0, preempt: Vec::new(), preempt_mode: None, ..q.clone() };
+            own != Qos { grace_seconds: q.grace_seconds, usage_factor: q.usage_factor, ..Qos::default() }
+        };
+        self.assocs.iter().any(|assoc| !assoc.limits.is_empty()) || self.qos.iter().any(qos)
+    }
+
+    /// The association of a user, made with one share where there is none: the account below the root, the user below it.
+    pub fn find_or_add(&mut self, account: &str, user: &str) -> usize {
+        if let Some(found) = self.find(account, user) {
+            return found;
+        }
+        let above = self.find(account, "").unwrap_or_else(|| {
+            self.assocs.push(Assoc {
+                account: account.to_string(),
+                parent: Some(0),
+                shares: Some(1),
+                ..Assoc::default()
+            });
+            self.assocs.len() - 1
+        });
+        self.assocs.push(Assoc {
+            account: account.to_string(),
+            user: user.to_string(),
+            parent: Some(above),
+            shares: Some(1),
+            ..Assoc::default()
+        });
+        self.assocs.len() - 1
+    }
+}
+
+/// What a table, a dump or a script said, before names have become indices.
+#[derive(Default)]
+struct Draft {
+    /// Lines of associations: keys in small letters and values.
+    assocs: Vec<(usize, BTreeMap<String, String>)>,
+    /// Lines of QOS.
+    qos: Vec<(usize, BTreeMap<String, String>)>,
+}
+
+/// A line and what is wrong with it.
+type Wrong = (usize, String);
+
+impl Draft {
+    /// Resolves names.
+    fn finish(self) -> Result<Accounts, Wrong> {
+        let mut accounts = Accounts::new();
+        let mut preempts: Vec<(String, Vec<String>, usize)> = Vec::new();
+        for (line, keys) in &self.qos {
+            let (qos, preempt) = fields::qos(keys, *line, &mut accounts.left_out).map_err(|p| (*line, p))?;
+            accounts.qos.retain(|earlier| earlier.name != qos.name);
+            preempts.retain(|(name, ..)| *name != qos.name);
+            preempts.push((qos.name.clone(), preempt, *line));
+            accounts.qos.push(qos);
+        }
+        for (name, list, line) in preempts {
+            let indices = list.iter().map(|other| {
+                accounts.find_qos(other).ok_or((line, format!("the QOS {name} preempts {other}, which is not there")))
+            });
+            let indices = indices.collect::<Result<Vec<_>, Wrong>>()?;
+            if let Some(own) = accounts.find_qos(&name) {
+                accounts.qos[own].preempt = indices;
+            }
+        }
+        self.add_assocs(&mut accounts)?;
+        Ok(accounts)
+    }
+
+    /// Parents may come after their children: accounts are added as soon as what is above them is there.
+    fn add_assocs(self, accounts: &mut Accounts) -> Result<(), Wrong> {
+        let get = |keys: &BTreeMap<String, String>, key: &str| keys.get(key).cloned().unwrap_or_default();
+        let mut left = self.assocs;
+        while !left.is_empty() {
+            let before = left.len();
+            let mut later = Vec::new();
+            for (line, keys) in left {
+                let (account, user) = (get(&keys, "account"), get(&keys, "user"));
+                let above = if user.is_empty() { get(&keys, "parentname") } else { account.clone() };
+                let above = if above.is_empty() { "root".to_string() } else { above };
+                let root = account == "root" && user.is_empty();
+                let parent = accounts.find(&above, "");
+                if parent.is_none() && !root {
+                    later.push((line, keys));
+                    continue;
+                }
+                let mut assoc = fields::assoc(&keys, line, accounts).map_err(|problem| (line, problem))?;
+                assoc.parent = if root { None } else { parent };
+                (assoc.account, assoc.user) = (account, user);
+                match accounts.find(&assoc.account, &assoc.user) {
+                    Some(same) => accounts.assocs[same] = assoc,
+                    None => accounts.assocs.push(assoc),
+                }
+            }
+            if later.len() == before {
+                let (line, keys) = &later[0];
+                let above = if get(&keys, "user").is_empty() { get(keys, "parentname") } else { get(keys, "account") };
+                return Err((*line, format!("the account {above} is nowhere in this file")));
+            }
+            left = later;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,78 @@
+//! Tables of `sacctmgr -P`: a line of names, then lines of values, `|` between them.
+
+use super::{Accounts, Draft, Wrong};
+use std::collections::BTreeMap;
+
+/// The names of a header's columns in small letters; `None` for any other line.
+fn header(line: &str) -> Option<Vec<String>> {
+    let names: Vec<String> = line.split('|').map(|name| name.trim().to_ascii_lowercase()).collect();
+    let has = |name: &str| names.iter().any(|n| n == name);
+    (names.len() > 1 && ((has("account") && has("user")) || (has("name") && has("priority")))).then_some(names)
+}
+
+pub(super) fn is_table(text: &str) -> bool {
+    text.lines()
+        .find(|line| !line.trim().is_empty() && !line.starts_with('#'))
+        .is_some_and(|line| header(line).is_some())
+}
+
+pub(super) fn read(text: &str) -> Result<Accounts, Wrong> {
+    let mut draft = Draft::default();
+    let mut columns: Vec<String> = Vec::new();
+    let mut clusters: Vec<String> = Vec::new();
+    // Accounts that are open, by their indent in a tree.
+    let mut tree: Vec<(usize, String)> = Vec::new();
+    for (line, number) in text.lines().zip(1..) {
+        if line.trim().is_empty() || line.starts_with('#') {
+            continue;
+        }
+        if let Some(names) = header(line) {
+            columns = names;
+            continue;
+        }
+        let values: Vec<&str> = line.split('|').collect();
+        // `-p` ends lines with a separator, `-P` does not.
+        let values = if values.len() == columns.len() + 1 { &values[..columns.len()] } else { &values[..] };
+        if values.len() != columns.len() {
+            return Err((number, format!("{} values for {} columns", values.len(), columns.len())));
+        }
+        let mut keys: BTreeMap<String, String> = BTreeMap::new();
+        for (name, value) in columns.iter().zip(values) {
+            keys.insert(name.clone(), value.trim().to_string());
+        }
+        if columns.iter().any(|name| name == "name") {
+            draft.qos.push((number, keys));
+            continue;
+        }
+        let at = columns.iter().position(|name| name == "account").unwrap_or(0);
+        indented(values[at], &mut keys, &mut tree);
+        clusters.extend(keys.get("cluster").filter(|c| !c.is_empty()).cloned());
+        clusters.sort();
+        clusters.dedup();
+        if clusters.len() > 1 {
+            let problem =
+                format!("associations of two clusters, {}; choose one with `cluster=`", clusters.join(" and "));
+            return Err((number, problem));
+        }
+        if keys.get("partition").is_some_and(|partition| !partition.is_empty()) {
+            // An association of one partition alone: its users have another one beside it.
+            continue;
+        }
+        draft.assocs.push((number, keys));
+    }
+    draft.finish()
+}
+
+/// With `tree`, accounts are indented below their parents.
+fn indented(account: &str, keys: &mut BTreeMap<String, String>, tree: &mut Vec<(usize, String)>) {
+    let indent = account.len() - account.trim_start().len();
+    let user = keys.get("user").is_some_and(|user| !user.is_empty());
+    if user || keys.get("parentname").is_some_and(|parent| !parent.is_empty()) {
+        return;
+    }
+    tree.retain(|&(at, _)| at < indent);
+    if let Some((_, above)) = tree.last() {
+        keys.insert("parentname".to_string(), above.clone());
+    }
+    tree.push((indent, account.trim().to_string()));
+}

@@ -1,0 +1,51 @@
+//! What a pass did: starts, plans, victims.
+
+use crate::model::{NodeSet, Pass, Verdict, Watch};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// By job.
+#[derive(Default, Debug)]
+pub(super) struct Deeds {
+    pub(super) starts: BTreeMap<u32, NodeSet>,
+    pub(super) plans: BTreeMap<u32, (i64, i64, NodeSet)>,
+    pub(super) victims: BTreeSet<u32>,
+}
+
+impl Watch for Deeds {
+    fn verdict(&mut self, _: Pass, _: i64, id: u32, verdict: Verdict) {
+        match verdict {
+            Verdict::Started(alloc) => drop(self.starts.insert(id, alloc.nodes)),
+            // Slurm tells of a plan before it sees that it is beyond the window.
+            Verdict::Planned { start, end, alloc } | Verdict::BeyondWindow { start, end, alloc } => {
+                drop(self.plans.insert(id, (start, end, alloc.nodes)));
+            }
+            _ => {}
+        }
+    }
+
+    fn wants_plans(&self) -> bool {
+        true
+    }
+}
+
+impl Deeds {
+    /// The jobs that anything was done about.
+    pub(super) fn jobs(&self) -> impl Iterator<Item = u32> + '_ {
+        self.starts.keys().chain(self.plans.keys()).chain(&self.victims).copied()
+    }
+
+    /// What was done about a job, in words; times from `base`.
+    pub(super) fn tell(&self, id: u32, base: i64) -> String {
+        let list = |nodes: &NodeSet| nodes.iter().map(|node| node.to_string()).collect::<Vec<_>>().join(" ");
+        if let Some(nodes) = self.starts.get(&id) {
+            return format!("starts on {}", list(nodes));
+        }
+        if self.victims.contains(&id) {
+            return "has to go".to_string();
+        }
+        match self.plans.get(&id) {
+            Some((start, end, nodes)) => format!("planned {} to {} on {}", start - base, end - base, list(nodes)),
+            None => "nothing".to_string(),
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The lines of a recording.
+
+use super::golden::{GoldenJob, Happening, Name};
+use crate::conf::{PreemptMode, expand_hostlist};
+use std::collections::BTreeMap;
+
+/// The columns of the lines of jobs.
+pub(super) struct Table {
+    columns: BTreeMap<String, usize>,
+}
+
+/// Fields of a line of comma-separated values, some in quotes.
+fn fields(line: &str) -> Vec<String> {
+    let (mut all, mut field, mut quoted) = (Vec::new(), String::new(), false);
+    for c in line.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            ',' if !quoted => all.push(std::mem::take(&mut field)),
+            c => field.push(c),
+        }
+    }
+    all.push(field);
+    all
+}
+
+impl Table {
+    pub(super) fn new(header: &str) -> Table {
+        Table { columns: fields(header).into_iter().zip(0..).collect() }
+    }
+
+    /// A job, and the place of its submission.
+    pub(super) fn job(&self, line: &str) -> Result<(i64, GoldenJob), String> {
+        let fields = fields(line);
+        let text = |name: &str| {
+            let found = self.columns.get(name).and_then(|&at| fields.get(at));
+            found.map(|text| text.trim().to_string()).filter(|text| !text.is_empty())
+        };
+        let number = |name: &str| {
+            let text = text(name).ok_or_else(|| format!("no value in the column {name}"))?;
+            text.parse::<i64>().map_err(|_| format!("{name}: `{text}` is no number"))
+        };
+        let some = |name: &str| text(name).map(|_| number(name)).transpose();
+        let flag = |name: &str| some(name).map(|value| value.map(|value| value != 0));
+        let array = some("array_job")?;
+        let task = match (array, some("array_task")?) {
+            (Some(array), Some(task)) => Some((array as u32, task as u32)),
+            _ => None,
+        };
+        let job = GoldenJob {
+            slurm_id: number("slurm_id")? as u32,
+            submit: number("submit")?,
+            start: some("start")?.unwrap_or(-1),
+            n: number("n")? as u32,
+            limit: number("limit_min")?,
+            run: number("run_s")?,
+            partition: text("partition").unwrap_or_default(),
+            user: text("user").unwrap_or_default(),
+            account: text("account").filter(|a| a != "(null)").unwrap_or_default(),
+            qos: text("qos").filter(|q| q != "(null)" && q != "N/A").unwrap_or_default(),
+            task,
+            throttle: some("throttle")?.unwrap_or(0) as u32,
+            one: flag("one")?,
+            nodes: some("min_nodes")?.map(|n| n as u32),
+            exclusive: flag("exclusive")?.unwrap_or(false),
+            nice: some("nice")?.unwrap_or(0),
+        };
+        Ok((number("job")?, job))
+    }
+}
+
+/// Slurm's names of the jobs.
+pub(super) struct Names {
+    by_id: BTreeMap<u32, u32>,
+    by_task: BTreeMap<(u32, u32), u32>,
+    arrays: BTreeMap<u32, u32>,
+}
+
+impl Names {
+    pub(super) fn new(jobs: &[GoldenJob]) -> Names {
+        let ids = || jobs.iter().zip(0_u32..);
+        Names {
+            by_id: ids().map(|(job, at)| (job.slurm_id, at)).collect(),
+            by_task: ids().filter_map(|(job, at)| job.task.map(|task| (task, at))).collect(),
+            arrays: ids().filter_map(|(job, at)| job.task.map(|(array, _)| (array, at))).collect(),
+        }
+    }
+
+    /// `7`, a task `7_3` with its own number behind it, what is left of an array `7_*` or `7_[4-9]`. `None` for a job that the
+    /// recording does not have.
+    fn name(&self, text: &str) -> Result<Option<Name>, String> {
+        let text = text.split('(').next().unwrap_or(text);
+        let number = |text: &str| text.parse::<u32>().map_err(|_| format!("`{text}` is no number of a job"));
+        match text.split_once('_') {
+            Some((array, task)) => {
+                let array = number(array)?;
+                match task.parse::<u32>() {
+                    Ok(task) => Ok(self.by_task.get(&(array, task)).map(|&at| Name::Job(at))),
+                    Err(_) => Ok(self.arrays.contains_key(&array).then_some(Name::Tasks(array))),
+                }
+            }
+            None => {
+                let id = number(text)?;
+                if self.arrays.contains_key(&id) {
+                    return Ok(Some(Name::Tasks(id)));
+                }
+                Ok(self.by_id.get(&id).map(|&at| Name::Job(at)))
+            }
+        }
+    }
+
+    /// As [`Names::name`], where Slurm writes a task by its own number alone.
+    fn own(&self, text: &str) -> Result<Option<Name>, String> {
+        let id = text.parse::<u32>().map_err(|_| format!("`{text}` is no number of a job"))?;
+        Ok(self.by_id.get(&id).map(|&at| Name::Job(at)))
+    }
+}
+
+/// A line of the log; `None` for those that say nothing here.
+pub(super) fn event(line: &str, names: &Names) -> Result<Option<(i64, Happening)>, String> {
+    let words = line.split_whitespace().collect::<Vec<_>>();
+    let [time, what, rest @ ..] = words.as_slice() else {
+        return Ok(None);
+    };
+    let seconds = time.parse::<f64>().map_err(|_| format!("`{time}` is no time in seconds"))?;
+    let word = |index: usize| rest.get(index).copied().ok_or(format!("{what}: word {} is missing", index + 1));
+    let number = |index: usize| {
+        let word = word(index)?;
+        word.parse::<i64>().map_err(|_| format!("{what}: `{word}` is no number"))
+    };
+    let nodes = |index: usize| expand_hostlist(word(index)?);
+    let simple = match *what {
+        "sched_pass" => Some(Happening::MainPass(rest.contains(&"full"))),
+        "bf_pass" => Some(Happening::BackfillPass),
+        "bf_later" | "bf_overlap" | "bf_window" | "bf_noresv" | "bf_limit" => Some(Happening::Tried),
+        "bf_yield" => Some(Happening::Yield),
+        "bf_abort" => Some(Happening::Abort),
+        "bf_done" => Some(Happening::Done),
+        "epilog" => Some(Happening::Epilog(word(1)?.to_string())),
+        "resp" => Some(Happening::Answer(word(0)?.to_string())),
+        _ => None,
+    };
+    let at = (seconds * 1000.0).round() as i64;
+    if let Some(happening) = simple {
+        return Ok(Some((at, happening)));
+    }
+    const ABOUT_JOBS: [&str; 13] = [
+        "submit",
+        "sched_start",
+        "bf_test",
+        "bf_start",
+        "bf_resv",
+        "complete",
+        "prio",
+        "timeout",
+        "requeued",
+        "preempt_requeue",
+        "preempt_cancel",
+        "preempt_suspend",
+        "preempt_grace",
+    ];
+    if !ABOUT_JOBS.contains(what) {
+        return Ok(None);
+    }
+    let name = if *what == "prio" { names.own(word(0)?)? } else { names.name(word(0)?)? };
+    let Some(name) = name else { return Ok(None) };
+    let by = |mode: PreemptMode| -> Result<_, String> {
+        Ok(names.name(word(1)?)?.map(|by| Happening::Preempted(name, by, mode)))
+    };
+    let happening = match *what {
+        "submit" => Some(Happening::Submit(name, number(1)?)),
+        "sched_start" => Some(Happening::MainStart(name, nodes(1)?)),
+        "bf_test" => Some(Happening::Test(name, number(1)?)),
+        "bf_start" => Some(Happening::BackfillStart(name, nodes(2)?)),
+        "bf_resv" => Some(Happening::Plan(name, number(1)?, number(2)?, nodes(3)?)),
+        "complete" => Some(Happening::Complete(name)),
+        "prio" => Some(Happening::Priority(name, number(1)?)),
+        "timeout" => Some(Happening::Timeout(name)),
+        "requeued" => Some(Happening::Requeued(name)),
+        "preempt_requeue" => by(PreemptMode::Requeue)?,
+        "preempt_cancel" => by(PreemptMode::Cancel)?,
+        "preempt_suspend" => by(PreemptMode::Suspend)?,
+        _ => Some(Happening::Grace(name, number(1)?)),
+    };
+    Ok(happening.map(|happening| (at, happening)))
+}

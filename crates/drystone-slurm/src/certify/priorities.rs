@@ -1,0 +1,80 @@
+//! Priorities held to those that Slurm calculated, given the real starts and ends.
+
+use super::golden::{Golden, Happening, Name};
+use super::pending::Makes;
+use crate::model::{Machine, Pending};
+use crate::site::{Charged, Multifactor, Priorities};
+use std::collections::BTreeMap;
+
+/// How far calculated priorities agree.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct PriorityAgreement {
+    /// Priorities that Slurm calculated.
+    pub all: usize,
+    /// Those that the model calculates the same.
+    pub same: usize,
+    /// The largest difference.
+    pub largest: i64,
+}
+
+/// Compares every priority of a recording; `None` where they are first come, first served, or where the recording does not say
+/// what they depend on.
+#[must_use]
+pub fn priorities(golden: &Golden) -> Option<PriorityAgreement> {
+    let makes = Makes::new(golden);
+    let rules = Multifactor::from_conf(&golden.conf).filter(|_| makes.has_factors())?;
+    let machine = Machine::from_conf(&golden.conf);
+    let mut model = Priorities::new(rules, golden.accounts.clone());
+    let second = |at: i64| at.div_euclid(1000) + golden.base;
+    let calculated = |h: &(i64, Happening)| matches!(h.1, Happening::Priority(..));
+    let mut next = golden.events.iter().find(|h| calculated(h)).map(|h| second(h.0));
+    let period = model.rules.period;
+    // Calculations were made before the first one that was told.
+    if let (Some(first), Some((start, _))) = (&mut next, golden.events.first()) {
+        *first -= (*first - second(*start)).div_euclid(period) * period;
+    }
+    let (mut agreement, mut running) = (PriorityAgreement::default(), BTreeMap::<u32, Charged>::new());
+    let mut waiting = BTreeMap::<u32, u32>::new();
+    let pending = |id: u32| -> Pending { makes.pending(id, 0, &machine) };
+    for (at, happening) in &golden.events {
+        let now = second(*at);
+        while let Some(when) = next.filter(|&when| when < now || (when == now && calculated(&(*at, happening.clone()))))
+        {
+            let (runs, waits) =
+                (running.values().copied().collect::<Vec<_>>(), waiting.iter().map(|(&id, &assoc)| (id, assoc)));
+            model.calculate(when, &runs, &waits.collect::<Vec<_>>());
+            next = Some(when + period);
+        }
+        match happening {
+            Happening::Submit(Name::Job(id), told) => {
+                let job = pending(*id);
+                compare(&mut agreement, model.of(&job, now, &machine), *told);
+                waiting.insert(*id, job.assoc);
+            }
+            Happening::Priority(Name::Job(id), told) => {
+                let when = next.map_or(now, |next| next - period);
+                compare(&mut agreement, model.of(&pending(*id), when, &machine), *told);
+            }
+            Happening::MainStart(Name::Job(id), nodes) | Happening::BackfillStart(Name::Job(id), nodes) => {
+                let job = pending(*id);
+                let cpus = if machine.cpus.iter().all(|&c| c == 1) { nodes.len() as u32 } else { job.cpus };
+                let cpus = f64::from(cpus) * model.usage_factor(job.qos);
+                waiting.remove(id);
+                running.insert(*id, Charged { id: *id, assoc: job.assoc, cpus, start: now });
+            }
+            Happening::Complete(Name::Job(id)) | Happening::Timeout(Name::Job(id)) => {
+                if let Some(job) = running.remove(id).filter(|_| model.rules.charges_ends) {
+                    model.fair.charge(job.assoc as usize, job.cpus, job.start, now);
+                }
+            }
+            _ => {}
+        }
+    }
+    Some(agreement)
+}
+
+fn compare(agreement: &mut PriorityAgreement, model: i64, real: i64) {
+    agreement.all += 1;
+    agreement.same += usize::from(model == real);
+    agreement.largest = agreement.largest.max((model - real).abs());
+}

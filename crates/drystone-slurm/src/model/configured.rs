@@ -1,0 +1,85 @@
+//! The machine, its limits and its preemption as a configuration and the accounts say.
+
+use super::{Cluster, Ledger, Machine, NONE, NodeSet, Part, Preempting, QosPreempt};
+use crate::accounts::Accounts;
+use crate::conf::{Select, Sharing, SlurmConf};
+
+impl Machine {
+    /// The machine and the partitions of a configuration. Nodes that are out of service belong to no partition.
+    #[must_use]
+    pub fn from_conf(conf: &SlurmConf) -> Machine {
+        let nodes = conf.nodes.len();
+        let part = |p: &crate::conf::Partition| Part {
+            name: p.name.clone(),
+            nodes: NodeSet::of(nodes, p.nodes.iter().filter(|&&n| !conf.is_down(n)).map(|&n| n as usize)),
+            tier: p.tier,
+            job_factor: p.job_factor,
+            max_limit: p.max_minutes.map_or(i64::MAX, |m| m.saturating_mul(60)),
+            up: p.up,
+            whole: conf.select == Select::Linear || p.sharing == Sharing::Exclusive,
+            exclusive: p.sharing == Sharing::Exclusive,
+            qos: NONE,
+            overtime: p.over_minutes.or(conf.ends.over_minutes).map(|minutes| minutes * 60),
+            preempt_mode: p.preempt_mode.as_deref().and_then(|mode| crate::conf::PreemptMode::read(mode).ok()),
+            grace: p.grace_seconds,
+        };
+        let default = conf.partitions.iter().rposition(|p| p.default).unwrap_or(0);
+        let shared = matches!(conf.select, Select::Core | Select::Socket);
+        let threads = conf.nodes.iter().map(crate::conf::Node::cpus_per_core).min().unwrap_or(1);
+        Machine {
+            cpus: conf.nodes.iter().map(|node| node.cpus).collect(),
+            threads: if shared { threads } else { 1 },
+            parts: conf.partitions.iter().map(part).collect(),
+            default_part: default as u16,
+        }
+    }
+}
+
+impl Preempting {
+    /// The rules of a configuration and of the QOS.
+    #[must_use]
+    pub fn from_conf(conf: &SlurmConf, accounts: &Accounts) -> Preempting {
+        let qos = |q: &crate::accounts::Qos| QosPreempt {
+            over: q.preempt.iter().map(|&index| index as u32).collect(),
+            mode: q.preempt_mode,
+            grace: q.grace_seconds,
+            priority: q.priority,
+            no_reserve: q.no_reserve,
+        };
+        let seconds = |key: &str, default: i64| conf.setting(key).and_then(|text| text.parse().ok()).unwrap_or(default);
+        let words = conf.setting("SchedulerParameters").unwrap_or_default().to_ascii_lowercase();
+        let has = |name: &str| words.split(',').any(|word| word.trim() == name);
+        let count =
+            |name: &str| words.split(',').filter_map(|word| word.trim().split_once('=')).find(|(key, _)| *key == name);
+        Preempting {
+            by: conf.preempt.by,
+            mode: conf.preempt.mode,
+            exempt: conf.preempt.exempt_seconds,
+            qos: accounts.qos.iter().map(qos).collect(),
+            pause: conf.ends.kill_wait + seconds("MessageTimeout", 10),
+            youngest_first: has("preempt_youngest_first"),
+            reorder: count("preempt_reorder_count").and_then(|(_, n)| n.parse().ok()).unwrap_or(1),
+            strict_order: has("preempt_strict_order"),
+        }
+    }
+}
+
+impl Cluster {
+    /// The cluster of a configuration, without jobs.
+    #[must_use]
+    pub fn from_conf(conf: &SlurmConf, accounts: &Accounts) -> Cluster {
+        let mut machine = Machine::from_conf(conf);
+        for (part, read) in machine.parts.iter_mut().zip(&conf.partitions) {
+            let qos = read.qos.as_deref().and_then(|name| accounts.find_qos(name));
+            part.qos = qos.map_or(NONE, |index| index as u32);
+        }
+        let mut cluster = Cluster::new(machine);
+        cluster.kill_wait = conf.ends.kill_wait;
+        cluster.window_linear = conf.sched.bf_window_linear;
+        cluster.preempting = Preempting::from_conf(conf, accounts);
+        if conf.enforces_limits() && accounts.limits_anything() {
+            cluster.ledger = Some(Ledger::new(accounts.clone()));
+        }
+        cluster
+    }
+}

@@ -1,0 +1,356 @@
+//! What associations and QOS have in use, and what their limits say of a job.
+//!
+//! Rules after Slurm's: limits of the partition's QOS come first, then those of the job's own QOS where the first has none,
+//! then those of the association and all above it where neither has one.
+
+use super::{Alloc, Machine, NONE, Pending};
+use crate::accounts::{Accounts, Limits, Qos, Tres};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// In use by running jobs, and how many jobs wait or run.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+struct Used {
+    cpus: u64,
+    /// Jobs on each node: a node that is used already is not counted again.
+    nodes: BTreeMap<u32, u32>,
+    jobs: u32,
+    submitted: u32,
+}
+
+impl Used {
+    fn add(&mut self, cpus: u64, nodes: impl Iterator<Item = u32>) {
+        self.cpus += cpus;
+        self.jobs += 1;
+        nodes.for_each(|node| *self.nodes.entry(node).or_default() += 1);
+    }
+
+    fn subtract(&mut self, cpus: u64, nodes: impl Iterator<Item = u32>) {
+        self.cpus -= cpus.min(self.cpus);
+        self.jobs -= self.jobs.min(1);
+        for node in nodes {
+            if let Some(jobs) = self.nodes.get_mut(&node) {
+                *jobs -= 1;
+                if *jobs == 0 {
+                    self.nodes.remove(&node);
+                }
+            }
+        }
+    }
+
+    /// In use as a limit counts it.
+    fn tres(&self) -> (u64, u64) {
+        (self.cpus, self.nodes.len() as u64)
+    }
+}
+
+/// The accounts with what they use.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Ledger {
+    accounts: Accounts,
+    /// Limits on single jobs and users as each association inherits them.
+    inherited: Vec<Limits>,
+    of_assoc: Vec<Used>,
+    of_qos: Vec<Used>,
+    of_user: BTreeMap<(u32, i32), Used>,
+    of_account: BTreeMap<(u32, u32), Used>,
+    /// Whether a job that breaks a limit by itself may run all the same: else it would wait for ever.
+    pub lenient: bool,
+    /// Whether nodes are limited anywhere, so that they have to be counted.
+    counts_nodes: bool,
+}
+
+/// What a job would have.
+#[derive(Clone, Copy)]
+struct Wanted<'a> {
+    cpus: u64,
+    count: u64,
+    /// On which nodes, where that is known.
+    nodes: Option<&'a super::NodeSet>,
+}
+
+impl Wanted<'_> {
+    /// What it adds to what is in use: nodes that are used already do not count.
+    fn beside(&self, used: &Used) -> (u64, u64) {
+        let known =
+            self.nodes.map_or(0, |nodes| nodes.iter().filter(|&n| used.nodes.contains_key(&(n as u32))).count());
+        (self.cpus, self.count - (known as u64).min(self.count))
+    }
+}
+
+impl Ledger {
+    /// Accounts without jobs.
+    #[must_use]
+    pub fn new(accounts: Accounts) -> Ledger {
+        let mut inherited: Vec<Limits> = Vec::with_capacity(accounts.assocs.len());
+        for assoc in &accounts.assocs {
+            let own = &assoc.limits;
+            let limits = match assoc.parent.map(|parent| &inherited[parent]) {
+                None => own.clone(),
+                Some(above) => Limits {
+                    max_tres: own.max_tres.or(&above.max_tres),
+                    max_jobs: own.max_jobs.or(above.max_jobs),
+                    max_submit: own.max_submit.or(above.max_submit),
+                    max_wall: own.max_wall.or(above.max_wall),
+                    ..own.clone()
+                },
+            };
+            inherited.push(limits);
+        }
+        let nodes = |tres: &Tres| tres.node.is_some();
+        let counts_nodes = accounts.assocs.iter().any(|a| nodes(&a.limits.grp_tres))
+            || accounts
+                .qos
+                .iter()
+                .any(|q| nodes(&q.limits.grp_tres) || nodes(&q.max_tres_user) || nodes(&q.max_tres_account));
+        let (assocs, qos) = (accounts.assocs.len(), accounts.qos.len());
+        Ledger {
+            accounts,
+            inherited,
+            of_assoc: vec![Used::default(); assocs],
+            of_qos: vec![Used::default(); qos],
+            of_user: BTreeMap::new(),
+            of_account: BTreeMap::new(),
+            lenient: false,
+            counts_nodes,
+        }
+    }
+
+    /// The accounts.
+    #[must_use]
+    pub fn accounts(&self) -> &Accounts {
+        &self.accounts
+    }
+
+    /// The partition's QOS and the job's own one.
+    fn qos_of(&self, job: &Pending, machine: &Machine) -> [Option<u32>; 2] {
+        let some = |qos: u32| ((qos as usize) < self.of_qos.len()).then_some(qos);
+        let of_part = some(machine.parts[usize::from(job.part)].qos);
+        let own = some(job.qos).filter(|_| some(job.qos) != of_part);
+        [of_part, own]
+    }
+
+    /// The association and all above it.
+    fn chain(&self, assoc: u32) -> impl Iterator<Item = usize> + '_ {
+        let first = (assoc != NONE).then_some(assoc as usize).filter(|&assoc| assoc < self.accounts.assocs.len());
+        std::iter::successors(first, |&assoc| self.accounts.assocs[assoc].parent)
+    }
+
+    /// The account of an association, as an index.
+    fn account(&self, assoc: u32) -> u32 {
+        match self.accounts.assocs.get(assoc as usize) {
+            Some(found) if !found.user.is_empty() => found.parent.map_or(NONE, |parent| parent as u32),
+            _ => assoc,
+        }
+    }
+
+    /// Whether no more than `jobs` may run.
+    fn is_full(&self, most: u32, jobs: u32) -> bool {
+        jobs >= most && !(self.lenient && most == 0)
+    }
+
+    /// What keeps the job from running whatever resources it gets: the reason that Slurm shows.
+    #[must_use]
+    pub fn before(&self, job: &Pending, machine: &Machine) -> Option<&'static str> {
+        if job.assoc == NONE {
+            return None;
+        }
+        let (mut grp_jobs, mut per_account, mut per_user, mut wall) = (false, false, false, false);
+        for qos in self.qos_of(job, machine).into_iter().flatten() {
+            let limits = &self.accounts.qos[qos as usize];
+            if let Some(most) = limits.limits.grp_jobs.filter(|_| !std::mem::replace(&mut grp_jobs, true))
+                && self.is_full(most, self.of_qos[qos as usize].jobs)
+            {
+                return Some("QOSGrpJobsLimit");
+            }
+            if let Some(most) = limits.max_jobs_account
+                && !std::mem::replace(&mut per_account, true)
+                && self.is_full(most, self.of_account.get(&(qos, self.account(job.assoc))).map_or(0, |used| used.jobs))
+            {
+                return Some("QOSMaxJobsPerAccountLimit");
+            }
+            if let Some(most) = limits.max_jobs_user
+                && !std::mem::replace(&mut per_user, true)
+                && self.is_full(most, self.of_user.get(&(qos, job.user)).map_or(0, |used| used.jobs))
+            {
+                return Some("QOSMaxJobsPerUserLimit");
+            }
+            if let Some(most) = limits.limits.max_wall
+                && !std::mem::replace(&mut wall, true)
+                && !self.lenient
+                && job.limit > most * 60
+            {
+                return Some("QOSMaxWallDurationPerJobLimit");
+            }
+            grp_jobs |= limits.limits.grp_jobs.is_some();
+        }
+        self.before_by_assoc(job, grp_jobs, per_account || per_user, wall)
+    }
+
+    fn before_by_assoc(&self, job: &Pending, grp_jobs: bool, per: bool, wall: bool) -> Option<&'static str> {
+        for (above, assoc) in self.chain(job.assoc).enumerate() {
+            let used = &self.of_assoc[assoc];
+            if self.accounts.assocs[assoc].limits.grp_jobs.is_some_and(|most| !grp_jobs && self.is_full(most, used.jobs)) {
+                return Some("AssocGrpJobsLimit");
+            }
+            if above > 0 {
+                continue;
+            }
+            let limits = &self.inherited[assoc];
+            if limits.max_jobs.is_some_and(|most| !per && self.is_full(most, used.jobs)) {
+                return Some("AssocMaxJobsLimit");
+            }
+            if limits.max_wall.is_some_and(|most| !wall && !self.lenient && job.limit > most * 60) {
+                return Some("AssocMaxWallDurationPerJobLimit");
+            }
+        }
+        None
+    }
+
+    /// What keeps the job from running on these nodes, or on any where none are named.
+    #[must_use]
+    pub fn after(&self, job: &Pending, alloc: Option<&Alloc>, machine: &Machine) -> Option<&'static str> {
+        if job.assoc == NONE {
+            return None;
+        }
+        let wanted = match alloc {
+            Some(alloc) => {
+                let cpus = alloc.total(machine);
+                Wanted { cpus, count: alloc.nodes.count() as u64, nodes: self.counts_nodes.then_some(&alloc.nodes) }
+            }
+            None => Wanted { cpus: u64::from(job.cpus), count: u64::from(job.min_nodes), nodes: None },
+        };
+        // A plan counts what the job asks for.
+        self.exceeds(job, wanted, machine)
+    }
+
+    /// As [`Ledger::after`], for a start that is only planned: processors count as they were asked for.
+    #[must_use]
+    pub fn after_plan(&self, job: &Pending, alloc: &Alloc, machine: &Machine) -> Option<&'static str> {
+        if job.assoc == NONE {
+            return None;
+        }
+        let nodes = self.counts_nodes.then_some(&alloc.nodes);
+        let wanted = Wanted { cpus: u64::from(job.cpus), count: alloc.nodes.count() as u64, nodes };
+        self.exceeds(job, wanted, machine)
+    }
+
+    fn exceeds(&self, job: &Pending, wanted: Wanted<'_>, machine: &Machine) -> Option<&'static str> {
+        // What a QOS limits is not limited again by what comes after it.
+        let (mut grp, mut each) = (Tres::default(), Tres::default());
+        let (mut account, mut user) = (Tres::default(), Tres::default());
+        let nothing = Used::default();
+        for qos in self.qos_of(job, machine).into_iter().flatten() {
+            let Qos { limits, max_tres_user, max_tres_account, .. } = &self.accounts.qos[qos as usize];
+            let of_user = self.of_user.get(&(qos, job.user)).unwrap_or(&nothing);
+            let of_account = self.of_account.get(&(qos, self.account(job.assoc))).unwrap_or(&nothing);
+            if self.breaks(&limits.grp_tres, &mut grp, &self.of_qos[qos as usize], wanted) {
+                return Some("QOSGrpCpuLimit");
+            }
+            if self.breaks(&limits.max_tres, &mut each, &nothing, wanted) {
+                return Some("QOSMaxCpuPerJobLimit");
+            }
+            if self.breaks(max_tres_account, &mut account, of_account, wanted) {
+                return Some("QOSMaxCpuPerAccountLimit");
+            }
+            if self.breaks(max_tres_user, &mut user, of_user, wanted) {
+                return Some("QOSMaxCpuPerUserLimit");
+            }
+        }
+        for (above, assoc) in self.chain(job.assoc).enumerate() {
+            let mut seen = grp;
+            if self.breaks(&self.accounts.assocs[assoc].limits.grp_tres, &mut seen, &self.of_assoc[assoc], wanted) {
+                return Some("AssocGrpCpuLimit");
+            }
+            let mut seen = each;
+            if above == 0 && self.breaks(&self.inherited[assoc].max_tres, &mut seen, &nothing, wanted) {
+                return Some("AssocMaxCpuPerJobLimit");
+            }
+        }
+        None
+    }
+
+    /// Whether a limit that was not set before is broken. It then counts as set.
+    fn breaks(&self, limit: &Tres, set: &mut Tres, used: &Used, wanted: Wanted<'_>) -> bool {
+        let cpu = limit.cpu.filter(|_| set.cpu.is_none());
+        let node = limit.node.filter(|_| set.node.is_none());
+        *set = set.or(limit);
+        let (cpus, nodes) = wanted.beside(used);
+        let mut open = Tres { cpu, node };
+        if self.lenient {
+            open.cpu = open.cpu.filter(|&most| wanted.cpus <= most);
+            open.node = open.node.filter(|&most| wanted.count <= most);
+        }
+        open.exceeded(used.tres(), (cpus, nodes))
+    }
+
+    /// What keeps one more job from being submitted.
+    #[must_use]
+    pub fn submission(&self, job: &Pending, machine: &Machine) -> Option<&'static str> {
+        if job.assoc == NONE {
+            return None;
+        }
+        let full = |most: Option<u32>, used: u32| most.is_some_and(|most| most > 0 && used >= most);
+        for qos in self.qos_of(job, machine).into_iter().flatten() {
+            let limits = &self.accounts.qos[qos as usize];
+            let user = self.of_user.get(&(qos, job.user)).map_or(0, |used| used.submitted);
+            let account = self.of_account.get(&(qos, self.account(job.assoc))).map_or(0, |used| used.submitted);
+            if full(limits.limits.grp_submit, self.of_qos[qos as usize].submitted) {
+                return Some("QOSGrpSubmitJobsLimit");
+            }
+            if full(limits.max_submit_account, account) {
+                return Some("QOSMaxSubmitJobPerAccountLimit");
+            }
+            if full(limits.max_submit_user, user) {
+                return Some("QOSMaxSubmitJobPerUserLimit");
+            }
+        }
+        for (above, assoc) in self.chain(job.assoc).enumerate() {
+            let used = self.of_assoc[assoc].submitted;
+            if full(self.accounts.assocs[assoc].limits.grp_submit, used) {
+                return Some("AssocGrpSubmitJobsLimit");
+            }
+            if above == 0 && full(self.inherited[assoc].max_submit, used) {
+                return Some("AssocMaxSubmitJobLimit");
+            }
+        }
+        None
+    }
+
+    /// Does something to each count that the job belongs to.
+    fn each(&mut self, job: &Pending, machine: &Machine, mut act: impl FnMut(&mut Used)) {
+        if job.assoc == NONE {
+            return;
+        }
+        let account = self.account(job.assoc);
+        for qos in self.qos_of(job, machine).into_iter().flatten() {
+            act(&mut self.of_qos[qos as usize]);
+            act(self.of_user.entry((qos, job.user)).or_default());
+            act(self.of_account.entry((qos, account)).or_default());
+        }
+        let chain: Vec<usize> = self.chain(job.assoc).collect();
+        chain.into_iter().for_each(|assoc| act(&mut self.of_assoc[assoc]));
+    }
+
+    /// A job is submitted.
+    pub fn submit(&mut self, job: &Pending, machine: &Machine) {
+        self.each(job, machine, |used| used.submitted += 1);
+    }
+
+    /// A job has left for good, before or after its start.
+    pub fn leave(&mut self, job: &Pending, machine: &Machine) {
+        self.each(job, machine, |used| used.submitted -= used.submitted.min(1));
+    }
+
+    /// A job begins to run.
+    pub(super) fn begin(&mut self, job: &Pending, alloc: &Alloc, machine: &Machine) {
+        let (cpus, count) = (alloc.total(machine), self.counts_nodes);
+        self.each(job, machine, |used| used.add(cpus, alloc.nodes.iter().filter(|_| count).map(|n| n as u32)));
+    }
+
+    /// A job runs no more.
+    pub(super) fn end(&mut self, job: &Pending, alloc: &Alloc, machine: &Machine) {
+        let (cpus, count) = (alloc.total(machine), self.counts_nodes);
+        self.each(job, machine, |used| used.subtract(cpus, alloc.nodes.iter().filter(|_| count).map(|n| n as u32)));
+    }
+}

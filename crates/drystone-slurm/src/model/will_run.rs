@@ -1,0 +1,272 @@
+//! When a job could start beside the running ones: Slurm's simulation of their ends.
+//!
+//! Late by design: ends within a window that doubles are taken together, and the last of them counts.
+
+use super::{Alloc, Cluster, Idle, NodeSet, Pending};
+
+/// Seconds of the first group of ends that are taken together.
+const FIRST_WINDOW: i64 = 30;
+/// More releases in one group, and Slurm does not look whether the job fits after them.
+const MOST_RELEASES: u32 = 201;
+
+/// Room that passes reuse.
+#[derive(Clone, Debug, Default)]
+pub struct Scratch {
+    idle: Option<Idle>,
+    /// Places of the jobs that were released since `idle` was up to date.
+    since: Vec<u32>,
+    /// Room for the nodes that a job may use.
+    free: NodeSet,
+}
+
+impl Scratch {
+    /// Room for a set of nodes.
+    pub(super) fn take_free(&mut self, nodes: usize) -> NodeSet {
+        let free = std::mem::take(&mut self.free);
+        if free.capacity() < nodes { NodeSet::empty(nodes) } else { free }
+    }
+
+    /// Gives it back.
+    pub(super) fn give_free(&mut self, free: NodeSet) {
+        self.free = free;
+    }
+}
+
+/// When a job could start.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Soonest {
+    /// In seconds.
+    pub(super) at: i64,
+    /// Where, if that was needed to find out: see [`Soonest::alloc`].
+    alloc: Option<Alloc>,
+}
+
+impl Soonest {
+    /// Where: asked before the next search.
+    pub(super) fn alloc(&mut self, cluster: &Cluster, job: &Pending, allowed: &NodeSet, scratch: &mut Scratch) -> Alloc {
+        let alloc = self.alloc.take().or_else(|| Search::again(cluster, job, allowed, scratch).placed());
+        alloc.unwrap_or_default()
+    }
+
+    /// Whether it is on nodes that are not done with a job yet.
+    pub(super) fn meets_completing(
+        &mut self,
+        cluster: &Cluster,
+        job: &Pending,
+        allowed: &NodeSet,
+        scratch: &mut Scratch,
+    ) -> bool {
+        if cluster.completing.is_empty() {
+            return false;
+        }
+        let alloc = self.alloc(cluster, job, allowed, scratch);
+        let meets = alloc.nodes.meets(&cluster.completing);
+        self.alloc = Some(alloc);
+        meets
+    }
+}
+
+/// How far a search goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Reach {
+    /// Only the present counts.
+    Now,
+    /// A start later than that is as good as none.
+    Until(i64),
+    /// To the end.
+    All,
+}
+
+/// When a job could start on the allowed nodes, at or after `now` seconds, and where.
+pub(super) fn will_run(
+    cluster: &Cluster,
+    job: &Pending,
+    allowed: &NodeSet,
+    now: i64,
+    reach: Reach,
+    scratch: &mut Scratch,
+) -> Option<Soonest> {
+    let mut search = Search::new(cluster, job, allowed, scratch);
+    if search.single {
+        if search.enough() {
+            return Some(Soonest { at: now, alloc: None });
+        }
+    } else if let Some(alloc) = cluster.idle.place(job, allowed) {
+        return Some(Soonest { at: now, alloc: Some(alloc) });
+    }
+    let victims = cluster.preempting.candidates(cluster, job, now);
+    if !victims.is_empty() {
+        for &slot in &victims {
+            search.release(slot);
+        }
+        // It cannot start now, but backfill is to begin with the preemption.
+        if let Some(alloc) = search.fits() {
+            return Some(Soonest { at: now, alloc });
+        }
+    }
+    if reach == Reach::Now {
+        return None;
+    }
+    search.ends(now, &victims, if let Reach::Until(until) = reach { until.max(now) } else { i64::MAX })
+}
+
+struct Search<'a> {
+    cluster: &'a Cluster,
+    job: &'a Pending,
+    allowed: &'a NodeSet,
+    scratch: &'a mut Scratch,
+    /// Whether every node has one processor.
+    single: bool,
+    /// Idle processors on the allowed nodes with all that was released; where nodes have several, an upper bound.
+    have: u64,
+    /// Whether `scratch.idle` is of this search.
+    ready: bool,
+}
+
+impl<'a> Search<'a> {
+    fn new(cluster: &'a Cluster, job: &'a Pending, allowed: &'a NodeSet, scratch: &'a mut Scratch) -> Search<'a> {
+        scratch.since.clear();
+        let usable = cluster.idle.usable(false);
+        let single = cluster.idle.is_single();
+        let have = if single {
+            usable.common(allowed) as u64
+        } else {
+            usable.iter_common(allowed).map(|node| u64::from(cluster.idle.on(node))).sum()
+        };
+        Search { cluster, job, allowed, scratch, single, have, ready: false }
+    }
+
+    /// The last search, as it ended.
+    fn again(cluster: &'a Cluster, job: &'a Pending, allowed: &'a NodeSet, scratch: &'a mut Scratch) -> Search<'a> {
+        Search { cluster, job, allowed, scratch, single: cluster.idle.is_single(), have: 0, ready: false }
+    }
+
+    /// Takes a running job away. Nothing is worked out before the job could fit. Answers whether it has allowed nodes.
+    fn release(&mut self, slot: u32) -> bool {
+        let Some(running) = self.cluster.at(slot) else { return false };
+        let gained = if self.single {
+            self.allowed.common_sparse(&running.words) as u64
+        } else if self.allowed.common_sparse(&running.words) > 0 {
+            let on = running.alloc.iter(&self.cluster.machine).filter(|&(node, _)| self.allowed.contains(node));
+            on.map(|(_, cpus)| u64::from(cpus)).sum()
+        } else {
+            0
+        };
+        if gained > 0 {
+            self.have += gained;
+            self.scratch.since.push(slot);
+        }
+        gained > 0
+    }
+
+    fn enough(&self) -> bool {
+        self.have >= u64::from(self.job.cpus.max(self.job.min_nodes))
+    }
+
+    /// Whether the job fits now that some are gone, with the place where it takes the place to know.
+    #[expect(clippy::option_option, reason = "whether it fits, and where if that is known")]
+    fn fits(&mut self) -> Option<Option<Alloc>> {
+        if !self.enough() {
+            None
+        } else if self.single {
+            // Any nodes do.
+            Some(None)
+        } else {
+            self.placed().map(Some)
+        }
+    }
+
+    /// Where the job fits now that some are gone.
+    fn placed(&mut self) -> Option<Alloc> {
+        let idle = self.scratch.idle.get_or_insert_with(|| self.cluster.idle.clone());
+        if !self.ready {
+            idle.assign(&self.cluster.idle);
+            self.ready = true;
+        }
+        for slot in self.scratch.since.drain(..) {
+            if let Some(running) = self.cluster.at(slot) {
+                idle.give(&running.alloc, &self.cluster.machine);
+            }
+        }
+        idle.place(self.job, self.allowed)
+    }
+
+    /// Lets running jobs end, group by group, until one ends after `until`.
+    fn ends(&mut self, now: i64, gone: &[u32], until: i64) -> Option<Soonest> {
+        let all = self.cluster.order();
+        let staying: Vec<(i64, u64, u32)>;
+        let order = if gone.is_empty() {
+            all
+        } else {
+            staying = all.iter().copied().filter(|(.., slot)| !gone.contains(slot)).collect();
+            &staying
+        };
+        let (mut window, mut mark, mut next) = (FIRST_WINDOW, None, 0);
+        while order.get(next).is_some_and(|&(end, ..)| end <= until) {
+            let group = self.group(order, &mut next, &mut mark, window);
+            if let Group::TooMany = group {
+                continue;
+            }
+            let Group::UpTo(last) = group else { return None };
+            let reach = mark.unwrap_or(now);
+            window = self.widen(window);
+            while order.get(next).is_some_and(|&(end, ..)| end > reach + window) {
+                window = self.widen(window);
+            }
+            if let Some(alloc) = self.fits() {
+                return Some(Soonest { at: self.when(last, now), alloc });
+            }
+        }
+        None
+    }
+
+    fn when(&self, last: u32, now: i64) -> i64 {
+        match self.cluster.at(last) {
+            Some(running) if running.end <= now => self.cluster.guess_end(running, now),
+            Some(running) => running.end,
+            None => now + 1,
+        }
+    }
+
+    fn widen(&self, window: i64) -> i64 {
+        let linear = self.cluster.window_linear;
+        if linear > 0 { window + linear } else { window.saturating_mul(2) }
+    }
+
+    /// Releases the next jobs whose ends are taken together.
+    fn group(
+        &mut self,
+        order: &[(i64, u64, u32)],
+        next: &mut usize,
+        mark: &mut Option<i64>,
+        window: i64,
+    ) -> Group {
+        let (mut last, mut released) = (None, 0);
+        while let Some(&(end, _, slot)) = order.get(*next) {
+            *next += 1;
+            if !self.release(slot) {
+                continue;
+            }
+            let from = *mark.get_or_insert(end + FIRST_WINDOW - end.rem_euclid(FIRST_WINDOW));
+            last = Some(slot);
+            if order.get(*next).is_some_and(|&(end, ..)| end > from + window) {
+                break;
+            }
+            released += 1;
+            if released >= MOST_RELEASES && *next < order.len() {
+                return Group::TooMany;
+            }
+        }
+        last.map_or(Group::Nothing, Group::UpTo)
+    }
+}
+
+/// What a group of ends came to.
+enum Group {
+    /// No job was left that touches the allowed nodes.
+    Nothing,
+    /// So many that Slurm does not look.
+    TooMany,
+    /// Jobs up to this place.
+    UpTo(u32),
+}

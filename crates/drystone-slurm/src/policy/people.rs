@@ -1,0 +1,120 @@
+//! Whose job it is: the log's numbers as associations and QOS.
+
+use crate::accounts::Accounts;
+use crate::model::NONE;
+use drystone_core::model::Job;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Where a job's QOS stands in the log.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) enum QosFrom {
+    /// Nowhere: the default of its association.
+    Nothing,
+    /// In the number of its queue.
+    Queue,
+    /// In the number of its partition.
+    Partition,
+}
+
+/// Names behind the log's numbers. A number without a name is its own name.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Names {
+    names: BTreeMap<(String, i32), String>,
+}
+
+impl Names {
+    /// Reads lines of `user,12,alice`, `account,3,physics`, `qos,1,normal`, `partition,2,long`.
+    ///
+    /// # Errors
+    /// A line that is none of these.
+    pub(super) fn parse(text: &str) -> Result<Names, String> {
+        let mut names = BTreeMap::new();
+        for (line, number) in text.lines().zip(1..) {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') || line.starts_with("kind,") {
+                continue;
+            }
+            let fields: Vec<&str> = line.splitn(3, ',').map(str::trim).collect();
+            let wrong = || format!("line {number}: expected `user|account|qos|partition,NUMBER,NAME`, found `{line}`");
+            let [kind, id, name] = fields.as_slice() else { return Err(wrong()) };
+            let kind = match kind.to_ascii_lowercase().as_str() {
+                "group" => "account".to_string(),
+                kind @ ("user" | "account" | "qos" | "partition") => kind.to_string(),
+                _ => return Err(wrong()),
+            };
+            names.insert((kind, id.parse().map_err(|_| wrong())?), (*name).to_string());
+        }
+        Ok(Names { names })
+    }
+
+    pub(super) fn name(&self, kind: &str, number: i32) -> String {
+        self.names.get(&(kind.to_string(), number)).cloned().unwrap_or_else(|| number.to_string())
+    }
+
+    /// Whether a number of this kind has a name.
+    pub(super) fn knows(&self, kind: &str) -> bool {
+        self.names.keys().any(|(own, _)| own == kind)
+    }
+}
+
+/// Who is who.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(super) struct People {
+    accounts: Accounts,
+    names: Names,
+    qos_from: QosFrom,
+    /// Whether associations that are not there are made from the log.
+    makes: bool,
+    /// What was found for a user, an account and a QOS.
+    known: BTreeMap<(i32, i32, i32), (u32, u32)>,
+}
+
+impl People {
+    pub(super) fn new(accounts: Accounts, names: Names, qos_from: QosFrom, makes: bool) -> People {
+        People { accounts, names, qos_from, makes, known: BTreeMap::new() }
+    }
+
+    pub(super) fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// The association and the QOS of a job; `make` makes associations.
+    pub(super) fn of(&mut self, job: &Job, make: impl FnOnce(&str, &str) -> Option<u32>) -> (u32, u32) {
+        let number = match self.qos_from {
+            QosFrom::Nothing => -1,
+            QosFrom::Queue => job.queue,
+            QosFrom::Partition => job.partition,
+        };
+        let key = (job.user, job.group, number);
+        if let Some(&found) = self.known.get(&key) {
+            return found;
+        }
+        let (account, user) = (self.names.name("account", job.group), self.names.name("user", job.user));
+        let index = |found: Option<usize>| found.map_or(NONE, |index| index as u32);
+        let mut assoc = index(self.accounts.find(&account, &user));
+        if assoc == NONE && self.makes {
+            assoc = make(&account, &user).unwrap_or(NONE);
+        }
+        let default = self.accounts.assocs.get(assoc as usize).and_then(|assoc| assoc.default_qos);
+        let named = if number < 0 { None } else { self.accounts.find_qos(&self.names.name("qos", number)) };
+        let qos = named.or(default).or_else(|| self.accounts.find_qos("normal"));
+        let found = (assoc, index(qos));
+        self.known.insert(key, found);
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_names() {
+        let names = Names::parse("kind,number,name\nuser,12,ada\n# a comment\ngroup,3,physics\n").expect("names");
+        assert_eq!((names.name("user", 12).as_str(), names.name("user", 13).as_str()), ("ada", "13"));
+        assert_eq!(names.name("account", 3), "physics");
+        let error = Names::parse("user,x,ada").expect_err("no number");
+        assert_eq!(error, "line 1: expected `user|account|qos|partition,NUMBER,NAME`, found `user,x,ada`");
+    }
+}

@@ -1,0 +1,62 @@
+//! Settings of priorities among the policy's parameters.
+
+use crate::conf::{Priority, minutes};
+use drystone_core::policy::{Args, SpecError};
+
+/// What the configuration says, else what the parameter does.
+const AUTO: &str = "auto";
+
+/// Slurm's names of the weights, with where they stand.
+type Weight = (&'static str, fn(&mut Priority) -> &mut f64);
+
+const WEIGHTS: [Weight; 6] = [
+    ("priorityweightage", |p| &mut p.age),
+    ("priorityweightfairshare", |p| &mut p.fair_share),
+    ("priorityweightjobsize", |p| &mut p.size),
+    ("priorityweightpartition", |p| &mut p.partition),
+    ("priorityweightqos", |p| &mut p.qos),
+    ("priorityweightassoc", |p| &mut p.assoc),
+];
+
+type Duration = (&'static str, fn(&mut Priority) -> &mut i64);
+
+const DURATIONS: [Duration; 3] = [
+    ("prioritymaxage", |p| &mut p.max_age),
+    ("prioritydecayhalflife", |p| &mut p.half_life),
+    ("prioritycalcperiod", |p| &mut p.calc_period),
+];
+
+/// Whether a text is a time as slurm.conf has it.
+pub(super) fn is_duration(text: &str) -> bool {
+    minutes(text).is_ok()
+}
+
+/// Takes over the parameters that are given. Answers whether any was.
+pub(super) fn apply(args: &Args<'_>, priority: &mut Priority) -> Result<bool, SpecError> {
+    let mut any = false;
+    match args.text("prioritytype") {
+        AUTO => {}
+        word => {
+            priority.multifactor = word == "multifactor";
+            any = true;
+        }
+    }
+    for (name, field) in WEIGHTS {
+        if args.text(name) != AUTO {
+            *field(priority) = args.text(name).parse().map_err(|_| args.wrong(name))?;
+            (priority.multifactor, any) = (true, true);
+        }
+    }
+    for (name, field) in DURATIONS {
+        if args.text(name) != AUTO {
+            let read = minutes(args.text(name)).map_err(|_| args.wrong(name))?;
+            *field(priority) = read.map_or(i64::MAX, |minutes| minutes * 60);
+            any = true;
+        }
+    }
+    match args.text("priorityfavorsmall") {
+        AUTO => {}
+        word => (priority.favor_small, any) = (word == "yes", true),
+    }
+    Ok(any)
+}

@@ -1,0 +1,245 @@
+//! Backfill at work: passes in one go, passes that let go of the locks, and passes that need not be made.
+
+use super::{Asleep, Deed, Site};
+use crate::model::{Desk, Outcome, Pass, Verdict, Watch};
+use std::collections::VecDeque;
+
+/// Milliseconds that a pass needs beyond its sleep to go on.
+const YIELD_DRIFT: i64 = 2;
+
+impl Site {
+    pub(super) fn begin_backfill(&mut self, at: i64, to: i64, out: &mut Vec<Deed>, watch: &mut impl Watch) {
+        let now = at.div_euclid(1000);
+        if now >= self.holds_until {
+            self.stale_from(0);
+            self.holds_until = i64::MAX;
+        }
+        let full = watch.wants_plans();
+        let all = self.queue.len().checked_sub(1);
+        let Some(last) = (if full { all } else { self.candidate(self.stale_from) }) else {
+            self.skip_backfill(at, to);
+            return;
+        };
+        if self.rules.test_micros == 0 {
+            self.at_once(at, last, full, out, watch);
+            return;
+        }
+        // A pass that takes time looks at all jobs, since its end depends on how many there are.
+        let rest = self.queue.iter().rev().map(|job| job.id).collect();
+        // Where plans are not asked for, they matter only as long as a job is left that could start.
+        let light = !full && !self.cluster.preempting.is_on() && !self.pauses();
+        let open = light.then(|| self.queue.iter().filter(|job| self.fits(job)).map(|job| job.id).collect());
+        let mut pass = std::mem::take(&mut self.pass);
+        pass.restart(&self.cluster, now, &self.rules.params);
+        let asleep = Asleep {
+            pass,
+            began: at,
+            until: at,
+            rest,
+            open,
+            updated: self.updated,
+            changed: false,
+            started: false,
+            cut: false,
+            yielded: false,
+        };
+        self.work(at, asleep, out, watch);
+    }
+
+    /// A pass that takes no time. What comes behind the last job that can still be started changes nothing, since plans are
+    /// forgotten after the pass.
+    fn at_once(&mut self, at: i64, last: usize, full: bool, out: &mut Vec<Deed>, watch: &mut impl Watch) {
+        let now = at.div_euclid(1000);
+        let queue = std::mem::take(&mut self.queue);
+        let mut pass = std::mem::take(&mut self.pass);
+        pass.restart(&self.cluster, now, &self.rules.params);
+        let shortcut = !full && !self.cluster.preempting.is_on();
+        // Jobs that fit now, the next one last but in the order of the queue: dead ones are taken from the end.
+        let mut open: Vec<usize> =
+            if shortcut { (0..=last).filter(|&place| self.fits(&queue[place])).collect() } else { Vec::new() };
+        let mut started = Vec::new();
+        for (place, job) in queue[..=last].iter().enumerate() {
+            if shortcut && open.last().is_none_or(|&last| last < place) {
+                break;
+            }
+            let Site { cluster, rules, scratch, .. } = self;
+            let mut desk = Desk { cluster, params: &rules.params, scratch, pauses: false };
+            match pass.look(&mut desk, job, now, watch) {
+                Outcome::Waits | Outcome::Paused => {}
+                Outcome::Started => started.push(place),
+                Outcome::Preempts(victims) => self.preempt(at, job.id, victims, out),
+            }
+            if pass.is_over() && !full {
+                break;
+            }
+            if shortcut && pass.take_changed() {
+                while let Some(&last) = open.last().filter(|&&last| last > place) {
+                    if pass.could_start(&self.cluster, &queue[last], now, &mut self.room) {
+                        break;
+                    }
+                    open.pop();
+                }
+            }
+        }
+        self.queue = queue;
+        let any = !started.is_empty();
+        for job in self.remove(&started) {
+            self.started(&job, at, Pass::Backfill, out);
+        }
+        self.finish(at, at, any, pass.holds_until());
+        self.pass = pass;
+    }
+
+    /// This pass changes nothing, nor do those that follow until something happens.
+    fn skip_backfill(&mut self, at: i64, to: i64) {
+        let (params, check) = (&self.rules.params, self.check_at());
+        let Some(clock) = &mut self.clock else { return };
+        let news = self.news.front().map_or(to, |&(at, _)| at);
+        let main = if self.main_stale { clock.next_main(at, params) } else { to };
+        let calc = if self.priorities.is_some() { self.next_calc.saturating_mul(1000) } else { to };
+        let check = check.map_or(to, |check| check.saturating_mul(1000));
+        let quiet = news.min(main).min(calc).min(check).min(to).min(self.holds_until.saturating_mul(1000));
+        let next = clock.next_backfill(quiet.max(at + 1), params);
+        clock.skip_backfill(next, params);
+    }
+
+    /// A pass wakes up: it goes on, or gives up where jobs have changed.
+    pub(super) fn resume(&mut self, at: i64, out: &mut Vec<Deed>, watch: &mut impl Watch) {
+        let Some(mut asleep) = self.asleep.take() else { return };
+        // Slurm compares seconds: what happens in the second of the last change is not seen.
+        let changed = asleep.changed && self.updated != asleep.updated;
+        if changed && self.rules.params.bf_continue == 0 {
+            let now = at.div_euclid(1000);
+            for &id in asleep.rest.iter().rev() {
+                watch.verdict(Pass::Backfill, now, id, Verdict::NotReached("bf_continue"));
+            }
+            self.finish(at, asleep.began, true, i64::MAX);
+            self.pass = asleep.pass;
+            return;
+        }
+        asleep.pass.resume(at.div_euclid(1000), &self.rules.params);
+        self.work(at, *asleep, out, watch);
+    }
+
+    /// Looks at jobs until the pass is over or has to let go of the locks, which it does between two jobs, and between two tries
+    /// of one where hardly any time is allowed.
+    fn work(&mut self, at: i64, mut asleep: Asleep, out: &mut Vec<Deed>, watch: &mut impl Watch) {
+        let cost = self.rules.test_micros;
+        let longest = self.rules.params.pass_seconds();
+        let began = asleep.began.div_euclid(1000);
+        let slice = self.rules.params.bf_yield_interval.max(1);
+        let pauses = self.pauses();
+        let (mut place, tried_before) = (0, asleep.pass.tried());
+        let mut worked = 0;
+        let mut fresh = std::mem::take(&mut asleep.yielded);
+        while let Some(id) = asleep.rest.pop() {
+            let now = (at + worked / 1000).div_euclid(1000);
+            let Some(found) = self.find(id, &mut place) else { continue };
+            if now - began >= longest {
+                watch.verdict(Pass::Backfill, now, id, Verdict::NotReached("bf_max_time"));
+                asleep.cut = true;
+                continue;
+            }
+            if worked.max(i64::from(pauses)) >= slice && !std::mem::take(&mut fresh) {
+                asleep.yielded = true;
+                return self.let_go(at + worked / 1000, id, asleep);
+            }
+            let over = asleep.open.as_ref().is_some_and(VecDeque::is_empty);
+            let Site { cluster, queue, rules, scratch, .. } = self;
+            let mut desk = Desk { cluster, params: &rules.params, scratch, pauses };
+            let outcome = match over {
+                true => asleep.pass.pass_over(&desk, &queue[found]),
+                false => asleep.pass.look(&mut desk, &queue[found], now, watch),
+            };
+            match outcome {
+                Outcome::Waits => {}
+                Outcome::Paused => {
+                    // It goes on with the same job, without letting go before it again.
+                    asleep.yielded = true;
+                    return self.let_go(at + worked / 1000, id, asleep);
+                }
+                Outcome::Started => {
+                    asleep.started = true;
+                    let started = self.remove(&[found]);
+                    started.iter().for_each(|job| self.started(job, at, Pass::Backfill, out));
+                }
+                Outcome::Preempts(victims) => {
+                    asleep.cut = true;
+                    self.preempt(at, id, victims, out);
+                }
+            }
+            worked = (asleep.pass.tried() - tried_before) * cost;
+            self.close(&mut asleep, id, now);
+            if asleep.pass.is_over() && !watch.wants_plans() {
+                break;
+            }
+        }
+        let stale = asleep.started || asleep.cut;
+        self.finish(at + worked / 1000, asleep.began, stale, asleep.pass.holds_until());
+        self.pass = asleep.pass;
+    }
+
+    /// Whether a pass lets go of the locks before each try of a job.
+    fn pauses(&self) -> bool {
+        self.rules.test_micros.max(1) >= self.rules.params.bf_yield_interval.max(1)
+    }
+
+    /// The pass is done with a job: those at the end of the queue that can no longer start are not worth plans. Nodes that become
+    /// free while it sleeps are not for it.
+    fn close(&mut self, asleep: &mut Asleep, done: u32, now: i64) {
+        let Some(open) = &mut asleep.open else { return };
+        if open.front() == Some(&done) {
+            // The jobs of the pass come in the order of this list.
+            open.pop_front();
+        }
+        if !asleep.pass.take_changed() {
+            return;
+        }
+        let mut place = usize::MAX;
+        while let Some(&last) = open.back() {
+            let found = self.find(last, &mut place);
+            if found.is_some_and(|at| asleep.pass.could_start(&self.cluster, &self.queue[at], now, &mut self.room)) {
+                break;
+            }
+            open.pop_back();
+        }
+    }
+
+    /// A pass lets go of the locks before it goes on with a job.
+    fn let_go(&mut self, at: i64, id: u32, mut asleep: Asleep) {
+        asleep.rest.push(id);
+        asleep.until = at + (self.rules.params.bf_yield_sleep / 1000).max(1) + YIELD_DRIFT;
+        asleep.updated = self.updated;
+        asleep.changed = false;
+        self.asleep = Some(Box::new(asleep));
+    }
+
+    /// The place of a job in the queue, at or after `place` where it has not moved.
+    fn find(&self, id: u32, place: &mut usize) -> Option<usize> {
+        let ahead = self.queue.get(*place..).and_then(|rest| rest.iter().position(|job| job.id == id));
+        let found = ahead.map(|index| index + *place);
+        let found = found.or_else(|| self.queue.iter().position(|job| job.id == id))?;
+        *place = found;
+        Some(found)
+    }
+
+    /// The pass is over. `stale`: it has started jobs, or not looked at every job it was to look at.
+    fn finish(&mut self, at: i64, began: i64, stale: bool, holds_until: i64) {
+        if let Some(clock) = &mut self.clock {
+            clock.backfill_made(began, at);
+        }
+        // What has come while it worked was not there when it began.
+        if stale || (self.stale_from == 0 && at > began) {
+            self.main_stale = true;
+            self.stale_from = 0;
+            self.holds_until = i64::MAX;
+            return;
+        }
+        self.stale_from = usize::MAX;
+        self.holds_until = holds_until;
+        // A job that is past its limit is thought to end any moment.
+        if let Some(first) = self.cluster.first_end() {
+            self.holds_until = self.holds_until.min(first);
+        }
+    }
+}

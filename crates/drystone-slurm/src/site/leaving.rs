@@ -1,0 +1,160 @@
+//! Jobs that leave: withdrawn, replaced by others, past their limits; and those that come back.
+
+use super::{CHECK, DYING, Deed, News, REQUEUE_DELAY, Site};
+use crate::conf::PreemptMode;
+use crate::model::{Pending, Victim};
+use serde::{Deserialize, Serialize};
+
+/// How a job goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) enum Way {
+    Requeue,
+    Kill,
+}
+
+impl Site {
+    /// A waiting job is withdrawn or held back.
+    pub(super) fn withdraw(&mut self, at: i64, id: u32) {
+        // It may not have come yet, or may be on its way back.
+        self.news.retain(|(_, news)| !matches!(news, News::Arrived(job) | News::Released(job) if job.id == id));
+        let outside = self.outside.iter().any(|job| job.id == id);
+        if let Some(job) = self.take_out(id).filter(|_| !outside) {
+            self.stale_from(0);
+            self.main_stale = true;
+            self.leaves(at, &job);
+        }
+    }
+
+    /// A job has left for good: others may be submitted in its place.
+    pub(super) fn leaves(&mut self, at: i64, job: &Pending) {
+        let Some(ledger) = &mut self.cluster.ledger else { return };
+        ledger.leave(job, &self.cluster.machine);
+        let now = at.div_euclid(1000);
+        let mut place = 0;
+        while place < self.outside.len() {
+            let Some(ledger) = &mut self.cluster.ledger else { return };
+            let refused = ledger.submission(&self.outside[place], &self.cluster.machine);
+            if refused.is_some() {
+                place += 1;
+                continue;
+            }
+            if let Some(mut job) = self.outside.remove(place) {
+                (job.submit, job.accrue) = (now, now);
+                ledger.submit(&job, &self.cluster.machine);
+                self.queue_up(at, job);
+            }
+        }
+    }
+
+    /// A job that was held back, or sent back, waits again.
+    pub(super) fn come_back(&mut self, at: i64, job: Pending) {
+        if let Some(ledger) = &mut self.cluster.ledger {
+            ledger.submit(&job, &self.cluster.machine);
+        }
+        self.queue_up(at, job);
+    }
+
+    /// A job runs already.
+    pub(super) fn takes_over(&mut self, job: &Pending, since: i64, now: i64) {
+        let waited = self.take_out(job.id).is_some();
+        let part = self.cluster.machine.parts[usize::from(job.part)].nodes.clone();
+        let alloc = self.cluster.idle.place(job, &part).or_else(|| {
+            let all = self.cluster.up().clone();
+            self.cluster.idle.place(job, &all)
+        });
+        if let Some(ledger) = self.cluster.ledger.as_mut().filter(|_| !waited) {
+            ledger.submit(job, &self.cluster.machine);
+        }
+        if let Some(alloc) = alloc {
+            self.cluster.start(job, since, alloc);
+            self.offsets.insert(job.id, 0);
+        }
+        debug_assert!(since <= now);
+        self.stale_from(0);
+    }
+
+    /// Jobs have to go for `by`.
+    pub(super) fn preempt(&mut self, at: i64, by: u32, victims: Vec<Victim>, out: &mut Vec<Deed>) {
+        if victims.is_empty() {
+            return;
+        }
+        let now = at.div_euclid(1000);
+        self.cluster.preempts(by, now);
+        for victim in victims {
+            let way = if victim.mode == PreemptMode::Requeue { Way::Requeue } else { Way::Kill };
+            let Some(running) = self.cluster.get(victim.id) else { continue };
+            if self.graced.contains_key(&victim.id) {
+                continue;
+            }
+            if victim.grace > 0 {
+                let end = running.end.min(now + victim.grace);
+                self.cluster.reschedule(victim.id, end);
+                self.graced.insert(victim.id, way);
+            } else {
+                self.go(at, victim.id, way, out);
+            }
+        }
+    }
+
+    /// A running job goes.
+    fn go(&mut self, at: i64, id: u32, way: Way, out: &mut Vec<Deed>) {
+        let Some(gone) = self.cluster.evict(id) else { return };
+        let now = at.div_euclid(1000);
+        self.graced.remove(&id);
+        self.offsets.remove(&id);
+        self.charge_end(&gone, now);
+        self.gone.insert(id, way);
+        self.updated = now;
+        self.hear(at + DYING, News::Freed(gone.alloc.nodes.clone()));
+        match way {
+            Way::Kill => {
+                out.push(Deed::Kill(id));
+                self.leaves(at, &gone.job);
+            }
+            Way::Requeue => {
+                out.push(Deed::Requeue(id));
+                if let Some(ledger) = &mut self.cluster.ledger {
+                    ledger.leave(&gone.job, &self.cluster.machine);
+                }
+                let again = now + REQUEUE_DELAY;
+                let job = Pending { submit: now, accrue: again, ..gone.job };
+                self.hear(again * 1000, News::Released(Box::new(job)));
+            }
+        }
+    }
+
+    /// When limits have to be looked at, in seconds; `None` while no job is near one.
+    pub(super) fn check_at(&self) -> Option<i64> {
+        if self.graced.is_empty() && !self.rules.kills {
+            return None;
+        }
+        let ends = self.graced.keys().filter_map(|&id| self.cluster.get(id)).map(|running| running.end);
+        let limits = self.rules.kills.then(|| self.cluster.first_end()).flatten();
+        let first = ends.chain(limits).min()?;
+        // Looks are a constant time apart.
+        let looks = (first - self.next_check + CHECK - 1).div_euclid(CHECK).max(0);
+        Some(self.next_check + looks * CHECK)
+    }
+
+    /// Jobs whose grace or limit is over have to go.
+    pub(super) fn check_limits(&mut self, at: i64, out: &mut Vec<Deed>) {
+        let now = at.div_euclid(1000);
+        self.next_check = now + CHECK;
+        let graced: Vec<(u32, Way)> = self.graced.iter().map(|(&id, &way)| (id, way)).collect();
+        for (id, way) in graced {
+            if self.cluster.get(id).is_none_or(|running| running.end <= now) {
+                self.go(at, id, way, out);
+            }
+        }
+        if !self.rules.kills {
+            return;
+        }
+        let machine = &self.cluster.machine;
+        let over = self.cluster.running().take_while(|running| running.end <= now).filter(|running| {
+            let overtime = machine.parts[usize::from(running.job.part)].overtime;
+            overtime.is_some_and(|overtime| running.end + overtime <= now)
+        });
+        let over: Vec<u32> = over.map(|running| running.id).collect();
+        over.into_iter().for_each(|id| self.go(at, id, Way::Kill, out));
+    }
+}

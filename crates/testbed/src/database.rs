@@ -1,0 +1,112 @@
+//! Slurm's accounting: `slurmdbd` on a MariaDB of its own.
+
+use crate::{daemons, ports};
+use std::fs::{File, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// How long each of both daemons may take to answer, and how often it is asked.
+const PATIENCE: Duration = Duration::from_secs(60);
+const LOOK: Duration = Duration::from_millis(100);
+
+/// The programs that a database needs.
+pub(crate) const PROGRAMS: [&str; 4] = ["slurmdbd", "sacctmgr", "mariadbd", "mariadb-install-db"];
+
+/// A database and the daemon before it, stopped by the cluster's guard: they work in its log folder.
+#[derive(Debug)]
+pub(crate) struct Database {
+    /// MariaDB and slurmdbd.
+    children: Vec<Child>,
+    /// Where slurmdbd listens.
+    port: u16,
+}
+
+impl Database {
+    /// Starts both for the cluster whose files are below `root`.
+    pub(crate) fn start(root: &Path, host: &str, user: &str) -> Result<Database, String> {
+        let free = ports::free(2).map_err(told)?;
+        let data = root.join("db");
+        install(root, &data, user)?;
+        let mut database = Database { children: Vec::new(), port: free[1] };
+        database.children.push(mariadb(root, &data, user, free[0])?);
+        wait_for_port(free[0], "mariadbd")?;
+        let conf = root.join("etc/slurmdbd.conf");
+        let text = format!(
+            "AuthType=auth/none\nDbdHost={host}\nDbdAddr=127.0.0.1\nDbdPort={}\nSlurmUser={user}\n\
+             StorageType=accounting_storage/mysql\nStorageHost=127.0.0.1\nStoragePort={}\nStorageUser=root\n\
+             StorageLoc=slurm\nPidFile={root}/pid/slurmdbd.pid\nLogFile={root}/log/slurmdbd.log\n",
+            free[1],
+            free[0],
+            root = root.display()
+        );
+        std::fs::write(&conf, text).map_err(told)?;
+        // It refuses a configuration that others can read.
+        std::fs::set_permissions(&conf, Permissions::from_mode(0o600)).map_err(told)?;
+        database.children.push(daemons::start("slurmdbd", &["-D"], root).map_err(told)?);
+        wait_for_port(free[1], "slurmdbd")?;
+        Ok(database)
+    }
+
+    /// What `slurm.conf` says of it.
+    pub(crate) fn lines(&self) -> String {
+        format!(
+            "AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageHost=127.0.0.1\nAccountingStoragePort={}\n",
+            self.port
+        )
+    }
+
+    /// The daemons, to be reaped once they are dead.
+    pub(crate) fn into_children(self) -> Vec<Child> {
+        self.children
+    }
+}
+
+fn told(error: std::io::Error) -> String {
+    error.to_string()
+}
+
+/// Makes an empty MariaDB.
+fn install(root: &Path, data: &Path, user: &str) -> Result<(), String> {
+    let log = File::create(root.join("log/mariadb-install-db.out")).map_err(told)?;
+    let program = daemons::find("mariadb-install-db").unwrap_or_else(|| PathBuf::from("mariadb-install-db"));
+    let mut command = Command::new(program);
+    command.args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"]);
+    command.arg(format!("--datadir={}", data.display())).arg(format!("--user={user}"));
+    let status = command.current_dir(root.join("log")).stdin(Stdio::null()).stdout(log.try_clone().map_err(told)?);
+    let status = status.stderr(log).status().map_err(told)?;
+    if status.success() { Ok(()) } else { Err("mariadb-install-db failed".to_string()) }
+}
+
+fn mariadb(root: &Path, data: &Path, user: &str, port: u16) -> Result<Child, String> {
+    let own = [
+        format!("--datadir={}", data.display()),
+        format!("--socket={}/db/socket", root.display()),
+        format!("--port={port}"),
+        format!("--user={user}"),
+    ];
+    let mut args = vec![
+        "--no-defaults",
+        "--bind-address=127.0.0.1",
+        "--skip-grant-tables",
+        "--innodb-buffer-pool-size=32M",
+        "--innodb-flush-log-at-trx-commit=0",
+        "--innodb-lock-wait-timeout=900",
+    ];
+    args.extend(own.iter().map(String::as_str));
+    daemons::start("mariadbd", &args, root).map_err(told)
+}
+
+/// Waits until a daemon listens.
+fn wait_for_port(port: u16, who: &str) -> Result<(), String> {
+    let mut patience = PATIENCE;
+    while !patience.is_zero() {
+        if std::net::TcpStream::connect(("127.0.0.1", port)).is_ok() {
+            return Ok(());
+        }
+        std::thread::sleep(LOOK);
+        patience = patience.saturating_sub(LOOK);
+    }
+    Err(format!("{who} does not listen on port {port}"))
+}

@@ -1,0 +1,195 @@
+//! slurmctld's log as happenings: seconds, what, and about what.
+
+use std::fmt::Write;
+
+/// Seconds from the Unix epoch of `2026-11-25T02:02:44` in UTC; `None` for `Unknown` and the like.
+pub(super) fn epoch(text: &str) -> Option<i64> {
+    let (date, time) = text.split_once('T')?;
+    let numbers = |text: &str, by: char| text.split(by).map(|n| n.parse::<i64>().ok()).collect::<Option<Vec<_>>>();
+    let ([year, month, day], [hour, minute, second]) =
+        (numbers(date, '-')?.try_into().ok()?, numbers(time, ':')?.try_into().ok()?);
+    // Days since 1970-03-01, by years that begin in March.
+    let (y, m): (i64, i64) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days: i64 =
+        y * 365 + y.div_euclid(4) - y.div_euclid(100) + y.div_euclid(400) + (m * 153 + 2) / 5 + day - 719_469;
+    Some(days * 86_400 + hour * 3600 + minute * 60 + second)
+}
+
+/// All happenings of a log, a line each, in seconds from `base`.
+pub(super) fn events(log: &str, base: i64) -> String {
+    let mut out = String::new();
+    for line in log.lines() {
+        let Some((stamp, rest)) = line.strip_prefix('[').and_then(|line| line.split_once("] ")) else { continue };
+        let Some((second, milli)) = stamp.split_once('.') else { continue };
+        let (Some(second), Ok(milli)) = (epoch(second), milli.parse::<i64>()) else { continue };
+        if let Some(event) = event(rest, base) {
+            let _ = writeln!(out, "{}.{milli:03} {event}", second - base);
+        }
+    }
+    out
+}
+
+/// What follows `marker`.
+fn after<'a>(text: &'a str, marker: &str) -> Option<&'a str> {
+    text.find(marker).map(|at| &text[at + marker.len()..])
+}
+
+/// The word behind `marker`, up to a blank, a comma or a closing bracket that it has not opened.
+fn word<'a>(text: &'a str, marker: &str) -> Option<&'a str> {
+    let rest = after(text, marker)?;
+    let mut depth = 0;
+    let end = rest.find(|c: char| {
+        depth += i32::from(c == '(' || c == '[') - i32::from(c == ')' || c == ']');
+        c.is_whitespace() || (c == ',' && depth == 0) || depth < 0
+    });
+    Some(&rest[..end.unwrap_or(rest.len())])
+}
+
+/// A job's name in the log: `7`, a task `7_3(9)`, an array's rest `7_*` or `7_[4-9]`. Answers Slurm's number, and for a task
+/// `7_3` behind it.
+fn job(text: &str) -> Option<String> {
+    let name = word(text, "JobId=")?;
+    Some(name.to_string())
+}
+
+fn event(text: &str, base: i64) -> Option<String> {
+    let is = |marker: &str| text.contains(marker);
+    let told = |what: &str| Some(format!("{what} {}", job(text)?));
+    if is("_slurm_rpc_submit_batch_job: ") {
+        return Some(format!("submit {} {}", job(text)?, word(text, "InitPrio=")?));
+    }
+    if is("sched: Allocate ") {
+        return Some(format!("sched_start {} {}", job(text)?, word(text, "NodeList=")?));
+    }
+    if is("backfill") && is(": Started ") {
+        let (part, nodes) = (word(text, " in ")?, word(text, " on ")?);
+        return Some(format!("bf_start {} {part} {nodes}", job(text)?));
+    }
+    if is("_job_complete: ") && is(" done") {
+        return told("complete");
+    }
+    if is("Running job scheduler") {
+        return Some(format!("sched_pass {}", after(text, "Running job scheduler ")?.trim_end_matches('.')));
+    }
+    if let Some(rest) = after(text, "already tested ") {
+        return Some(format!("sched_depth {}", rest.split(' ').next()?));
+    }
+    backfill(text, base).or_else(|| ends(text))
+}
+
+/// What backfill says of its passes.
+fn backfill(text: &str, base: i64) -> Option<String> {
+    let is = |marker: &str| text.contains(marker);
+    let told = |what: &str| Some(format!("{what} {}", job(text)?));
+    let time = |marker: &str| Some(epoch(word(text, marker)?)? - base);
+    if is("_attempt_backfill: beginning") {
+        return Some("bf_pass".to_string());
+    }
+    if let Some(tested) = word(text, "completed testing ") {
+        return Some(format!("bf_done {}", tested.split('(').next()?));
+    }
+    if is(" test for JobId=") {
+        return Some(format!("bf_test {} {}", job(text)?, word(text, "Prio=")?));
+    }
+    if is(" to start at ") {
+        let nodes = word(text, " on nodes ")?;
+        return Some(format!("bf_resv {} {} {} {nodes}", job(text)?, time(" to start at ")?, time("end at ")?));
+    }
+    if is("bf_max_job_test: limit") {
+        return Some("bf_max_job_test".to_string());
+    }
+    if is("; skipping") {
+        return told("bf_user_skip");
+    }
+    if is("StartTime set to time after") {
+        return told("bf_window");
+    }
+    if is("StartTime set but no") {
+        return told("bf_noresv");
+    }
+    if is("Try later ") {
+        let later: i64 = word(text, "later_start ")?.parse().ok()?;
+        return Some(format!("bf_later {} {}", job(text)?, later - base));
+    }
+    if is("overlaps with existing") {
+        return told("bf_overlap");
+    }
+    if is("yielding locks after") {
+        return Some("bf_yield".to_string());
+    }
+    if is("system state changed, breaking out") {
+        return Some("bf_abort".to_string());
+    }
+    if is("reached end of job queue") {
+        return Some("bf_end".to_string());
+    }
+    if is("bf_max_job_start limit") {
+        return Some("bf_max_job_start".to_string());
+    }
+    if is("table size limit") {
+        return Some("bf_table".to_string());
+    }
+    if is("acct_policy_job_runnable_post_select") {
+        return told("bf_limit");
+    }
+    None
+}
+
+/// What becomes of running jobs and their nodes, and priorities.
+fn ends(text: &str) -> Option<String> {
+    let is = |marker: &str| text.contains(marker);
+    let told = |what: &str| Some(format!("{what} {}", job(text)?));
+    if is("_slurm_rpc_epilog_complete: ") {
+        return Some(format!("epilog {} {}", job(text)?, word(text, "Node=")?));
+    }
+    if let Some(node) = word(text, "node_did_resp ") {
+        return Some(format!("resp {node}"));
+    }
+    if is("Time limit exhausted") {
+        return told("timeout");
+    }
+    if is("preempted JobId=") {
+        let what = [
+            ("requeued to reclaim", "preempt_requeue"),
+            ("killed to reclaim", "preempt_cancel"),
+            ("suspended by gang", "preempt_suspend"),
+        ];
+        let (_, what) = what.into_iter().find(|(marker, _)| is(marker))?;
+        let by = job(after(text, "resources for ")?)?;
+        return Some(format!("{what} {} {by}", job(text)?));
+    }
+    if is("preemption grace time") {
+        return Some(format!("preempt_grace {} {}", job(text)?, word(text, "setting ")?));
+    }
+    if is("gang: suspending ") || is("gang: _suspend_job") {
+        return told("gang_suspend");
+    }
+    if is("gang: resuming ") || is("gang: _resume_job") {
+        return told("gang_resume");
+    }
+    if is("Requeuing ") {
+        return told("requeued");
+    }
+    if let Some(rest) = after(text, "priority for job ") {
+        let id = rest.split(' ').next()?;
+        return Some(format!("prio {id} {}", word(text, "is now ")?));
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_become_happenings() {
+        assert_eq!(epoch("1970-01-01T00:00:01"), Some(1));
+        // 2024-02-29 is 19,782 days after the epoch.
+        assert_eq!(epoch("2024-02-29T12:00:00"), Some(19_782 * 86_400 + 43_200));
+        assert_eq!(epoch("Unknown"), None);
+        let log = "[1970-01-01T00:01:40.007] sched: Allocate JobId=7_3(9) NodeList=n[1,4-5] #CPUs=3 Partition=main\n\
+                   [1970-01-01T00:01:41.250] sched/backfill: _dump_job_sched: JobId=8 to start at 1970-01-01T00:03:00, end at \
+                   1970-01-01T00:04:00 on nodes n[1-3] in partition main\nno stamp\n";
+        assert_eq!(events(log, 100), "0.007 sched_start 7_3(9) n[1,4-5]\n1.250 bf_resv 8 80 140 n[1-3]\n");
+    }
+}
