@@ -76,6 +76,13 @@ impl Profile {
         Profile { times: vec![start], free: vec![free], trail: Vec::new(), marks: 0 }
     }
 
+    /// These steps, of which there is at least one, in ascending order of time.
+    pub(crate) fn from_steps(steps: impl Iterator<Item = (Time, Procs)>) -> Profile {
+        let (times, free): (Vec<Time>, Vec<Procs>) = steps.unzip();
+        debug_assert!(!times.is_empty() && times.is_sorted_by(|a, b| a < b), "no profile");
+        Profile { times, free, trail: Vec::new(), marks: 0 }
+    }
+
     /// Makes this the profile of [`Profile::new`], keeping its memory. Must not be called while marks are held.
     pub fn reset(&mut self, start: Time, free: Procs) {
         debug_assert!(self.marks == 0, "reset of a marked profile");

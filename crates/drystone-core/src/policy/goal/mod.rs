@@ -139,7 +139,9 @@ impl Policy for Goal {
                 }
             }
             Event::Repredicted { job, old } if view.phase(job) == Phase::Running => match self.settings.plan {
-                Plan::Prediction => self.running.repredicted(job, old, view),
+                Plan::Prediction => {
+                    self.running.repredicted(job, old, view);
+                }
                 Plan::Estimate => self.running.prolonged(job, old, view),
             },
             Event::Cancelled(id) | Event::Held(id) => self.queue.retain(|&waiting| waiting != id),
@@ -151,8 +153,8 @@ impl Policy for Goal {
     }
 
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
-        self.running.notice_ends();
-        self.running.extend_overdue(view);
+        self.running.notice_ends(|_| {});
+        self.running.extend_overdue(view, |_, _| {});
         let aside = self.set_aside(view);
         self.search_and_start(view, actions);
         if !aside.is_empty() {
