@@ -37,17 +37,16 @@ pub(crate) struct Chunked {
     gained_until: Time,
 }
 
-/// Steps in a row. What holds for all of them is in the head: values here lack its `free` and `gained`. Either part alone may
-/// wrap around; their sum does not.
+/// Steps in a row.
 #[derive(Clone, Debug)]
 struct Chunk {
     len: usize,
     /// When each step begins.
     time: [Time; MOST],
-    /// F.
+    /// F, without what the head adds to it. Either part alone may wrap around; their sum does not.
     free: [i32; MOST],
-    /// F − G.
-    gained: [i32; MOST],
+    /// G.
+    was: [i32; MOST],
 }
 
 /// What is known of a chunk as a whole.
@@ -57,8 +56,6 @@ struct Head {
     first: Time,
     /// To be added to F of each step.
     free: i32,
-    /// To be added to F − G of each step.
-    gained: i32,
     /// Least and largest F.
     least: i32,
     most: i32,
@@ -81,11 +78,11 @@ pub(crate) struct Spot {
 
 impl Chunk {
     fn empty() -> Box<Chunk> {
-        Box::new(Chunk { len: 0, time: [Time::MAX; MOST], free: [0; MOST], gained: [0; MOST] })
+        Box::new(Chunk { len: 0, time: [Time::MAX; MOST], free: [0; MOST], was: [0; MOST] })
     }
 
-    fn push(&mut self, time: Time, free: i32, gained: i32) {
-        (self.time[self.len], self.free[self.len], self.gained[self.len]) = (time, free, gained);
+    fn push(&mut self, time: Time, free: i32, was: i32) {
+        (self.time[self.len], self.free[self.len], self.was[self.len]) = (time, free, was);
         self.len += 1;
     }
 
@@ -99,7 +96,7 @@ impl Chunk {
     fn split(&mut self, at: usize, time: Time) {
         self.time.copy_within(at + 1..self.len, at + 2);
         self.free.copy_within(at..self.len, at + 1);
-        self.gained.copy_within(at..self.len, at + 1);
+        self.was.copy_within(at..self.len, at + 1);
         self.time[at + 1] = time;
         self.len += 1;
     }
@@ -108,7 +105,7 @@ impl Chunk {
     fn divide(&mut self, at: usize) -> Box<Chunk> {
         let mut behind = Chunk::empty();
         for k in at..self.len {
-            behind.push(self.time[k], self.free[k], self.gained[k]);
+            behind.push(self.time[k], self.free[k], self.was[k]);
         }
         self.len = at;
         behind
@@ -118,7 +115,7 @@ impl Chunk {
     fn forget(&mut self, count: usize) {
         self.time.copy_within(count..self.len, 0);
         self.free.copy_within(count..self.len, 0);
-        self.gained.copy_within(count..self.len, 0);
+        self.was.copy_within(count..self.len, 0);
         self.len -= count;
     }
 
@@ -134,7 +131,7 @@ impl Chunk {
             }
         }
         self.len = kept + 1;
-        self.gained[..self.len].fill(0);
+        self.was[..self.len].copy_from_slice(&self.free[..self.len]);
     }
 }
 
@@ -144,14 +141,13 @@ impl Head {
         self.first = chunk.time[0];
         let (mut least, mut most, mut was_least) = (i32::MAX, i32::MIN, i32::MAX);
         let (mut gain_from, mut gain_to) = (i32::MAX, i32::MIN);
-        for (&free, &gained) in chunk.free[..chunk.len].iter().zip(&chunk.gained[..chunk.len]) {
-            let (free, gained) = (free.wrapping_add(self.free), gained.wrapping_add(self.gained));
-            let was = free - gained;
+        for (&free, &was) in chunk.free[..chunk.len].iter().zip(&chunk.was[..chunk.len]) {
+            let free = free.wrapping_add(self.free);
             least = least.min(free);
             most = most.max(free);
             was_least = was_least.min(was);
-            gain_from = gain_from.min(if gained > 0 { was } else { i32::MAX });
-            gain_to = gain_to.max(if gained > 0 { free } else { i32::MIN });
+            gain_from = gain_from.min(if free > was { was } else { i32::MAX });
+            gain_to = gain_to.max(if free > was { free } else { i32::MIN });
         }
         (self.least, self.most, self.was_least) = (least, most, was_least);
         (self.gain_from, self.gain_to) = (gain_from, gain_to);
@@ -161,7 +157,6 @@ impl Head {
     fn add(&mut self, by: i32) {
         self.touched = true;
         self.free = self.free.wrapping_add(by);
-        self.gained = self.gained.wrapping_add(by);
         self.least += by;
         self.most += by;
         if by > 0 {
@@ -196,7 +191,7 @@ impl Chunked {
             if chunk.len == FEW {
                 all.append(std::mem::replace(&mut chunk, Chunk::empty()));
             }
-            chunk.push(time, free, 0);
+            chunk.push(time, free, free);
         }
         all.append(chunk);
         all
@@ -275,8 +270,7 @@ impl Chunked {
 
     fn add_in(&mut self, chunk: usize, steps: std::ops::Range<usize>, by: i32) {
         let (head, chunk) = (&mut self.heads[chunk], &mut self.chunks[chunk]);
-        chunk.free[steps.clone()].iter_mut().for_each(|free| *free = free.wrapping_add(by));
-        chunk.gained[steps].iter_mut().for_each(|gained| *gained = gained.wrapping_add(by));
+        chunk.free[steps].iter_mut().for_each(|free| *free = free.wrapping_add(by));
         head.touched = true;
         head.sum_up(chunk);
     }
@@ -310,7 +304,7 @@ impl Chunked {
             if self.heads[at].touched {
                 let head = &mut self.heads[at];
                 self.chunks[at].settle(head.free);
-                (head.free, head.gained, head.touched) = (0, 0, false);
+                (head.free, head.touched) = (0, false);
                 head.sum_up(&self.chunks[at]);
             }
             if kept > 0 && self.chunks[kept - 1].len + self.chunks[at].len <= FEW {
@@ -331,7 +325,7 @@ impl Chunked {
         let (into_chunk, from_chunk) = (&mut before[into], &behind[0]);
         let by = self.heads[from].free.wrapping_sub(self.heads[into].free);
         for k in 0..from_chunk.len {
-            into_chunk.push(from_chunk.time[k], from_chunk.free[k].wrapping_add(by), 0);
+            into_chunk.push(from_chunk.time[k], from_chunk.free[k].wrapping_add(by), from_chunk.was[k]);
         }
         self.heads[into].sum_up(into_chunk);
     }
@@ -342,7 +336,6 @@ impl Head {
         let mut head = Head {
             first: chunk.time[0],
             free: 0,
-            gained: 0,
             least: 0,
             most: 0,
             was_least: 0,

@@ -27,7 +27,8 @@ pub struct Conservative {
     profile: Profile,
     /// The same where many jobs are planned.
     deep: Option<Deep>,
-    /// From so many planned jobs on the plan is deep.
+    /// From so many planned jobs on the plan is deep. How it works, not what it is: no part of the saved state.
+    #[serde(skip, default = "deep")]
     deep_from: usize,
     running: Believed,
     /// Waiting jobs by planned start, then arrival.
@@ -95,7 +96,7 @@ impl Conservative {
     /// Plans the newcomers.
     fn insert(&mut self, view: &View<'_>, actions: &mut Actions) {
         let now = view.now();
-        let mut bounds = Bounds::default();
+        let mut bounds: Bounds = Bounds::default();
         for id in self.fresh.drain(..) {
             let mut job = Planned::new(id, view);
             match &mut self.deep {
@@ -210,6 +211,10 @@ impl Policy for Conservative {
     fn hears(&self) -> bool {
         true
     }
+}
+
+fn deep() -> usize {
+    DEEP
 }
 
 /// Says where a job is planned. One that has no place in the plan, because too many processors are out and nobody knows for

@@ -4,12 +4,14 @@
 mod bounds;
 mod deep;
 mod in_place;
+mod stairs;
 
 use super::View;
 use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::{Profile, Running, RunningSet};
 pub(super) use bounds::Bounds;
 pub(super) use deep::{DEEP, Deep};
+pub(super) use stairs::Stairs;
 pub(super) use in_place::compress_in_place;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -97,7 +99,7 @@ pub(super) fn compress<P: AsRef<Planned> + AsMut<Planned>>(
     now: Time,
     mut moved: impl FnMut(&mut P, Time),
 ) {
-    let mut bounds = Bounds::default();
+    let mut bounds: Bounds = Bounds::default();
     for job in plan.iter_mut() {
         let planned = job.as_mut();
         let old = planned.start;

@@ -1,7 +1,10 @@
 //! Questions to a profile in chunks.
 
-use super::{Chunked, Spot};
+use super::{Chunk, Chunked, Spot};
 use crate::model::{Span, Time};
+
+/// Steps that are looked at together.
+const BLOCK: usize = 16;
 
 impl Chunked {
     /// The step that holds at `time`; the first one if that is before.
@@ -148,10 +151,7 @@ impl Chunked {
                 continue;
             }
             let steps = &self.chunks[at.chunk];
-            let news = (at.step..steps.len).find(|&k| {
-                let free = steps.free[k].wrapping_add(head.free);
-                free >= procs && free - steps.gained[k].wrapping_add(head.gained) < procs
-            });
+            let news = steps.news(at.step, procs, head.free);
             let Some(step) = news else {
                 at = Spot { chunk: at.chunk + 1, step: 0 };
                 continue;
@@ -176,6 +176,25 @@ impl Chunked {
         heads.iter().fold((i32::MAX, i32::MIN), |(least, most), head| {
             (least.min(head.gain_from), most.max(head.gain_to))
         })
+    }
+}
+
+impl Chunk {
+    /// The first step from `from` on with no fewer than `procs` free, if each has `more`, where fewer were.
+    #[inline]
+    fn news(&self, from: usize, procs: i32, more: i32) -> Option<usize> {
+        let is_new = |k: usize| self.was[k] < procs && self.free[k].wrapping_add(more) >= procs;
+        let mut at = from;
+        // Several at once, without a branch for each.
+        while at + BLOCK <= self.len {
+            let (was, free) = (&self.was[at..at + BLOCK], &self.free[at..at + BLOCK]);
+            let any = was.iter().zip(free).fold(false, |any, (&was, &free)| any | ((was < procs) & (free.wrapping_add(more) >= procs)));
+            if any {
+                return (at..at + BLOCK).find(|&k| is_new(k));
+            }
+            at += BLOCK;
+        }
+        (at..self.len).find(|&k| is_new(k))
     }
 }
 

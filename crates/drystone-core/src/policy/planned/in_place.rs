@@ -10,11 +10,11 @@
 //!   passed cannot move again, and in the end the plan is compact.
 //! - By less than its span d a job can move only if enough is free just before s: then to the beginning of that time.
 //! - Anywhere else there must be a t with G(t) < p ≤ F(t): else it would have been there before.
-//! - A job that needs no fewer processors for no less time than one before starts no earlier ([`Bounds`]).
+//! - A job that needs no fewer processors for no less time than one before starts no earlier ([`Stairs`]).
 //!
 //! A newcomer at its earliest place, time that passes, and a start as planned leave a compact plan compact.
 
-use super::{Bounds, Planned};
+use super::{Planned, Stairs};
 use crate::model::{Span, Time};
 use crate::parts::{Chunked, Spot};
 
@@ -26,14 +26,14 @@ struct Sweep<'a> {
     at: Spot,
     /// Jobs that need more than the first and no more than the second may find room that is gained, up to there.
     gains: (i32, i32),
-    bounds: Bounds,
+    bounds: Stairs,
 }
 
 impl Sweep<'_> {
     fn new(profile: &mut Chunked, now: Time) -> Sweep<'_> {
         let at = profile.find(now);
         let gains = profile.gains(0, at);
-        Sweep { profile, now, at, gains, bounds: Bounds::default() }
+        Sweep { profile, now, at, gains, bounds: Stairs::default() }
     }
 
     /// Whether no job can move that is planned behind one at `start`, which cannot: nothing is gained just before them, and no room
@@ -56,7 +56,7 @@ impl Sweep<'_> {
             if job.span <= latest - bound {
                 let jumps = self.profile.gained(procs, job.span, bound, latest);
                 let start = jumps.unwrap_or(latest);
-                self.bounds.learn(job.procs, job.span, bound, start);
+                self.bounds.learn(job.procs, job.span, start);
                 return (start < job.start).then_some(start);
             }
         }

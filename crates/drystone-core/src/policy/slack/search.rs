@@ -252,7 +252,7 @@ impl Search {
         // Where the first delayed job has left room.
         let mut room: Option<Time> = None;
         // Everybody is put at the earliest place there is, with those before in theirs.
-        let mut bounds = Bounds::default();
+        let mut bounds: Bounds = Bounds::default();
         for (at, Waiting { planned: job, .. }) in plan.iter().enumerate().skip(candidate.fixed) {
             left -= self.gains[at];
             let bound = bounds.of(job.procs, job.span, now);
