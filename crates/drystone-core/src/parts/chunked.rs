@@ -5,8 +5,9 @@ mod search;
 mod tests;
 
 use super::Profile;
-use crate::model::{Procs, Time};
+use crate::model::{Procs, Span, Time};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// Most steps of a chunk.
 const MOST: usize = 64;
@@ -56,7 +57,7 @@ struct Head {
     first: Time,
     /// To be added to F of each step.
     free: i32,
-    /// Least and largest F.
+    /// No F is less than `least`, none larger than `most`.
     least: i32,
     most: i32,
     /// Least G.
@@ -67,6 +68,8 @@ struct Head {
     gain_to: i32,
     /// Changed since the profile was settled.
     touched: bool,
+    /// What is said of F may be too much: changed since all steps were looked at.
+    loose: bool,
 }
 
 /// Where a step is.
@@ -151,11 +154,27 @@ impl Head {
         }
         (self.least, self.most, self.was_least) = (least, most, was_least);
         (self.gain_from, self.gain_to) = (gain_from, gain_to);
+        self.loose = false;
+    }
+
+    /// Some steps of the chunk have more, or fewer, than they had. What is said of the others stays true.
+    #[inline]
+    fn widen(&mut self, chunk: &Chunk, steps: Range<usize>) {
+        for (&free, &was) in chunk.free[steps.clone()].iter().zip(&chunk.was[steps]) {
+            let free = free.wrapping_add(self.free);
+            self.least = self.least.min(free);
+            self.most = self.most.max(free);
+            if free > was {
+                self.gain_from = self.gain_from.min(was);
+                self.gain_to = self.gain_to.max(free);
+            }
+        }
+        (self.touched, self.loose) = (true, true);
     }
 
     /// All steps of the chunk have `by` more.
     fn add(&mut self, by: i32) {
-        self.touched = true;
+        (self.touched, self.loose) = (true, true);
         self.free = self.free.wrapping_add(by);
         self.least += by;
         self.most += by;
@@ -246,11 +265,34 @@ impl Chunked {
             let end = Spot { chunk: self.heads.len(), step: 0 };
             return self.add_between(first, end, by);
         }
+        self.add_from(first, from, to, by);
+    }
+
+    /// The same from a border on that is known. Answers the border at the end.
+    fn add_from(&mut self, first: Spot, from: Time, to: Time, by: i32) -> Spot {
         let chunks = self.heads.len();
-        let end = self.border(to);
+        let near = self.near(first, to);
+        let end = self.border_in(near, to);
         // The border at the end may have divided the chunk of the first.
         let first = if self.heads.len() > chunks && end.chunk <= first.chunk + 1 { self.find(from) } else { first };
         self.add_between(first, end, by);
+        end
+    }
+
+    /// A job of so many processors that was to have them during `[old, old + span)` has them from `start` on, which is earlier.
+    pub(crate) fn move_up(&mut self, procs: i32, old: Time, span: Span, start: Time) {
+        let (end, old_end) = (start.saturating_add(span), old.saturating_add(span));
+        if old_end == Time::MAX {
+            self.add(start, end.min(old), -procs);
+            return self.add(end.max(old), old_end, procs);
+        }
+        self.gained_until = self.gained_until.max(old_end);
+        let first = self.border(start);
+        let border = self.add_from(first, start, end.min(old), -procs);
+        let from = end.max(old);
+        let near = self.near(border, from);
+        let first = self.border_in(near, from);
+        self.add_from(first, from, old_end, procs);
     }
 
     fn add_between(&mut self, first: Spot, end: Spot, by: i32) {
@@ -268,16 +310,20 @@ impl Chunked {
         }
     }
 
-    fn add_in(&mut self, chunk: usize, steps: std::ops::Range<usize>, by: i32) {
+    fn add_in(&mut self, chunk: usize, steps: Range<usize>, by: i32) {
         let (head, chunk) = (&mut self.heads[chunk], &mut self.chunks[chunk]);
-        chunk.free[steps].iter_mut().for_each(|free| *free = free.wrapping_add(by));
-        head.touched = true;
-        head.sum_up(chunk);
+        chunk.free[steps.clone()].iter_mut().for_each(|free| *free = free.wrapping_add(by));
+        head.widen(chunk, steps);
     }
 
     /// The step that begins at `time`, inserted if there is none.
     fn border(&mut self, time: Time) -> Spot {
-        let mut at = self.find(time);
+        self.border_in(self.find(time), time)
+    }
+
+    /// The same, in the step that holds at `time`.
+    fn border_in(&mut self, step: Spot, time: Time) -> Spot {
+        let mut at = step;
         if self.chunks[at.chunk].time[at.step] == time {
             return at;
         }
@@ -342,6 +388,7 @@ impl Head {
             gain_from: i32::MAX,
             gain_to: i32::MIN,
             touched: false,
+            loose: false,
         };
         head.sum_up(chunk);
         head

@@ -5,6 +5,8 @@ use crate::model::{Span, Time};
 
 /// Steps that are looked at together.
 const BLOCK: usize = 16;
+/// As many steps are looked at before others are searched.
+const NEAR: usize = 6;
 
 impl Chunked {
     /// The step that holds at `time`; the first one if that is before.
@@ -26,6 +28,17 @@ impl Chunked {
             at.step += 1;
         }
         at
+    }
+
+    /// The step that holds at `time`, which is not before `from` begins and probably soon after.
+    #[inline]
+    pub(super) fn near(&self, from: Spot, time: Time) -> Spot {
+        let chunk = &self.chunks[from.chunk];
+        let behind = &chunk.time[from.step + 1..chunk.len];
+        match behind.iter().take(NEAR).position(|&begins| begins > time) {
+            Some(steps) => Spot { step: from.step + steps, ..from },
+            None => self.find(time),
+        }
     }
 
     /// Free processors in a step.
@@ -140,7 +153,7 @@ impl Chunked {
 
     /// The earliest `r ≥ from` such that `procs` processors are free during all of `[r, r + span)`, `r + span ≤ until`, and at some
     /// time in it as many were not free before. `None` if there is none.
-    pub(crate) fn gained(&self, procs: i32, span: Span, from: Time, until: Time) -> Option<Time> {
+    pub(crate) fn gained(&mut self, procs: i32, span: Span, from: Time, until: Time) -> Option<Time> {
         let mut at = self.find(from);
         while let Some(head) = self.heads.get(at.chunk) {
             if head.first >= until {
@@ -153,6 +166,10 @@ impl Chunked {
             let steps = &self.chunks[at.chunk];
             let news = steps.news(at.step, procs, head.free);
             let Some(step) = news else {
+                if head.loose {
+                    let head = &mut self.heads[at.chunk];
+                    head.sum_up(steps);
+                }
                 at = Spot { chunk: at.chunk + 1, step: 0 };
                 continue;
             };

@@ -7,7 +7,7 @@ use crate::policy::View;
 use serde::{Deserialize, Serialize};
 
 /// From so many planned jobs on a plan is kept in place. Below, flat arrays are faster.
-pub(in crate::policy) const DEEP: usize = 160;
+pub(in crate::policy) const DEEP: usize = 32;
 
 /// Processors that are given back, or, below 0, taken for longer, than a profile shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]

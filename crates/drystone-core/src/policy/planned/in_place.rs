@@ -18,6 +18,9 @@ use super::{Planned, Stairs};
 use crate::model::{Span, Time};
 use crate::parts::{Chunked, Spot};
 
+/// After so many moves what is gained is looked at anew.
+const LOOK_AGAIN: u32 = 8;
+
 /// One pass over a plan, in the order of its starts.
 struct Sweep<'a> {
     profile: &'a mut Chunked,
@@ -26,6 +29,7 @@ struct Sweep<'a> {
     at: Spot,
     /// Jobs that need more than the first and no more than the second may find room that is gained, up to there.
     gains: (i32, i32),
+    moves: u32,
     bounds: Stairs,
 }
 
@@ -33,7 +37,7 @@ impl Sweep<'_> {
     fn new(profile: &mut Chunked, now: Time) -> Sweep<'_> {
         let at = profile.find(now);
         let gains = profile.gains(0, at);
-        Sweep { profile, now, at, gains, bounds: Stairs::default() }
+        Sweep { profile, now, at, gains, moves: 0, bounds: Stairs::default() }
     }
 
     /// Whether no job can move that is planned behind one at `start`, which cannot: nothing is gained just before them, and no room
@@ -74,12 +78,14 @@ impl Sweep<'_> {
 
     /// Moves a job up.
     fn move_up(&mut self, job: &Planned, start: Time) {
-        let (old, end) = (job.start, start.saturating_add(job.span));
-        let procs = job.procs as i32;
-        self.profile.add(start, end.min(old), -procs);
-        self.profile.add(end.max(old), job.end(), procs);
-        self.at = self.profile.find(old - Span(1));
-        self.gains = self.profile.gains(0, self.at);
+        self.profile.move_up(job.procs as i32, job.start, job.span, start);
+        self.at = self.profile.find(job.start - Span(1));
+        self.moves += 1;
+        // Before the job less is free than was; what has become free behind it may begin in the same chunk. So what is known
+        // stays true, if roughly.
+        let from = if self.moves.is_multiple_of(LOOK_AGAIN) { 0 } else { self.at.chunk() };
+        let (least, most) = self.profile.gains(from, self.at);
+        self.gains = if from == 0 { (least, most) } else { (self.gains.0.min(least), self.gains.1.max(most)) };
     }
 }
 
