@@ -69,10 +69,7 @@ impl Planned {
     /// profile. O(steps).
     pub(super) fn place(&mut self, profile: &mut Profile, from: Time) {
         // No job is wider than the machine. One that is wider than what is up, and nobody knows for how long, has no place.
-        self.start = profile.earliest(self.procs, self.span, from).unwrap_or(Time::MAX);
-        if self.start < Time::MAX {
-            profile.reserve(self.start, self.end(), self.procs);
-        }
+        self.start = profile.place(self.procs, self.span, from).unwrap_or(Time::MAX);
     }
 }
 

@@ -1,8 +1,10 @@
 //! IS: rule S12.
 
 use super::news::{Ahead, meets};
-use super::processors::{Bits, Processors};
+use super::pool::Pool;
+use super::processors::Processors;
 use super::ratio::{Decimal, Ratio};
+use super::seats::Seats;
 use super::settings::Service;
 use super::task::Task;
 use crate::model::{JobId, ProcSet, Procs, Span, Time};
@@ -27,6 +29,10 @@ pub struct Immediate {
     /// What is known of each of them, beside them: it is looked through at every event.
     asking: Vec<Asking>,
     running: Vec<Task>,
+    /// Which of them is where, while no two share a processor.
+    seats: Seats,
+    /// Their numbers, in the same order.
+    ids: Vec<JobId>,
     wake: Option<Time>,
     /// Announced windows.
     #[serde(skip)]
@@ -63,6 +69,8 @@ impl Immediate {
             parked: Vec::new(),
             asking: Vec::new(),
             running: Vec::new(),
+            seats: Seats::default(),
+            ids: Vec::new(),
             wake: None,
             ahead: Ahead::default(),
         }
@@ -78,9 +86,9 @@ impl Immediate {
     }
 
     fn ended(&mut self, id: JobId, view: &View<'_>) {
-        let Some(at) = self.running.iter().position(|t| t.id == id) else { return };
-        let task = self.running.swap_remove(at);
-        if self.running.iter().any(|other| other.meets(&task)) {
+        let Some(at) = self.place(id) else { return };
+        let task = self.leaves(at);
+        if self.is_shared() && self.running.iter().any(|other| other.meets(&task)) {
             // Somebody else had started two jobs on the same processors.
             self.look_anew(view);
         } else if let Some(processors) = &mut self.processors {
@@ -91,8 +99,8 @@ impl Immediate {
 
     /// A job has left the policy's hands, running or suspended.
     fn stopped(&mut self, id: JobId, view: &View<'_>) {
-        if let Some(at) = self.running.iter().position(|t| t.id == id) {
-            self.running.swap_remove(at);
+        if let Some(at) = self.place(id) {
+            self.leaves(at);
         } else {
             self.cancelled(id);
         }
@@ -103,7 +111,7 @@ impl Immediate {
     fn found(&mut self, id: JobId, runs: bool, view: &View<'_>) {
         let task = Task::found(id, view);
         if runs {
-            self.running.push(task);
+            self.runs(task);
         } else {
             self.asking.push(Asking { ready: TOUCHED, blocker: NOBODY });
             self.parked.push(task);
@@ -118,6 +126,41 @@ impl Immediate {
         let (running, owners) = (self.running.iter().map(|t| &t.set), self.parked.iter().map(|t| &t.set));
         self.processors = Some(Processors::anew(self.machine, running, owners, out));
         self.asking.iter_mut().for_each(|asking| asking.ready = TOUCHED);
+        self.seats.clear();
+        self.running.iter().for_each(|task| self.seats.take(&task.set, task.id));
+    }
+
+    /// Whether somebody else has started several jobs on one processor.
+    fn is_shared(&self) -> bool {
+        self.processors.as_ref().is_some_and(Processors::any_shared)
+    }
+
+    /// Where a running job is among the others.
+    fn place(&self, id: JobId) -> Option<usize> {
+        self.ids.iter().position(|&running| running == id)
+    }
+
+    fn runs(&mut self, task: Task) {
+        self.seats.take(&task.set, task.id);
+        self.ids.push(task.id);
+        self.running.push(task);
+    }
+
+    fn leaves(&mut self, at: usize) -> Task {
+        let task = self.running.swap_remove(at);
+        self.ids.swap_remove(at);
+        self.seats.leave(&task.set);
+        task
+    }
+
+    /// The running jobs that are on the processors of another, by their places.
+    fn on_processors_of(&self, task: &Task) -> Vec<usize> {
+        if self.is_shared() {
+            return (0..self.running.len()).filter(|&at| self.running[at].meets(task)).collect();
+        }
+        let mut places: Vec<usize> = self.seats.on(&task.set).into_iter().filter_map(|id| self.place(id)).collect();
+        places.sort_unstable();
+        places
     }
 
     /// Whether these processors are of no use to a job that goes on now: some are out, or go before its end.
@@ -152,7 +195,7 @@ impl Immediate {
     }
 
     fn stop(&mut self, at: usize, now: Time, actions: &mut Actions) {
-        let mut task = self.running.swap_remove(at);
+        let mut task = self.leaves(at);
         task.stop(now);
         actions.push(Action::Suspend(task.id));
         if let Some(processors) = &mut self.processors {
@@ -218,7 +261,7 @@ impl Immediate {
     ) -> bool {
         let (Some(mut victims), Some(processors)) = (victims, &self.processors) else { return false };
         let need = self.fresh[at].procs;
-        let mut pool = Bits::default();
+        let mut pool = Pool::default();
         pool.copy_from(processors.open());
         pool.remove(barred);
         let set = if pool.len() >= need {
@@ -230,7 +273,7 @@ impl Immediate {
             if pool.len() >= need {
                 pool.lowest(need)
             } else {
-                let mut free = Bits::default();
+                let mut free = Pool::default();
                 if let Some(processors) = &self.processors {
                     free.copy_from(processors.free());
                 }
@@ -249,7 +292,7 @@ impl Immediate {
             processors.occupy(&set);
         }
         task.run_on(set, now, self.machine);
-        self.running.push(task);
+        self.runs(task);
         true
     }
 
@@ -270,7 +313,7 @@ impl Immediate {
             }
             let mut task = self.unpark(at);
             let before = late.len();
-            while let Some(j) = self.running.iter().position(|t| t.meets(&task)) {
+            while let Some(&j) = self.on_processors_of(&task).first() {
                 late.push(self.running[j].id);
                 self.stop(j, now, actions);
             }
@@ -280,7 +323,7 @@ impl Immediate {
                 processors.reoccupy(&task.set, others.map(|t| &t.set));
             }
             task.since = now;
-            self.running.push(task);
+            self.runs(task);
             last = Some(place);
             if late.len() > before {
                 // They may have left processors that others, later in line, were waiting for.
@@ -314,8 +357,8 @@ impl Immediate {
         is_free
             || tick
                 && self.settings.resume.is_some_and(|factor| {
-                    let mut on_them = self.running.iter().filter(|t| t.meets(task));
-                    on_them.all(|t| self.gives_way(t, task, factor, now))
+                    let on_them = self.on_processors_of(task);
+                    on_them.iter().all(|&at| self.gives_way(&self.running[at], task, factor, now))
                 })
     }
 
@@ -343,7 +386,7 @@ impl Immediate {
         let mut asking = Asking { ready: self.first_tick(now), blocker: NOBODY };
         let tick = self.is_tick(now);
         let mut firm = false;
-        for other in self.running.iter().filter(|t| t.meets(task)) {
+        for other in self.on_processors_of(task).into_iter().map(|at| &self.running[at]) {
             let Some(factor) = self.settings.resume else { return Asking { ready: Time::MAX, blocker: other.id } };
             // Nobody else matters who gives way by then.
             let ready = if self.gives_way(other, task, factor, asking.ready) {
@@ -376,18 +419,14 @@ impl Immediate {
     }
 
     /// When enough running jobs will have had their slice for a job that never ran; [`Time::MAX`] for never.
+    /// `by_slice` is when each has had its slice, and how many processors all have by then that are free or have.
     fn served(&self, task: &Task, by_slice: &[(Time, u64)], now: Time) -> Time {
-        let mut sum = u64::from(self.processors.as_ref().map_or(0, |p| p.free().len()));
-        if sum >= u64::from(task.procs) {
+        let free = u64::from(self.processors.as_ref().map_or(0, |p| p.free().len()));
+        if free >= u64::from(task.procs) {
             return now;
         }
-        for &(time, procs) in by_slice {
-            sum += procs;
-            if sum >= u64::from(task.procs) {
-                return time;
-            }
-        }
-        Time::MAX
+        let enough = by_slice.partition_point(|&(_, sum)| sum < u64::from(task.procs));
+        by_slice.get(enough).map_or(Time::MAX, |&(time, _)| time)
     }
 
     fn next_tick(&self, now: Time) -> Option<Time> {
@@ -397,6 +436,11 @@ impl Immediate {
             let slice = |t: &Task| (t.since + (self.settings.slice - t.ran).max(Span::ZERO), u64::from(t.procs));
             let mut by_slice: Vec<_> = self.running.iter().map(slice).collect();
             by_slice.sort_unstable();
+            let mut sum = u64::from(self.processors.as_ref().map_or(0, |p| p.free().len()));
+            for (_, procs) in &mut by_slice {
+                sum += *procs;
+                *procs = sum;
+            }
             let soonest = self.fresh.iter().map(|t| self.served(t, &by_slice, now)).min();
             best = best.min(soonest.unwrap_or(Time::MAX));
         }
