@@ -5,17 +5,22 @@
 //! planned starts, each at its earliest place (compression). No job's start moves back by that. Replanning in any other
 //! order would break promises.
 //!
+//! With a horizon only some of the waiting jobs are planned; the others wait without a promise, as in real schedulers (Slurm's
+//! `bf_max_job_test` and `bf_window`), and what they might disturb does not wait for them. They are asked again at every decision,
+//! in the order of their arrival.
+//!
 //! A plan counts whole seconds: a job that is predicted to run for no time has its processors for the second of its start, and
 //! whoever would fit a gap but for that second does not.
 //!
 //! The same is done where a prediction changes or a running job outlives the end that the plan has it at: that plan may be
 //! impossible. Then starts can move back, too, and a promise may be broken.
 
-use super::planned::{Believed, Bounds, DEEP, Deep, Notice, Planned, compress};
+use super::planned::{Believed, Bounds, DEEP, Deep, Horizon, Notice, Planned, compress};
 use super::{Actions, Event, Kind, Param, Phase, Policy, Takes, Variant, View, Why};
 use crate::model::{JobId, Span, Time};
 use crate::parts::{Profile, Running};
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 
 /// Conservative backfilling.
 ///
@@ -35,6 +40,9 @@ pub struct Conservative {
     plan: Vec<Planned>,
     /// Jobs that have arrived since the last decision.
     fresh: Vec<JobId>,
+    horizon: Horizon,
+    /// Jobs beyond the horizon, by arrival.
+    beyond: VecDeque<JobId>,
     /// Something has changed that the plan does not show yet.
     stale: bool,
     #[serde(skip)]
@@ -59,9 +67,17 @@ impl Conservative {
             running: Believed::new(notice),
             plan: Vec::new(),
             fresh: Vec::new(),
+            horizon: Horizon::All,
+            beyond: VecDeque::new(),
             stale: true,
             aside: Vec::new(),
         }
+    }
+
+    /// The same with a horizon.
+    #[must_use]
+    pub fn within(self, horizon: Horizon) -> Conservative {
+        Conservative { horizon, ..self }
     }
 
     /// Takes note of what the running jobs did.
@@ -93,23 +109,72 @@ impl Conservative {
         compress(&mut self.plan, &mut self.profile, now, |job, _| announce(job, actions));
     }
 
-    /// Plans the newcomers.
+    /// Plans the newcomers, and those that waited beyond the horizon.
     fn insert(&mut self, view: &View<'_>, actions: &mut Actions) {
         let now = view.now();
         let mut bounds: Bounds = Bounds::default();
-        for id in self.fresh.drain(..) {
-            let mut job = Planned::new(id, view);
-            match &mut self.deep {
-                Some(deep) => deep.place(&mut job, &mut bounds, now),
-                None => job.place(&mut self.profile, now),
+        if self.horizon == Horizon::All {
+            let mut fresh = std::mem::take(&mut self.fresh);
+            for id in fresh.drain(..) {
+                self.plan_one(id, Time::MAX, &mut bounds, view, actions);
             }
-            if job.start > now {
-                // A start at once needs no promise.
-                announce(&job, actions);
-            }
-            let place = self.plan.partition_point(|p| p.key() < job.key());
-            self.plan.insert(place, job);
+            self.fresh = fresh;
+            return;
         }
+        for id in self.fresh.drain(..) {
+            self.beyond.insert(self.beyond.partition_point(|&other| other < id), id);
+        }
+        // Those that start now leave their places to others, and those without one take none.
+        let placed = self.plan.iter().filter(|job| job.start > now && job.start < Time::MAX);
+        let mut planned = placed.count();
+        let mut at = 0;
+        while at < self.beyond.len()
+            && let Some(latest) = self.horizon.reaches(now, planned)
+        {
+            match self.plan_one(self.beyond[at], latest, &mut bounds, view, actions) {
+                Some(start) => {
+                    planned += usize::from(start > now && start < Time::MAX);
+                    self.beyond.remove(at);
+                }
+                None => at += 1,
+            }
+        }
+    }
+
+    /// Plans a job at its earliest place, if that is no later than `latest`.
+    fn plan_one(
+        &mut self,
+        id: JobId,
+        latest: Time,
+        bounds: &mut Bounds,
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) -> Option<Time> {
+        let mut job = Planned::new(id, view);
+        let bound = bounds.of(job.procs, job.span, view.now());
+        if bound > latest {
+            return None;
+        }
+        job.start = match &self.deep {
+            Some(deep) => deep.earliest(&job, bound),
+            None => self.profile.earliest(job.procs, job.span, bound).unwrap_or(Time::MAX),
+        };
+        bounds.learn(job.procs, job.span, bound, job.start);
+        if job.start > latest {
+            return None;
+        }
+        match &mut self.deep {
+            Some(deep) => deep.reserve(&job),
+            None if job.start < Time::MAX => self.profile.reserve(job.start, job.end(), job.procs),
+            None => {}
+        }
+        if job.start > view.now() {
+            // A start at once needs no promise.
+            announce(&job, actions);
+        }
+        let place = self.plan.partition_point(|p| p.key() < job.key());
+        self.plan.insert(place, job);
+        Some(job.start)
     }
 
     /// Keeps the plan in the way that suits its depth.
@@ -129,6 +194,7 @@ impl Conservative {
     /// A job is taken out of the plan.
     fn leaves(&mut self, id: JobId) {
         self.fresh.retain(|&fresh| fresh != id);
+        self.beyond.retain(|&beyond| beyond != id);
         match (&mut self.deep, self.plan.iter().position(|p| p.id == id)) {
             (Some(deep), Some(at)) => deep.leaves(&self.plan.remove(at)),
             // It had no place yet.
@@ -205,7 +271,9 @@ impl Policy for Conservative {
     }
 
     fn next_wake(&self) -> Option<Time> {
-        self.running.wake(self.plan.first().map(|p| p.start), false)
+        // Where only jobs beyond the horizon wait, late notice of ends matters, too.
+        let ends = self.running.is_late() && !self.beyond.is_empty();
+        self.running.wake(self.plan.first().map(|p| p.start), ends)
     }
 
     fn hears(&self) -> bool {
@@ -230,13 +298,22 @@ pub(crate) static CONSERVATIVE: Kind = Kind {
     name: "conservative",
     summary: "every job is promised a start when it arrives, and the promise is held",
     source: "Feitelson & Weil 1998; rules after Talby & Feitelson 1999, section 2",
-    params: &[Param::new(
-        "notice",
-        "immediate",
-        &[Takes::Words(&["immediate", "late"])],
-        "early ends are noticed at once, or at the next arrival, planned start or predicted end",
-    )
-    .study()],
+    params: &[
+        Param::new(
+            "notice",
+            "immediate",
+            &[Takes::Words(&["immediate", "late"])],
+            "early ends are noticed at once, or at the next arrival, planned start or predicted end",
+        )
+        .study(),
+        Param::new(
+            "horizon",
+            "all",
+            Horizon::TAKES,
+            "which waiting jobs are planned and promised a start: all, so many by arrival, or those that can start within so much \
+             time; the others wait without a promise",
+        ),
+    ],
     needs: &[],
     unnamed: None,
     variants: &[Variant {
@@ -244,5 +321,8 @@ pub(crate) static CONSERVATIVE: Kind = Kind {
         sets: "notice=late",
         meaning: "the simulator behind Talby & Feitelson 1999, table 1",
     }],
-    build: &|args| Ok(Box::new(Conservative::new(args.choose("notice", Notice::NAMES)?))),
+    build: &|args| {
+        let policy = Conservative::new(args.choose("notice", Notice::NAMES)?);
+        Ok(Box::new(policy.within(Horizon::build(args)?)))
+    },
 };

@@ -3,6 +3,7 @@
 
 mod bounds;
 mod deep;
+mod horizon;
 mod in_place;
 mod stairs;
 
@@ -11,9 +12,10 @@ use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::{Profile, Running, RunningSet};
 pub(super) use bounds::Bounds;
 pub(super) use deep::{DEEP, Deep};
-pub(super) use stairs::Stairs;
+pub use horizon::Horizon;
 pub(super) use in_place::compress_in_place;
 use serde::{Deserialize, Serialize};
+pub(super) use stairs::Stairs;
 use std::collections::BTreeMap;
 
 /// When a policy takes note of a job that ended before its predicted end.
@@ -261,6 +263,11 @@ impl Believed {
     #[inline]
     pub(super) fn next_end(&self) -> Option<Time> {
         self.running.first().map(|job| job.end)
+    }
+
+    /// Whether ends are noticed late.
+    pub(super) fn is_late(&self) -> bool {
+        self.notice == Notice::Late
     }
 
     /// When a policy with this notice and this first planned start has to be woken, if `ends` matter to it in any case. Late

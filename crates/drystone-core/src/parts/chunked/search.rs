@@ -190,9 +190,9 @@ impl Chunked {
     /// that needs no more than the first or more than the second finds nothing new there.
     pub(crate) fn gains(&self, from: usize, at: Spot) -> (i32, i32) {
         let heads = &self.heads[from.min(at.chunk)..=at.chunk];
-        heads.iter().fold((i32::MAX, i32::MIN), |(least, most), head| {
-            (least.min(head.gain_from), most.max(head.gain_to))
-        })
+        heads
+            .iter()
+            .fold((i32::MAX, i32::MIN), |(least, most), head| (least.min(head.gain_from), most.max(head.gain_to)))
     }
 }
 
@@ -205,7 +205,10 @@ impl Chunk {
         // Several at once, without a branch for each.
         while at + BLOCK <= self.len {
             let (was, free) = (&self.was[at..at + BLOCK], &self.free[at..at + BLOCK]);
-            let any = was.iter().zip(free).fold(false, |any, (&was, &free)| any | ((was < procs) & (free.wrapping_add(more) >= procs)));
+            let any = was
+                .iter()
+                .zip(free)
+                .fold(false, |any, (&was, &free)| any | ((was < procs) & (free.wrapping_add(more) >= procs)));
             if any {
                 return (at..at + BLOCK).find(|&k| is_new(k));
             }

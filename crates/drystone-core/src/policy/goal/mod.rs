@@ -8,6 +8,7 @@
 //! The rules are numbered as in the specification of this study.
 
 mod baseline;
+mod horizon;
 mod local;
 mod measures;
 mod objective;
@@ -246,6 +247,8 @@ pub(crate) static GOAL: Kind = Kind {
         Param::new("reuse", "no", &[Takes::Words(&["no", "branch", "seed"])], "the best path of the decision before, newcomers last: forgotten, the order of branches, or tried after \
                       the heuristic path").expert(),
         Param::new("local", "0", &[Takes::Whole { from: 0, to: 100 }], "percent of the nodes that are kept for a local search from the best path of the tree").expert(),
+        Param::new("horizon", "all", &[Takes::Words(&["all"]), Takes::COUNT], "how many of the waiting jobs are searched, the first in the order of branches; the others follow in that order behind \
+                      the best schedule of these"),
         Param::new("plan", "prediction", &[Takes::Words(&["prediction", "estimate"])], "for which run time jobs are placed; slowdowns count the predicted one always").expert(),
     ],
     needs: &[],

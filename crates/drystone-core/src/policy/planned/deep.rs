@@ -1,6 +1,6 @@
 //! A plan's profile, kept in place where many jobs are planned.
 
-use super::{Bounds, Planned, compress_in_place};
+use super::{Planned, compress_in_place};
 use crate::model::Time;
 use crate::parts::{Chunked, Profile, Running};
 use crate::policy::View;
@@ -26,7 +26,11 @@ pub(in crate::policy) struct Deep {
 
 impl Deep {
     /// Takes a compact plan over, where that is possible: no processors are out, and no job is without a place.
-    pub(in crate::policy) fn take_over<P: AsRef<Planned>>(profile: &Profile, plan: &[P], view: &View<'_>) -> Option<Deep> {
+    pub(in crate::policy) fn take_over<P: AsRef<Planned>>(
+        profile: &Profile,
+        plan: &[P],
+        view: &View<'_>,
+    ) -> Option<Deep> {
         let placed = plan.last().is_none_or(|last| last.as_ref().start < Time::MAX);
         let possible = placed && view.outlook().is_none() && Chunked::counts(view.machine().procs);
         possible.then(|| Deep { profile: Chunked::of(profile), edits: Vec::new() })
@@ -81,11 +85,13 @@ impl Deep {
         true
     }
 
-    /// Plans a job at its earliest place, which is known to lie no earlier than the bounds say.
-    pub(in crate::policy) fn place(&mut self, job: &mut Planned, bounds: &mut Bounds, now: Time) {
-        let bound = bounds.of(job.procs, job.span, now);
-        job.start = self.profile.earliest(job.procs as i32, job.span, bound).unwrap_or(Time::MAX);
-        bounds.learn(job.procs, job.span, bound, job.start);
+    /// The earliest place of a job, which is no earlier than `bound`.
+    pub(in crate::policy) fn earliest(&self, job: &Planned, bound: Time) -> Time {
+        self.profile.earliest(job.procs as i32, job.span, bound).unwrap_or(Time::MAX)
+    }
+
+    /// Takes the place of a job.
+    pub(in crate::policy) fn reserve(&mut self, job: &Planned) {
         self.profile.add(job.start, job.end(), -(job.procs as i32));
     }
 
@@ -93,5 +99,4 @@ impl Deep {
     pub(in crate::policy) fn settle(&mut self) {
         self.profile.settle();
     }
-
 }
