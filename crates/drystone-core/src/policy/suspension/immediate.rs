@@ -1,10 +1,10 @@
 //! IS: rule S12.
 
 use super::news::{Ahead, meets};
+use super::parts::Parts;
 use super::pool::Pool;
 use super::processors::Processors;
 use super::ratio::{Decimal, Ratio};
-use super::seats::Seats;
 use super::settings::Service;
 use super::task::Task;
 use crate::model::{JobId, ProcSet, Procs, Span, Time};
@@ -29,10 +29,9 @@ pub struct Immediate {
     /// What is known of each of them, beside them: it is looked through at every event.
     asking: Vec<Asking>,
     running: Vec<Task>,
-    /// Which of them is where, while no two share a processor.
-    seats: Seats,
-    /// Their numbers, in the same order.
+    /// Their numbers, and where they are, in the same order: looked through for each suspended job.
     ids: Vec<JobId>,
+    places: Vec<Parts>,
     wake: Option<Time>,
     /// Announced windows.
     #[serde(skip)]
@@ -69,8 +68,8 @@ impl Immediate {
             parked: Vec::new(),
             asking: Vec::new(),
             running: Vec::new(),
-            seats: Seats::default(),
             ids: Vec::new(),
+            places: Vec::new(),
             wake: None,
             ahead: Ahead::default(),
         }
@@ -126,8 +125,6 @@ impl Immediate {
         let (running, owners) = (self.running.iter().map(|t| &t.set), self.parked.iter().map(|t| &t.set));
         self.processors = Some(Processors::anew(self.machine, running, owners, out));
         self.asking.iter_mut().for_each(|asking| asking.ready = TOUCHED);
-        self.seats.clear();
-        self.running.iter().for_each(|task| self.seats.take(&task.set, task.id));
     }
 
     /// Whether somebody else has started several jobs on one processor.
@@ -141,26 +138,22 @@ impl Immediate {
     }
 
     fn runs(&mut self, task: Task) {
-        self.seats.take(&task.set, task.id);
         self.ids.push(task.id);
+        self.places.push(task.parts);
         self.running.push(task);
     }
 
     fn leaves(&mut self, at: usize) -> Task {
-        let task = self.running.swap_remove(at);
         self.ids.swap_remove(at);
-        self.seats.leave(&task.set);
-        task
+        self.places.swap_remove(at);
+        self.running.swap_remove(at)
     }
 
     /// The running jobs that are on the processors of another, by their places.
-    fn on_processors_of(&self, task: &Task) -> Vec<usize> {
-        if self.is_shared() {
-            return (0..self.running.len()).filter(|&at| self.running[at].meets(task)).collect();
-        }
-        let mut places: Vec<usize> = self.seats.on(&task.set).into_iter().filter_map(|id| self.place(id)).collect();
-        places.sort_unstable();
-        places
+    #[inline]
+    fn on_processors_of<'a>(&'a self, task: &'a Task) -> impl Iterator<Item = usize> + 'a {
+        let near = self.places.iter().enumerate().filter(|(_, parts)| parts.meet(&task.parts));
+        near.map(|(at, _)| at).filter(|&at| task.meets_indeed(&self.running[at]))
     }
 
     /// Whether these processors are of no use to a job that goes on now: some are out, or go before its end.
@@ -313,7 +306,9 @@ impl Immediate {
             }
             let mut task = self.unpark(at);
             let before = late.len();
-            while let Some(&j) = self.on_processors_of(&task).first() {
+            loop {
+                let first = self.on_processors_of(&task).next();
+                let Some(j) = first else { break };
                 late.push(self.running[j].id);
                 self.stop(j, now, actions);
             }
@@ -357,8 +352,8 @@ impl Immediate {
         is_free
             || tick
                 && self.settings.resume.is_some_and(|factor| {
-                    let on_them = self.on_processors_of(task);
-                    on_them.iter().all(|&at| self.gives_way(&self.running[at], task, factor, now))
+                    let mut on_them = self.on_processors_of(task);
+                    on_them.all(|at| self.gives_way(&self.running[at], task, factor, now))
                 })
     }
 
@@ -386,7 +381,7 @@ impl Immediate {
         let mut asking = Asking { ready: self.first_tick(now), blocker: NOBODY };
         let tick = self.is_tick(now);
         let mut firm = false;
-        for other in self.on_processors_of(task).into_iter().map(|at| &self.running[at]) {
+        for other in self.on_processors_of(task).map(|at| &self.running[at]) {
             let Some(factor) = self.settings.resume else { return Asking { ready: Time::MAX, blocker: other.id } };
             // Nobody else matters who gives way by then.
             let ready = if self.gives_way(other, task, factor, asking.ready) {
