@@ -47,6 +47,8 @@ struct Asking {
     blocker: JobId,
 }
 
+/// What is in the way for so long is enough to know.
+const FAR: Span = Span(30 * Span::MINUTE.0);
 const TOUCHED: Time = Time::MIN;
 const NOBODY: JobId = JobId(u32::MAX);
 
@@ -393,6 +395,10 @@ impl Immediate {
             if ready > asking.ready || asking.blocker == NOBODY || stays && !firm {
                 asking = Asking { ready, blocker: other.id };
                 firm = stays;
+                if asking.ready - now >= FAR {
+                    // Whoever else is there longer, this one need not be asked for before.
+                    break;
+                }
             }
         }
         asking
