@@ -69,3 +69,68 @@ fn follow(task: &Task, path: &[u32], beyond: &[u32], starts: &mut [i64]) {
         starts[place as usize] = steps.place(job.procs, job.span.max(1), 0).start;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Time;
+    use crate::policy::goal::{Branching, Candidate};
+    use proptest::prelude::*;
+
+    fn tasks() -> impl Strategy<Value = Task> {
+        let job = (0i64..500, 1u32..=8, 1i64..100);
+        (prop::collection::vec((1i64..80, 1u32..4), 0..3), prop::collection::vec(job, 1..12)).prop_map(
+            |(ends, jobs)| {
+                let mut running: Vec<(Time, u32)> = ends.into_iter().map(|(end, procs)| (Time(end), procs)).collect();
+                running.sort_unstable();
+                let held: u32 = running.iter().map(|run| run.1).sum();
+                let mut waiting: Vec<Candidate> = jobs
+                    .into_iter()
+                    .map(|(age, procs, span)| Candidate {
+                        submit: Time(-age),
+                        procs,
+                        span,
+                        run: span,
+                        ..Candidate::default()
+                    })
+                    .collect();
+                waiting.sort_by_key(|job| job.submit);
+                Task { free: 8 - held.min(8), running, waiting, ..Task::default() }
+            },
+        )
+    }
+
+    proptest! {
+        /// Where only the heuristic path is followed, the horizon changes nothing: the same jobs start now. And a horizon that
+        /// reaches all jobs is none.
+        #[test]
+        fn beyond_the_horizon_jobs_follow_the_heuristic(task in tasks(), most in 1u32..12, fcfs in any::<bool>()) {
+            prop_assume!(task.waiting.iter().all(|job| job.procs <= task.procs()));
+            let branching = if fcfs { Branching::Fcfs } else { Branching::Lxf };
+            let heuristic = Settings { nodes: Some(0), branching, ..Settings::default() };
+            let within = Settings { horizon: Some(most), ..heuristic.clone() };
+            let (all, some) = (Search::default().run(&task, &heuristic, None), Search::default().run(&task, &within, None));
+            prop_assert_eq!(&all.path, &some.path);
+            for (place, (&start, &known)) in all.starts.iter().zip(&some.starts).enumerate() {
+                prop_assert!(start == known || known == i64::MAX && start > 0, "job {}: {} and {}", place, start, known);
+            }
+            let searched = Settings { nodes: Some(200), branching, ..Settings::default() };
+            let far = Settings { horizon: Some(task.waiting.len() as u32), ..searched.clone() };
+            prop_assert_eq!(Search::default().run(&task, &searched, None), Search::default().run(&task, &far, None));
+        }
+    }
+
+    /// One processor until 10, one free; jobs of two processors first. With a horizon of two jobs the third, which the heuristic puts
+    /// behind them, starts now only because it fits beside what the first two leave.
+    #[test]
+    fn one_that_fits_starts_from_beyond() {
+        let job =
+            |submit, procs, span| Candidate { submit: Time(submit), procs, span, run: span, ..Candidate::default() };
+        let waiting = vec![job(-9, 2, 50), job(-8, 2, 50), job(-7, 1, 10), job(-6, 1, 11)];
+        let task = Task { free: 1, running: vec![(Time(10), 1)], waiting, ..Task::default() };
+        let settings = Settings { horizon: Some(2), branching: Branching::Fcfs, ..Settings::default() };
+        let found = Search::default().run(&task, &settings, None);
+        assert_eq!(found.starts[2], 0);
+        assert_eq!(found.starts[3], i64::MAX, "nothing is free any more");
+    }
+}
