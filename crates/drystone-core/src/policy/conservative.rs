@@ -179,7 +179,7 @@ impl Conservative {
 
     /// Keeps the plan in the way that suits its depth.
     fn change_over(&mut self, view: &View<'_>) {
-        if self.deep.is_none() && self.plan.len() >= self.deep_from {
+        if self.deep.is_none() && self.plan.len() >= self.deep_from && self.running.fit(view) {
             self.deep = Deep::take_over(&self.profile, &self.plan, view);
         } else if self.plan.len() < self.deep_from / 2
             && let Some(deep) = self.deep.take()
@@ -262,12 +262,12 @@ impl Policy for Conservative {
         self.look_at_running(view);
         self.compress(view, actions);
         self.insert(view, actions);
+        self.change_over(view);
         let due = self.plan.partition_point(|p| p.start <= now);
         for job in self.plan.drain(..due) {
             actions.start(job.id, Why::Planned);
             self.running.start(&job, view);
         }
-        self.change_over(view);
     }
 
     fn next_wake(&self) -> Option<Time> {

@@ -265,6 +265,13 @@ impl Believed {
         self.running.first().map(|job| job.end)
     }
 
+    /// Whether no more runs than there is room for, which is so unless somebody else starts jobs: else what a job gives back is
+    /// not what becomes free. O(running jobs).
+    pub(super) fn fit(&self, view: &View<'_>) -> bool {
+        let held: u64 = self.running.iter().map(|job| u64::from(job.procs)).sum();
+        held + u64::from(view.free()) == u64::from(view.machine().procs)
+    }
+
     /// Whether ends are noticed late.
     pub(super) fn is_late(&self) -> bool {
         self.notice == Notice::Late
