@@ -396,8 +396,11 @@ impl Head {
 }
 
 impl From<Chunked> for Profile {
+    /// Without steps that are as the one before, as [`Chunked::of`] takes them: what is loaded saves the same.
     fn from(chunked: Chunked) -> Profile {
-        Profile::from_steps(chunked.steps().map(|(time, free)| (time, free.max(0) as Procs)))
+        let mut steps: Vec<(Time, Procs)> = chunked.steps().map(|(time, free)| (time, free.max(0) as Procs)).collect();
+        steps.dedup_by_key(|step| step.1);
+        Profile::from_steps(steps.into_iter())
     }
 }
 
