@@ -33,6 +33,7 @@ const FEW: usize = MOST / 2 + MOST / 4;
 #[serde(into = "Profile", try_from = "Profile")]
 pub(crate) struct Chunked {
     heads: Vec<Head>,
+    #[expect(clippy::vec_box, reason = "a chunk that comes between others would move a kilobyte for each behind it")]
     chunks: Vec<Box<Chunk>>,
     /// Nothing is gained from here on.
     gained_until: Time,
