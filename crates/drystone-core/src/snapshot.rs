@@ -82,7 +82,7 @@ pub enum SnapshotError {
 
 /// The layout of what sessions and simulations save. Raise it with every change of what they, the table of jobs, or a policy
 /// or predictor of this crate keep.
-pub const LAYOUT: u16 = 1;
+pub const LAYOUT: u16 = 2;
 
 const MAGIC: [u8; 8] = *b"DRYSTONE";
 
@@ -167,9 +167,9 @@ mod tests {
 
     #[test]
     fn a_state_of_another_version_names_it() {
-        let header = Header { contents: b's', layout: 2, version: "0.9.1".into() };
+        let header = Header { contents: b's', layout: LAYOUT + 1, version: "0.9.1".into() };
         let bytes = postcard::to_extend(&header, MAGIC.to_vec()).expect("saves");
         let error = read::<u32>(Contents::Session, &bytes).expect_err("another layout").to_string();
-        assert!(error.contains("Drystone 0.9.1 wrote it in layout 2"), "{error}");
+        assert!(error.contains(&format!("Drystone 0.9.1 wrote it in layout {}", LAYOUT + 1)), "{error}");
     }
 }

@@ -1,6 +1,7 @@
 //! Parts that policies are composed of: orders, queues, the running set, the availability profile.
 
 pub(crate) mod by_user;
+mod chunked;
 pub mod formula;
 mod line;
 mod order;
@@ -10,6 +11,7 @@ mod running;
 mod tree;
 mod wait_queue;
 
+pub(crate) use chunked::{Chunked, Spot};
 pub use line::Line;
 pub use order::Order;
 pub use profile::{Mark, Profile};

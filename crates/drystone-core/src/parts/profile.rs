@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 /// | operation | cost |
 /// |---|---|
 /// | [`Profile::earliest`] | O(s) from the step at `not_before`, one pass |
+/// | [`Profile::place`] | as [`Profile::earliest`], and a move of the later steps |
 /// | [`Profile::reserve`], [`Profile::release`] | O(log s + r), and a move of the later steps when a step is inserted |
 /// | [`Profile::free_at`] | O(log s) |
 /// | [`Profile::mark`] | O(1) |
@@ -74,6 +75,13 @@ impl Profile {
     #[must_use]
     pub fn new(start: Time, free: Procs) -> Profile {
         Profile { times: vec![start], free: vec![free], trail: Vec::new(), marks: 0 }
+    }
+
+    /// These steps, of which there is at least one, in ascending order of time.
+    pub(crate) fn from_steps(steps: impl Iterator<Item = (Time, Procs)>) -> Profile {
+        let (times, free): (Vec<Time>, Vec<Procs>) = steps.unzip();
+        debug_assert!(!times.is_empty() && times.is_sorted_by(|a, b| a < b), "no profile");
+        Profile { times, free, trail: Vec::new(), marks: 0 }
     }
 
     /// Makes this the profile of [`Profile::new`], keeping its memory. Must not be called while marks are held.
@@ -197,6 +205,12 @@ impl Profile {
     /// The answer is `not_before`, the start of the profile, or the start of one of its steps.
     #[must_use]
     pub fn earliest(&self, procs: Procs, span: Span, not_before: Time) -> Option<Time> {
+        self.find(procs, span, not_before).map(|found| found.2)
+    }
+
+    /// The earliest place: the step in which it begins, the first that begins at its end or later, and its start.
+    #[inline]
+    fn find(&self, procs: Procs, span: Span, not_before: Time) -> Option<(usize, usize, Time)> {
         let span = span.max(Span(1));
         let mut at = self.step_at(not_before);
         let mut start = not_before.max(self.times[0]);
@@ -210,17 +224,40 @@ impl Profile {
                 start = self.times[at];
             }
             // … and holds if every step up to its end has enough, too.
+            let first = at;
             let end = start.saturating_add(span);
             loop {
                 at += 1;
                 if at == self.times.len() || self.times[at] >= end {
-                    return Some(start);
+                    return Some((first, at, start));
                 }
                 if self.free[at] < procs {
                     continue 'search;
                 }
             }
         }
+    }
+
+    /// Finds [`Profile::earliest`] and reserves it, in one go.
+    pub fn place(&mut self, procs: Procs, span: Span, not_before: Time) -> Option<Time> {
+        let (mut from, mut to, start) = self.find(procs, span, not_before)?;
+        let end = start.saturating_add(span.max(Span(1)));
+        let new_to = end < Time::MAX && self.times.get(to) != Some(&end);
+        if new_to {
+            self.times.insert(to, end);
+            self.free.insert(to, self.free[to - 1]);
+        }
+        let new_from = self.times[from] != start;
+        if new_from {
+            self.times.insert(from + 1, start);
+            self.free.insert(from + 1, self.free[from]);
+            (from, to) = (from + 1, to + 1);
+        }
+        self.free[from..to].iter_mut().for_each(|free| *free -= procs);
+        if self.marks > 0 && procs > 0 {
+            self.trail.push(Edit { from: start, to: end, procs, reserved: true, inserted: (new_from, new_to) });
+        }
+        Some(start)
     }
 
     /// Takes `procs` processors away during `[from, to)`. Nothing happens if that is empty.
@@ -401,7 +438,11 @@ mod tests {
                         let expected = (at..HORIZON).find(|&t| seconds.fits(procs, t, span));
                         prop_assert_eq!(Some(start.0), expected);
                         if start.0 + span < HORIZON {
-                            profile.reserve(start, start + Span(span), procs);
+                            if op == 0 {
+                                prop_assert_eq!(profile.place(procs, Span(span), Time(at)), Some(start));
+                            } else {
+                                profile.reserve(start, start + Span(span), procs);
+                            }
                             seconds.change(start.0, start.0 + span, -i64::from(procs));
                             held.push((start.0, start.0 + span, procs));
                         }

@@ -5,52 +5,220 @@
 //! planned starts, each at its earliest place (compression). No job's start moves back by that. Replanning in any other
 //! order would break promises.
 //!
+//! With a horizon only some of the waiting jobs are planned; the others wait without a promise, as in real schedulers (Slurm's
+//! `bf_max_job_test` and `bf_window`), and what they might disturb does not wait for them. They are asked again at every decision,
+//! in the order of their arrival.
+//!
 //! A plan counts whole seconds: a job that is predicted to run for no time has its processors for the second of its start, and
 //! whoever would fit a gap but for that second does not.
 //!
 //! The same is done where a prediction changes or a running job outlives the end that the plan has it at: that plan may be
 //! impossible. Then starts can move back, too, and a promise may be broken.
 
-use super::planned::{Believed, Notice, Planned, compress};
+use super::planned::{Believed, Bounds, DEEP, Deep, Horizon, Notice, Planned, compress};
 use super::{Actions, Event, Kind, Param, Phase, Policy, Takes, Variant, View, Why};
 use crate::model::{JobId, Span, Time};
-use crate::parts::Profile;
+use crate::parts::{Profile, Running};
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 
 /// Conservative backfilling.
 ///
-/// With w waiting jobs and s steps in the plan, an arrival costs O(s + w) and an early end O(w·s).
+/// With w waiting jobs and s steps in the plan, an arrival costs O(s + w) and an early end O(w·s). Where many wait, the plan is
+/// kept in place instead: an early end costs O(w), and more only for the jobs that may move.
 #[derive(Serialize, Deserialize)]
 pub struct Conservative {
-    /// Free processors with running jobs and all plans taken away.
+    /// Free processors with running jobs and all plans taken away; unused while the plan is deep.
     profile: Profile,
+    /// The same where many jobs are planned.
+    deep: Option<Deep>,
+    /// From so many planned jobs on the plan is deep. How it works, not what it is: no part of the saved state.
+    #[serde(skip, default = "deep")]
+    deep_from: usize,
     running: Believed,
     /// Waiting jobs by planned start, then arrival.
     plan: Vec<Planned>,
     /// Jobs that have arrived since the last decision.
     fresh: Vec<JobId>,
+    horizon: Horizon,
+    /// Jobs beyond the horizon, by arrival.
+    beyond: VecDeque<JobId>,
     /// Something has changed that the plan does not show yet.
     stale: bool,
+    #[serde(skip)]
+    aside: Vec<Planned>,
 }
 
 impl Conservative {
     /// A policy with an empty plan.
     #[must_use]
     pub fn new(notice: Notice) -> Conservative {
+        Conservative::deep_from(notice, DEEP)
+    }
+
+    /// The same, with the number of planned jobs from which on the plan is kept in place, which makes it faster where many wait
+    /// and changes no schedule.
+    #[must_use]
+    pub fn deep_from(notice: Notice, jobs: usize) -> Conservative {
         Conservative {
             profile: Profile::new(Time::MIN, 0),
+            deep: None,
+            deep_from: jobs,
             running: Believed::new(notice),
             plan: Vec::new(),
             fresh: Vec::new(),
+            horizon: Horizon::All,
+            beyond: VecDeque::new(),
             stale: true,
+            aside: Vec::new(),
         }
     }
 
-    /// Takes all waiting jobs out and puts them back in the order of their planned starts.
-    fn replan(&mut self, view: &View<'_>, actions: &mut Actions) {
-        self.running.fill(&mut self.profile, view, view.free());
-        compress(&mut self.plan, &mut self.profile, view.now(), |job, _| announce(job, actions));
+    /// The same with a horizon.
+    #[must_use]
+    pub fn within(self, horizon: Horizon) -> Conservative {
+        Conservative { horizon, ..self }
+    }
+
+    /// Takes note of what the running jobs did.
+    fn look_at_running(&mut self, view: &View<'_>) {
+        let Conservative { running, deep, .. } = self;
+        let tell = |deep: &mut Option<Deep>, job: Running, end: Time| {
+            if let Some(deep) = deep {
+                deep.ends_at(job, end);
+            }
+        };
+        let early = running.notice_ends(|job| tell(deep, job, view.now()));
+        let overdue = running.extend_overdue(view, |job, end| tell(deep, job, end));
+        self.stale |= deep.is_none() && (early || overdue);
+    }
+
+    /// Moves all waiting jobs to their earliest places, in the order of their planned starts.
+    fn compress(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let now = view.now();
+        if let Some(deep) = self.deep.as_mut().filter(|_| !self.stale) {
+            if deep.compress(&mut self.plan, now, &mut self.aside, |job, _| announce(job, actions)) {
+                return;
+            }
+        } else if !self.stale {
+            return self.profile.advance(now);
+        }
+        self.deep = None;
         self.stale = false;
+        self.running.fill(&mut self.profile, view, view.free());
+        compress(&mut self.plan, &mut self.profile, now, |job, _| announce(job, actions));
+    }
+
+    /// Plans the newcomers, and those that waited beyond the horizon.
+    fn insert(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let now = view.now();
+        let mut bounds: Bounds = Bounds::default();
+        if self.horizon == Horizon::All {
+            let mut fresh = std::mem::take(&mut self.fresh);
+            for id in fresh.drain(..) {
+                self.plan_one(id, Time::MAX, &mut bounds, view, actions);
+            }
+            self.fresh = fresh;
+            return;
+        }
+        for id in self.fresh.drain(..) {
+            self.beyond.insert(self.beyond.partition_point(|&other| other < id), id);
+        }
+        // Those that start now leave their places to others, and those without one take none.
+        let placed = self.plan.iter().filter(|job| job.start > now && job.start < Time::MAX);
+        let mut planned = placed.count();
+        let mut at = 0;
+        while at < self.beyond.len()
+            && let Some(latest) = self.horizon.reaches(now, planned)
+        {
+            match self.plan_one(self.beyond[at], latest, &mut bounds, view, actions) {
+                Some(start) => {
+                    planned += usize::from(start > now && start < Time::MAX);
+                    self.beyond.remove(at);
+                }
+                None => at += 1,
+            }
+        }
+    }
+
+    /// Plans a job at its earliest place, if that is no later than `latest`.
+    fn plan_one(
+        &mut self,
+        id: JobId,
+        latest: Time,
+        bounds: &mut Bounds,
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) -> Option<Time> {
+        let mut job = Planned::new(id, view);
+        let bound = bounds.of(job.procs, job.span, view.now());
+        if bound > latest {
+            return None;
+        }
+        job.start = match &self.deep {
+            Some(deep) => deep.earliest(&job, bound),
+            None => self.profile.earliest(job.procs, job.span, bound).unwrap_or(Time::MAX),
+        };
+        bounds.learn(job.procs, job.span, bound, job.start);
+        if job.start > latest {
+            return None;
+        }
+        match &mut self.deep {
+            Some(deep) => deep.reserve(&job),
+            None if job.start < Time::MAX => self.profile.reserve(job.start, job.end(), job.procs),
+            None => {}
+        }
+        if job.start > view.now() {
+            // A start at once needs no promise.
+            announce(&job, actions);
+        }
+        let place = self.plan.partition_point(|p| p.key() < job.key());
+        self.plan.insert(place, job);
+        Some(job.start)
+    }
+
+    /// Keeps the plan in the way that suits its depth.
+    fn change_over(&mut self, view: &View<'_>) {
+        if self.deep.is_none() && self.plan.len() >= self.deep_from && self.running.fit(view) {
+            self.deep = Deep::take_over(&self.profile, &self.plan, view);
+        } else if self.plan.len() < self.deep_from / 2
+            && let Some(deep) = self.deep.take()
+        {
+            self.profile = deep.into_profile();
+        }
+        if let Some(deep) = &mut self.deep {
+            deep.settle();
+        }
+    }
+
+    /// A job is taken out of the plan.
+    fn leaves(&mut self, id: JobId) {
+        self.fresh.retain(|&fresh| fresh != id);
+        self.beyond.retain(|&beyond| beyond != id);
+        match (&mut self.deep, self.plan.iter().position(|p| p.id == id)) {
+            (Some(deep), Some(at)) => deep.leaves(&self.plan.remove(at)),
+            // It had no place yet.
+            (Some(_), None) => {}
+            (None, at) => {
+                at.map(|at| self.plan.remove(at));
+                self.stale = true;
+            }
+        }
+    }
+
+    fn repredicted(&mut self, job: JobId, old: Span, view: &View<'_>) {
+        if view.phase(job) == Phase::Running {
+            let moved = self.running.repredicted(job, old, view);
+            match (&mut self.deep, moved) {
+                (Some(deep), Some((job, end))) => deep.ends_at(job, end),
+                _ => self.stale = true,
+            }
+            return;
+        }
+        self.stale = true;
+        if let Some(waiting) = self.plan.iter_mut().find(|p| p.id == job) {
+            waiting.span = view.prediction(job).max(Span(1));
+        }
     }
 }
 
@@ -63,14 +231,7 @@ impl Policy for Conservative {
         match event {
             Event::Arrived(id) => self.fresh.push(id),
             Event::Ended { job, predicted_end } => self.running.ended(job, predicted_end, view.now()),
-            Event::Repredicted { job, old } => {
-                self.stale = true;
-                if view.phase(job) == Phase::Running {
-                    self.running.repredicted(job, old, view);
-                } else if let Some(waiting) = self.plan.iter_mut().find(|p| p.id == job) {
-                    waiting.span = view.prediction(job).max(Span(1));
-                }
-            }
+            Event::Repredicted { job, old } => self.repredicted(job, old, view),
             Event::Released(id) => self.fresh.push(id),
             Event::Stopped { job, predicted_end } => {
                 self.running.stopped(job, predicted_end);
@@ -84,11 +245,7 @@ impl Policy for Conservative {
                 self.running.woken();
                 self.stale = true;
             }
-            Event::Cancelled(id) | Event::Held(id) => {
-                self.plan.retain(|p| p.id != id);
-                self.fresh.retain(|&fresh| fresh != id);
-                self.stale = true;
-            }
+            Event::Cancelled(id) | Event::Held(id) => self.leaves(id),
             Event::Woken => self.running.woken(),
             Event::Parked(_) => {}
         }
@@ -102,23 +259,10 @@ impl Policy for Conservative {
         }
         // On a live cluster a start may come late: what was planned behind it has to wait as long.
         self.stale |= self.plan.first().is_some_and(|p| p.start < now);
-        self.stale |= self.running.notice_ends();
-        self.stale |= self.running.extend_overdue(view);
-        if self.stale {
-            self.replan(view, actions);
-        } else {
-            self.profile.advance(now);
-        }
-        for id in self.fresh.drain(..) {
-            let mut job = Planned::new(id, view);
-            job.place(&mut self.profile, now);
-            if job.start > now {
-                // A start at once needs no promise.
-                announce(&job, actions);
-            }
-            let place = self.plan.partition_point(|p| p.key() < job.key());
-            self.plan.insert(place, job);
-        }
+        self.look_at_running(view);
+        self.compress(view, actions);
+        self.insert(view, actions);
+        self.change_over(view);
         let due = self.plan.partition_point(|p| p.start <= now);
         for job in self.plan.drain(..due) {
             actions.start(job.id, Why::Planned);
@@ -127,12 +271,18 @@ impl Policy for Conservative {
     }
 
     fn next_wake(&self) -> Option<Time> {
-        self.running.wake(self.plan.first().map(|p| p.start), false)
+        // Where only jobs beyond the horizon wait, late notice of ends matters, too.
+        let ends = self.running.is_late() && !self.beyond.is_empty();
+        self.running.wake(self.plan.first().map(|p| p.start), ends)
     }
 
     fn hears(&self) -> bool {
         true
     }
+}
+
+fn deep() -> usize {
+    DEEP
 }
 
 /// Says where a job is planned. One that has no place in the plan, because too many processors are out and nobody knows for
@@ -148,13 +298,22 @@ pub(crate) static CONSERVATIVE: Kind = Kind {
     name: "conservative",
     summary: "every job is promised a start when it arrives, and the promise is held",
     source: "Feitelson & Weil 1998; rules after Talby & Feitelson 1999, section 2",
-    params: &[Param::new(
-        "notice",
-        "immediate",
-        &[Takes::Words(&["immediate", "late"])],
-        "early ends are noticed at once, or at the next arrival, planned start or predicted end",
-    )
-    .study()],
+    params: &[
+        Param::new(
+            "notice",
+            "immediate",
+            &[Takes::Words(&["immediate", "late"])],
+            "early ends are noticed at once, or at the next arrival, planned start or predicted end",
+        )
+        .study(),
+        Param::new(
+            "horizon",
+            "all",
+            Horizon::TAKES,
+            "which waiting jobs are planned and promised a start: all, so many by arrival, or those that can start within so much \
+             time; the others wait without a promise",
+        ),
+    ],
     needs: &[],
     unnamed: None,
     variants: &[Variant {
@@ -162,5 +321,8 @@ pub(crate) static CONSERVATIVE: Kind = Kind {
         sets: "notice=late",
         meaning: "the simulator behind Talby & Feitelson 1999, table 1",
     }],
-    build: &|args| Ok(Box::new(Conservative::new(args.choose("notice", Notice::NAMES)?))),
+    build: &|args| {
+        let policy = Conservative::new(args.choose("notice", Notice::NAMES)?);
+        Ok(Box::new(policy.within(Horizon::build(args)?)))
+    },
 };

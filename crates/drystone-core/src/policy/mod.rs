@@ -27,7 +27,7 @@ pub use multiqueue::{Borders, Control, Delay, MultiQueue, Own, Promising, QueueS
 pub(crate) use outlook::Drain;
 pub use outlook::{Loss, Outlook};
 pub use outside::Outside;
-pub use planned::Notice;
+pub use planned::{Horizon, Notice};
 pub use registry::{Alias, Build, Kind, Variant, built_in, kind, kinds, names, register, register_anew};
 pub use slack::{Priorities, PriorityError, Slack};
 pub use spec::PolicySpec;

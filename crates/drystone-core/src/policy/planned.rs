@@ -2,12 +2,20 @@
 //! of the running jobs.
 
 mod bounds;
+mod deep;
+mod horizon;
+mod in_place;
+mod stairs;
 
 use super::View;
 use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::{Profile, Running, RunningSet};
 pub(super) use bounds::Bounds;
+pub(super) use deep::{DEEP, Deep};
+pub use horizon::Horizon;
+pub(super) use in_place::compress_in_place;
 use serde::{Deserialize, Serialize};
+pub(super) use stairs::Stairs;
 use std::collections::BTreeMap;
 
 /// When a policy takes note of a job that ended before its predicted end.
@@ -63,10 +71,7 @@ impl Planned {
     /// profile. O(steps).
     pub(super) fn place(&mut self, profile: &mut Profile, from: Time) {
         // No job is wider than the machine. One that is wider than what is up, and nobody knows for how long, has no place.
-        self.start = profile.earliest(self.procs, self.span, from).unwrap_or(Time::MAX);
-        if self.start < Time::MAX {
-            profile.reserve(self.start, self.end(), self.procs);
-        }
+        self.start = profile.place(self.procs, self.span, from).unwrap_or(Time::MAX);
     }
 }
 
@@ -93,7 +98,7 @@ pub(super) fn compress<P: AsRef<Planned> + AsMut<Planned>>(
     now: Time,
     mut moved: impl FnMut(&mut P, Time),
 ) {
-    let mut bounds = Bounds::default();
+    let mut bounds: Bounds = Bounds::default();
     for job in plan.iter_mut() {
         let planned = job.as_mut();
         let old = planned.start;
@@ -150,29 +155,34 @@ impl Believed {
         self.unnoticed.push((job, end, end > now));
     }
 
-    /// Takes note of all ends. Answers whether one of them came before it was believed to.
-    pub(super) fn notice_ends(&mut self) -> bool {
-        let mut early = false;
+    /// Takes note of all ends; `early` is told the jobs that ended before they were believed to, with when that was. Answers
+    /// whether there was one.
+    pub(super) fn notice_ends(&mut self, mut early: impl FnMut(Running)) -> bool {
+        let mut any = false;
         self.woken = false;
         for (id, end, is_early) in self.unnoticed.drain(..) {
-            self.running.remove(end, id);
-            early |= is_early;
+            let job = self.running.remove(end, id);
+            if is_early {
+                any = true;
+                job.into_iter().for_each(&mut early);
+            }
         }
-        early
+        any
     }
 
-    /// The prediction of a running job was `old` and has changed.
-    pub(super) fn repredicted(&mut self, job: JobId, old: Span, view: &View<'_>) {
+    /// The prediction of a running job was `old` and has changed. Answers the job as it was believed in, and when it is believed
+    /// to end now.
+    pub(super) fn repredicted(&mut self, job: JobId, old: Span, view: &View<'_>) -> Option<(Running, Time)> {
         let (prediction, predicted) = (view.prediction(job), view.predicted_end(job));
         let old = self.extended.remove(&job).unwrap_or(predicted - (prediction - old));
         // Even now it needs its processors for an instant.
         let end = predicted + (prediction.max(Span(1)) - prediction);
-        if let Some(running) = self.running.remove(old, job) {
-            self.running.insert(Running { end, ..running });
-            if end > predicted {
-                self.extended.insert(job, end);
-            }
+        let running = self.running.remove(old, job)?;
+        self.running.insert(Running { end, ..running });
+        if end > predicted {
+            self.extended.insert(job, end);
         }
+        Some((running, end))
     }
 
     /// The prediction of a running job was `old` and has changed; when it is believed to end has not.
@@ -237,11 +247,13 @@ impl Believed {
     }
 
     /// A job that has outlived its prediction is believed to need as long again as it is overdue, at least a minute.
-    /// Answers whether there was one.
-    pub(super) fn extend_overdue(&mut self, view: &View<'_>) -> bool {
+    /// `overdue` is told each such job, and until when. Answers whether there was one.
+    pub(super) fn extend_overdue(&mut self, view: &View<'_>, mut overdue: impl FnMut(Running, Time)) -> bool {
         let mut any = false;
         while let Some(job) = self.overdue(view.now()) {
-            self.extend(job, grace(&job, view));
+            let end = grace(&job, view);
+            self.extend(job, end);
+            overdue(job, end);
             any = true;
         }
         any
@@ -251,6 +263,18 @@ impl Believed {
     #[inline]
     pub(super) fn next_end(&self) -> Option<Time> {
         self.running.first().map(|job| job.end)
+    }
+
+    /// Whether no more runs than there is room for, which is so unless somebody else starts jobs: else what a job gives back is
+    /// not what becomes free. O(running jobs).
+    pub(super) fn fit(&self, view: &View<'_>) -> bool {
+        let held: u64 = self.running.iter().map(|job| u64::from(job.procs)).sum();
+        held + u64::from(view.free()) == u64::from(view.machine().procs)
+    }
+
+    /// Whether ends are noticed late.
+    pub(super) fn is_late(&self) -> bool {
+        self.notice == Notice::Late
     }
 
     /// When a policy with this notice and this first planned start has to be woken, if `ends` matter to it in any case. Late

@@ -2,7 +2,7 @@
 
 use drystone_core::engine::{Adopted, Entry, How, News, Session};
 use drystone_core::model::{Job, JobId, Machine, ProcSet, Span, Time};
-use drystone_core::policy::{Action, Actions, Loss, Phase, PolicySpec, Snapshot};
+use drystone_core::policy::{Action, Actions, Conservative, Loss, Notice, Phase, PolicySpec, Snapshot};
 use proptest::prelude::*;
 
 const PROCS: u32 = 8;
@@ -328,6 +328,34 @@ proptest! {
             prop_assert_eq!(&plain.decided, &careful.decided, "{}", policy);
             plain.finish();
             replays(&plain);
+        }
+    }
+}
+
+/// Plans that are kept in place as soon as so many jobs are planned.
+fn kept_in_place(policy: &'static str, from: usize) -> Cluster {
+    let notice = if policy.contains("late") { Notice::Late } else { Notice::Immediate };
+    let mut scheduler = policy.parse::<PolicySpec>().unwrap_or_else(|e| panic!("{policy}: {e}")).scheduler();
+    scheduler.policy = Box::new(Conservative::deep_from(notice, from));
+    Cluster { session: Session::new(Machine::new(PROCS), scheduler), ..cluster(policy, false) }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_500, ..ProptestConfig::default() })]
+
+    /// A plan that is kept in place decides and promises what one does that is made anew, in the same order, whatever happens.
+    #[test]
+    fn news_in_place(steps in steps(), from in 0usize..6, careful in any::<bool>()) {
+        for policy in ["conservative", "conservative(notice=late)", "conservative(predict=recent(2))"] {
+            let (mut plain, mut in_place) = (kept_in_place(policy, usize::MAX), kept_in_place(policy, from));
+            in_place.careful = careful;
+            for &step in &steps {
+                plain.take(step);
+                in_place.take(step);
+            }
+            plain.finish();
+            in_place.finish();
+            prop_assert_eq!(&plain.decided, &in_place.decided, "{}", policy);
         }
     }
 }

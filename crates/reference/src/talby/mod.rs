@@ -42,10 +42,21 @@ pub enum Notice {
 pub enum Scheduler<'a> {
     /// Every job gets a start time when it arrives; early ends move jobs up, never back (rules 7 and 8).
     Conservative,
+    /// The same for some of the waiting jobs only; the others wait without a plan, and are asked again at every pass.
+    Horizon(Horizon),
     /// EASY; equal estimated ends are counted together; a pass after every arrival and at the end of every instant (rule 9).
     Easy,
     /// Slack-based backfilling: waiting jobs may be moved within their slack, for a price (rules 10 to 20).
     Priority(&'a Priority),
+}
+
+/// Which waiting jobs [`Scheduler::Horizon`] plans.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Horizon {
+    /// So many of those that do not start now, in the order of arrival.
+    Jobs(usize),
+    /// Those that can start within so many seconds.
+    Seconds(i64),
 }
 
 /// A schedule and what was promised.
@@ -115,6 +126,7 @@ fn schedule(scheduler: Scheduler<'_>, notice: Notice, forecast: Forecast, jobs: 
         predictions: Predictions::new(forecast, jobs),
         arrived: 0,
         waiting: Vec::new(),
+        beyond: Vec::new(),
         running: Vec::new(),
         early: false,
         changed: false,
@@ -149,6 +161,8 @@ struct World<'a> {
     arrived: usize,
     /// In order of arrival.
     waiting: Vec<Waiting>,
+    /// Jobs that wait without a plan, in order of arrival.
+    beyond: Vec<usize>,
     /// Running as far as the scheduler knows, in order of start.
     running: Vec<Running>,
     /// A job has ended early since the plan was last looked at.
@@ -177,7 +191,7 @@ impl World<'_> {
         let arrival = self.jobs.get(self.arrived).map(|job| job.submit);
         let planned = self.waiting.iter().filter_map(|w| w.start).min();
         let happens = self.running.iter().filter_map(|r| self.happens(r)).min();
-        let looks = self.notice == Notice::Late && !self.waiting.is_empty();
+        let looks = self.notice == Notice::Late && self.anyone_waits();
         let known = self.running.iter().map(|r| r.until).min().filter(|_| looks);
         [arrival, planned, happens, known].into_iter().flatten().min()
     }
@@ -212,11 +226,15 @@ impl World<'_> {
         }
         let due = |w: &Waiting| w.start.is_some_and(|start| start <= now);
         let looks = self.notice == Notice::Immediate || known || self.waiting.iter().any(due);
-        if self.arrived > known_arrived || !self.waiting.is_empty() && looks {
+        if self.arrived > known_arrived || self.anyone_waits() && looks {
             self.pass(known_arrived..self.arrived);
         }
         // A job of no run time ends at the instant of its start, a prediction of no time is over then.
         self.running.iter().any(|r| self.happens(r).is_some_and(|at| at <= now))
+    }
+
+    fn anyone_waits(&self) -> bool {
+        !self.waiting.is_empty() || !self.beyond.is_empty()
     }
 
     /// In order of arrival.
@@ -229,10 +247,10 @@ impl World<'_> {
                 r.over = true;
                 self.early |= r.until > self.now;
             }
-            let (waiting, running) = (&self.waiting, &self.running);
+            let (waiting, beyond, running) = (&self.waiting, &self.beyond, &self.running);
             let here = |j: usize| match running.iter().find(|r| r.job == j && !r.over) {
                 Some(r) => Here::Running(r.start),
-                None if waiting.iter().any(|w| w.job == j) => Here::Waiting,
+                None if waiting.iter().any(|w| w.job == j) || beyond.contains(&j) => Here::Waiting,
                 None => Here::No,
             };
             for renewed in self.predictions.terminate(j, self.now, here) {
@@ -282,6 +300,9 @@ impl World<'_> {
         for j in newcomers {
             self.insert(j);
         }
+        if let Scheduler::Horizon(horizon) = self.scheduler {
+            self.look_beyond(horizon);
+        }
         // c. Starts.
         if self.scheduler == Scheduler::Easy {
             self.easy_pass();
@@ -304,6 +325,23 @@ impl World<'_> {
                 self.admit(Waiting::new(j, Some(start)));
             }
             Scheduler::Priority(priority) => self.insert_by_price(priority, j),
+            Scheduler::Horizon(_) => self.beyond.push(j),
+        }
+    }
+
+    /// Plans of those without a plan whom the horizon reaches.
+    fn look_beyond(&mut self, horizon: Horizon) {
+        for j in std::mem::take(&mut self.beyond) {
+            let start = self.earliest(&self.plan(), j);
+            let later = self.waiting.iter().filter(|w| w.start > Some(self.now)).count();
+            let reached = match horizon {
+                Horizon::Jobs(most) => later < most,
+                Horizon::Seconds(seconds) => start <= self.now + seconds,
+            };
+            match reached {
+                true => self.admit(Waiting::new(j, Some(start))),
+                false => self.beyond.push(j),
+            }
         }
     }
 
@@ -328,7 +366,7 @@ impl World<'_> {
         match self.scheduler {
             Scheduler::Easy => {}
             Scheduler::Priority(priority) if priority.removal == Removal::Priced => self.remove_by_price(priority),
-            Scheduler::Conservative | Scheduler::Priority(_) => self.compress(),
+            Scheduler::Conservative | Scheduler::Horizon(_) | Scheduler::Priority(_) => self.compress(),
         }
     }
 

@@ -7,7 +7,7 @@ use drystone::model::{Ended, Job, JobId, Machine, Provenance, Span, Status, Time
 use drystone::policy::PolicySpec;
 use drystone_reference::predict::Forecast;
 use drystone_reference::talby::{
-    self, Announced, Exponents, Heuristic, Importance, Notice, Priority, Removal, Scheduler,
+    self, Announced, Exponents, Heuristic, Horizon, Importance, Notice, Priority, Removal, Scheduler,
 };
 use drystone_reference::{JobIn, JobOut, jobs_of};
 use proptest::prelude::*;
@@ -78,6 +78,8 @@ fn compare(policy: &str, scheduler: Scheduler<'_>, notice: Notice, forecast: For
     for (j, (out, told)) in seen.0.iter().enumerate() {
         match told.first() {
             Some(first) => assert_eq!(first.latest, theirs.promised[j], "{policy}, job {j}"),
+            // Beyond a horizon jobs wait without being told anything.
+            None if matches!(scheduler, Scheduler::Horizon(_)) => {}
             None => assert_eq!(out.map(|out| out.start), Some(jobs[j].submit), "{policy}, job {j}"),
         }
     }
@@ -119,6 +121,18 @@ proptest! {
     ) {
         let policy = format!("conservative(notice={name},predict={predict},correct={correct})");
         compare(&policy, Scheduler::Conservative, notice, forecast, &w);
+    }
+
+    #[test]
+    fn conservative_with_a_horizon(
+        w in workloads(), (name, notice) in notice(), (predict, correct, forecast) in forecasts(),
+        (text, horizon) in prop_oneof![
+            (1usize..6).prop_map(|most| (most.to_string(), Horizon::Jobs(most))),
+            (1i64..300).prop_map(|seconds| (format!("{seconds}s"), Horizon::Seconds(seconds))),
+        ],
+    ) {
+        let policy = format!("conservative(horizon={text},notice={name},predict={predict},correct={correct})");
+        compare(&policy, Scheduler::Horizon(horizon), notice, forecast, &w);
     }
 
     #[test]

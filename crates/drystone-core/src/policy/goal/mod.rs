@@ -8,6 +8,7 @@
 //! The rules are numbered as in the specification of this study.
 
 mod baseline;
+mod horizon;
 mod local;
 mod measures;
 mod objective;
@@ -141,7 +142,9 @@ impl Policy for Goal {
                 }
             }
             Event::Repredicted { job, old } if view.phase(job) == Phase::Running => match self.settings.plan {
-                Plan::Prediction => self.running.repredicted(job, old, view),
+                Plan::Prediction => {
+                    self.running.repredicted(job, old, view);
+                }
                 Plan::Estimate => self.running.prolonged(job, old, view),
             },
             Event::Cancelled(id) | Event::Held(id) => self.queue.retain(|&waiting| waiting != id),
@@ -153,8 +156,8 @@ impl Policy for Goal {
     }
 
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
-        self.running.notice_ends();
-        self.running.extend_overdue(view);
+        self.running.notice_ends(|_| {});
+        self.running.extend_overdue(view, |_, _| {});
         let aside = self.set_aside(view);
         self.search_and_start(view, actions);
         if !aside.is_empty() {
@@ -246,6 +249,8 @@ pub(crate) static GOAL: Kind = Kind {
         Param::new("reuse", "no", &[Takes::Words(&["no", "branch", "seed"])], "the best path of the decision before, newcomers last: forgotten, the order of branches, or tried after \
                       the heuristic path").expert(),
         Param::new("local", "0", &[Takes::Whole { from: 0, to: 100 }], "percent of the nodes that are kept for a local search from the best path of the tree").expert(),
+        Param::new("horizon", "all", &[Takes::Words(&["all"]), Takes::COUNT], "how many of the waiting jobs are searched, the first in the order of branches; the others follow in that order behind \
+                      the best schedule of these"),
         Param::new("plan", "prediction", &[Takes::Words(&["prediction", "estimate"])], "for which run time jobs are placed; slowdowns count the predicted one always").expert(),
     ],
     needs: &[],

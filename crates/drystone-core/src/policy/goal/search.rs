@@ -12,7 +12,7 @@ use crate::policy::Stopwatch;
 /// Searches permutations of waiting jobs. Keeps its memory from search to search, and nothing else.
 #[derive(Clone, Debug, Default)]
 pub struct Search {
-    table: Table,
+    pub(super) table: Table,
     walker: Walker,
     /// One per thread, where there are several.
     helpers: Vec<Walker>,
@@ -23,10 +23,11 @@ pub struct Search {
 pub struct Found {
     /// The best permutation: places in [`Task::waiting`].
     pub path: Vec<u32>,
-    /// Its starts in seconds from now, by place in [`Task::waiting`]; `i64::MAX` where time was up before a job was placed.
+    /// Its starts in seconds from now, by place in [`Task::waiting`]; `i64::MAX` where time was up before a job was placed, or
+    /// where a job is beyond the horizon and does not start now.
     pub starts: Vec<i64>,
     /// Its value in each measure, in the order of the objective: sums over the waiting jobs instead of averages, and
-    /// slowdowns in units of 2⁻³². Empty where time was up before the heuristic path was complete.
+    /// slowdowns in units of 2⁻³²; jobs beyond the horizon do not count. Empty where time was up before the heuristic path was complete.
     pub values: Vec<i64>,
     /// What the search did.
     pub effort: Effort,
@@ -46,6 +47,13 @@ impl Search {
     /// If a waiting job is wider than the machine.
     #[must_use]
     pub fn run(&mut self, task: &Task, settings: &Settings, watch: Option<&dyn Stopwatch>) -> Found {
+        match settings.horizon {
+            Some(most) if task.waiting.len() > most as usize => self.run_within(most as usize, task, settings, watch),
+            _ => self.run_all(task, settings, watch),
+        }
+    }
+
+    pub(super) fn run_all(&mut self, task: &Task, settings: &Settings, watch: Option<&dyn Stopwatch>) -> Found {
         let Search { table, walker, helpers } = self;
         let machine = task.procs();
         assert!(task.waiting.iter().all(|job| job.procs <= machine), "a job is wider than the machine of {machine}");

@@ -88,6 +88,9 @@ pub struct Settings {
     pub local: u32,
     /// For which run time jobs are placed.
     pub plan: Plan,
+    /// So many of the waiting jobs are searched, the first in the order of branches; the others follow in that order behind the
+    /// best path. `None`: all.
+    pub horizon: Option<u32>,
     /// Threads that search; results do not depend on it. How it works, not what it is: no part of the saved state.
     #[serde(skip, default = "one")]
     pub threads: u32,
@@ -115,6 +118,7 @@ impl Default for Settings {
             reuse: Reuse::No,
             local: 0,
             plan: Plan::Prediction,
+            horizon: None,
             threads: 1,
         }
     }
@@ -163,7 +167,21 @@ impl Settings {
         let (prune, reuse) = (args.choose("prune", &prunes)?, args.choose("reuse", &reuses)?);
         let plan = args.choose("plan", &[("prediction", Plan::Prediction), ("estimate", Plan::Estimate)])?;
         let order = if args.is("order", "auto") { None } else { Some(ranking::order(args, "order")?) };
-        Ok(Settings { objective, traversal, branching, order, nodes, budget, prune, reuse, local, plan, threads: 1 })
+        let horizon = args.unless("all", "horizon")?;
+        Ok(Settings {
+            objective,
+            traversal,
+            branching,
+            order,
+            nodes,
+            budget,
+            prune,
+            reuse,
+            local,
+            plan,
+            horizon,
+            threads: 1,
+        })
     }
 }
 

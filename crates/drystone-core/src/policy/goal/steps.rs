@@ -80,6 +80,11 @@ impl Steps {
         }
     }
 
+    /// Whether no job fits now: the step of now was skipped.
+    pub(super) fn is_full_now(&self) -> bool {
+        self.front > 0
+    }
+
     /// Number of steps.
     pub(super) fn len(&self) -> usize {
         self.time.len()

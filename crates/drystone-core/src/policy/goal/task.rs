@@ -77,7 +77,7 @@ impl Task {
     }
 
     /// Every change of free processors ahead, in seconds from now, in order of time.
-    fn all_changes(&self) -> Vec<(i64, i64)> {
+    pub(super) fn all_changes(&self) -> Vec<(i64, i64)> {
         let others = self.changes.iter().map(|&(at, procs)| ((at - self.now).0.max(0), procs));
         let mut all: Vec<(i64, i64)> = self.ends().map(|(end, procs)| (end, i64::from(procs))).chain(others).collect();
         all.sort_by_key(|change| change.0);
@@ -160,7 +160,7 @@ impl Table {
     }
 
     /// Ranks by the branching heuristic.
-    fn order(&mut self, task: &Task, branching: Branching) {
+    pub(super) fn order(&mut self, task: &Task, branching: Branching) {
         self.places.clear();
         if task.ranked.len() == task.waiting.len() {
             return self.places.extend(&task.ranked);

@@ -3,19 +3,24 @@
 use crate::model::{Procs, Span, Time};
 
 /// So many are kept: each is looked at for each job.
-const KEPT: usize = 8;
+pub(in crate::policy) const FEW: usize = 8;
 
 /// Lower bounds of starts, learned while jobs are put one by one into a profile, each at its earliest place. The profile only
 /// fills up meanwhile: whoever needs no fewer processors for no less time than a job before starts no earlier than that.
 ///
 /// O(1): a few jobs are kept, those that say most.
-#[derive(Default)]
-pub(in crate::policy) struct Bounds {
+pub(in crate::policy) struct Bounds<const KEPT: usize = FEW> {
     kept: [(Procs, Span, Time); KEPT],
     len: usize,
 }
 
-impl Bounds {
+impl<const KEPT: usize> Default for Bounds<KEPT> {
+    fn default() -> Self {
+        Bounds { kept: [Default::default(); KEPT], len: 0 }
+    }
+}
+
+impl<const KEPT: usize> Bounds<KEPT> {
     /// No job of this size and span starts earlier; `now` if nothing better is known.
     #[inline]
     pub(in crate::policy) fn of(&self, procs: Procs, span: Span, now: Time) -> Time {
@@ -56,7 +61,7 @@ mod tests {
 
     #[test]
     fn who_is_no_smaller_starts_no_earlier() {
-        let mut bounds = Bounds::default();
+        let mut bounds: Bounds = Bounds::default();
         bounds.learn(4, Span(100), Time(7), Time(50));
         assert_eq!(bounds.of(4, Span(100), Time(7)), Time(50));
         assert_eq!(bounds.of(5, Span(200), Time(7)), Time(50));
@@ -71,7 +76,7 @@ mod tests {
         #[test]
         fn bounds_are_never_too_late(jobs in prop::collection::vec((1u32..16, 1i64..60), 1..120), now in 0i64..50) {
             let mut profile = Profile::new(Time(now), 16);
-            let mut bounds = Bounds::default();
+            let mut bounds: Bounds = Bounds::default();
             for (procs, span) in jobs {
                 let span = Span(span);
                 let start = profile.earliest(procs, span, Time(now)).expect("fits");

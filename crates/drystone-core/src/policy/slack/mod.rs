@@ -351,7 +351,7 @@ impl Policy for Slack {
         if !self.running.looks_up(now, expected) {
             return;
         }
-        self.freed |= self.running.notice_ends();
+        self.freed |= self.running.notice_ends(|_| {});
         // Whoever drives the policy may be late.
         self.stale |= first.is_some_and(|start| start < now);
         self.find_overdue(view, actions);

@@ -14,7 +14,7 @@ use super::price::{Stake, Waiting};
 use super::settings::{Order, Settings};
 use crate::model::{Procs, Span, Time};
 use crate::parts::Profile;
-use crate::policy::planned::Bounds;
+use crate::policy::planned::{Bounds, Planned};
 use std::cmp::Reverse;
 
 /// What is to be fitted in.
@@ -72,6 +72,11 @@ pub(super) struct Search {
     pub(super) base: Profile,
     trial: Profile,
     stakes: Vec<Stake>,
+    /// No candidate puts a job before this, by its place in the plan: where it would start if only the running jobs were there, and
+    /// those planned before some slot that was passed.
+    floors: Vec<Time>,
+    /// So many jobs were planned before that slot.
+    floors_of: usize,
     /// The most that can be gained by moving up each job, by its place in the plan; 0 or negative.
     gains: Vec<f64>,
     /// The same for all jobs from a place on.
@@ -89,6 +94,8 @@ impl Default for Search {
             base: empty(),
             trial: empty(),
             stakes: Vec::new(),
+            floors: Vec::new(),
+            floors_of: 0,
             gains: Vec::new(),
             gains_from: Vec::new(),
             order: Vec::new(),
@@ -100,6 +107,9 @@ impl Default for Search {
 
 /// Sums of prices are compared with a margin for rounding where a candidate is given up early.
 const MARGIN: f64 = 1e-9;
+
+/// Floors are raised when so many jobs, and one in so many, have been passed since.
+const REFRESH: usize = 8;
 
 /// A candidate being priced.
 #[derive(Clone, Copy)]
@@ -148,6 +158,9 @@ impl Search {
                 self.base.reserve(job.start, job.end(), job.procs);
                 fixed += 1;
             }
+            if fixed - self.floors_of >= REFRESH.max(plan.len() / REFRESH) {
+                self.raise_floors(task, fixed);
+            }
             if fixed == plan.len() && !task.only_now {
                 // Nobody is displaced from here on: no better than the earliest such place.
                 break;
@@ -178,14 +191,13 @@ impl Search {
         if task.compact && !task.only_now && !self.stakes.iter().any(|s| s.bears(Span(1))) {
             return false;
         }
+        self.floors.clear();
+        self.floors.resize(plan.len(), now);
         self.gains.clear();
-        self.gains
-            .extend(plan.iter().zip(&self.stakes).map(|(job, stake)| stake.cost(now - job.planned.start).min(0.0)));
+        self.gains.resize(plan.len(), 0.0);
         self.gains_from.clear();
         self.gains_from.resize(plan.len() + 1, 0.0);
-        for at in (0..plan.len()).rev() {
-            self.gains_from[at] = self.gains_from[at + 1] + self.gains[at];
-        }
+        self.raise_floors(task, 0);
         self.order.clear();
         self.order.extend(0..plan.len());
         let stakes = &self.stakes;
@@ -206,6 +218,24 @@ impl Search {
                 .sort_unstable_by(|&a, &b| plan[b].priority.total_cmp(&plan[a].priority).then(id(a).cmp(&id(b)))),
         }
         true
+    }
+
+    /// Looks for where each job could start at the earliest with the running jobs and the first `fixed` of the plan, and what it
+    /// could gain by that. Both can only get less from slot to slot.
+    fn raise_floors(&mut self, task: &Task<'_>, fixed: usize) {
+        self.floors_of = fixed;
+        let mut bounds: Bounds = Bounds::default();
+        for (at, job) in task.plan.iter().enumerate().skip(fixed) {
+            let Planned { start, procs, span, .. } = job.planned;
+            let bound = bounds.of(procs, span, self.floors[at]);
+            let floor = self.base.earliest(procs, span, bound).unwrap_or(start).min(start);
+            bounds.learn(procs, span, bound, floor);
+            self.floors[at] = floor;
+            self.gains[at] = self.stakes[at].cost(floor - start).min(0.0);
+        }
+        for at in (fixed..task.plan.len()).rev() {
+            self.gains_from[at] = self.gains_from[at + 1] + self.gains[at];
+        }
     }
 
     fn try_candidate(&mut self, task: &Task<'_>, candidate: Candidate, best: &mut Choice) {
@@ -252,23 +282,20 @@ impl Search {
         // Where the first delayed job has left room.
         let mut room: Option<Time> = None;
         // Everybody is put at the earliest place there is, with those before in theirs.
-        let mut bounds = Bounds::default();
+        let mut bounds: Bounds = Bounds::default();
         for (at, Waiting { planned: job, .. }) in plan.iter().enumerate().skip(candidate.fixed) {
             left -= self.gains[at];
-            let bound = bounds.of(job.procs, job.span, now);
-            let start = match room {
-                None => {
-                    let (from, to) = (job.start.max(taken), job.end().min(until));
-                    if from >= to || self.trial.fits(from, to - from, job.procs) {
-                        job.start
-                    } else {
-                        self.trial.earliest(job.procs, job.span, job.start.max(bound))?
-                    }
-                }
-                Some(room) => {
-                    let from = reach(room, job.span, now).min(job.start).max(bound);
-                    self.trial.earliest(job.procs, job.span, from)?
-                }
+            let bound = bounds.of(job.procs, job.span, self.floors[at]);
+            let stays = room.is_none() && {
+                let (from, to) = (job.start.max(taken), job.end().min(until));
+                from >= to || self.trial.fits(from, to - from, job.procs)
+            };
+            let start = if stays {
+                self.trial.reserve(job.start, job.end(), job.procs);
+                job.start
+            } else {
+                let from = room.map_or(job.start, |room| reach(room, job.span, now).min(job.start));
+                self.trial.place(job.procs, job.span, from.max(bound))?
             };
             bounds.learn(job.procs, job.span, bound, start);
             if start != job.start {
@@ -278,7 +305,6 @@ impl Search {
                 }
                 room = room.or(Some(job.start));
             }
-            self.trial.reserve(start, start.saturating_add(job.span), job.procs);
         }
         Some(price)
     }
@@ -287,13 +313,17 @@ impl Search {
     fn put_back_in_given_order(&mut self, task: &Task<'_>, candidate: Candidate) -> Option<f64> {
         let mut price = candidate.own;
         let mut left = self.gains_from[candidate.fixed];
+        let mut bounds: Bounds = Bounds::default();
         for k in 0..self.order.len() {
             let at = self.order[k];
             if at < candidate.fixed {
                 continue;
             }
             left -= self.gains[at];
-            let (old, start) = self.put_back(task, candidate, at)?;
+            let Planned { procs, span, .. } = task.plan[at].planned;
+            let bound = bounds.of(procs, span, self.floors[at]);
+            let (old, start) = self.put_back(task, candidate, at, bound)?;
+            bounds.learn(procs, span, bound, start);
             if start != old {
                 price = self.moved(at, old, start, price)?;
                 if candidate.beaten(price + left) {
@@ -315,7 +345,7 @@ impl Search {
             let at = candidate.fixed + k;
             let mark = self.trial.mark();
             let moves = self.trial_moves.len();
-            if let Some((old, start)) = self.put_back(task, candidate, at) {
+            if let Some((old, start)) = self.put_back(task, candidate, at, self.floors[at]) {
                 let sum = if start == old { Some(price) } else { self.moved(at, old, start, price) };
                 if let Some(sum) = sum {
                     let rest = (0..displaced).filter(|r| (used | 1 << k) & (1 << r) == 0);
@@ -331,8 +361,8 @@ impl Search {
         }
     }
 
-    /// Puts one displaced job at its earliest place: its old and its new start.
-    fn put_back(&mut self, task: &Task<'_>, candidate: Candidate, at: usize) -> Option<(Time, Time)> {
+    /// Puts one displaced job at its earliest place, which is not before `bound`: its old and its new start.
+    fn put_back(&mut self, task: &Task<'_>, candidate: Candidate, at: usize, bound: Time) -> Option<(Time, Time)> {
         let job = &task.plan[at].planned;
         let from = if task.compact {
             // All room is left by displaced jobs, of which this is the first.
@@ -340,9 +370,7 @@ impl Search {
         } else {
             task.now
         };
-        let start = self.trial.earliest(job.procs, job.span, from)?;
-        self.trial.reserve(start, start.saturating_add(job.span), job.procs);
-        Some((job.start, start))
+        Some((job.start, self.trial.place(job.procs, job.span, from.max(bound))?))
     }
 
     /// The price after one more move; `None` if the job does not bear it.

@@ -30,7 +30,7 @@ impl Slack {
     /// or are killed.
     pub(super) fn find_overdue(&mut self, view: &View<'_>, actions: &mut Actions) {
         if self.settings.tick == Tick::Run {
-            self.stale |= self.running.extend_overdue(view);
+            self.stale |= self.running.extend_overdue(view, |_, _| {});
             return;
         }
         let known = self.guests.len();

@@ -1,7 +1,9 @@
 //! IS: rule S12.
 
 use super::news::{Ahead, meets};
-use super::processors::{Bits, Processors};
+use super::parts::Parts;
+use super::pool::Pool;
+use super::processors::Processors;
 use super::ratio::{Decimal, Ratio};
 use super::settings::Service;
 use super::task::Task;
@@ -27,6 +29,9 @@ pub struct Immediate {
     /// What is known of each of them, beside them: it is looked through at every event.
     asking: Vec<Asking>,
     running: Vec<Task>,
+    /// Their numbers, and where they are, in the same order: looked through for each suspended job.
+    ids: Vec<JobId>,
+    places: Vec<Parts>,
     wake: Option<Time>,
     /// Announced windows.
     #[serde(skip)]
@@ -42,6 +47,8 @@ struct Asking {
     blocker: JobId,
 }
 
+/// What is in the way for so long is enough to know.
+const FAR: Span = Span(30 * Span::MINUTE.0);
 const TOUCHED: Time = Time::MIN;
 const NOBODY: JobId = JobId(u32::MAX);
 
@@ -63,6 +70,8 @@ impl Immediate {
             parked: Vec::new(),
             asking: Vec::new(),
             running: Vec::new(),
+            ids: Vec::new(),
+            places: Vec::new(),
             wake: None,
             ahead: Ahead::default(),
         }
@@ -78,9 +87,9 @@ impl Immediate {
     }
 
     fn ended(&mut self, id: JobId, view: &View<'_>) {
-        let Some(at) = self.running.iter().position(|t| t.id == id) else { return };
-        let task = self.running.swap_remove(at);
-        if self.running.iter().any(|other| other.meets(&task)) {
+        let Some(at) = self.place(id) else { return };
+        let task = self.leaves(at);
+        if self.is_shared() && self.running.iter().any(|other| other.meets(&task)) {
             // Somebody else had started two jobs on the same processors.
             self.look_anew(view);
         } else if let Some(processors) = &mut self.processors {
@@ -91,8 +100,8 @@ impl Immediate {
 
     /// A job has left the policy's hands, running or suspended.
     fn stopped(&mut self, id: JobId, view: &View<'_>) {
-        if let Some(at) = self.running.iter().position(|t| t.id == id) {
-            self.running.swap_remove(at);
+        if let Some(at) = self.place(id) {
+            self.leaves(at);
         } else {
             self.cancelled(id);
         }
@@ -103,7 +112,7 @@ impl Immediate {
     fn found(&mut self, id: JobId, runs: bool, view: &View<'_>) {
         let task = Task::found(id, view);
         if runs {
-            self.running.push(task);
+            self.runs(task);
         } else {
             self.asking.push(Asking { ready: TOUCHED, blocker: NOBODY });
             self.parked.push(task);
@@ -118,6 +127,35 @@ impl Immediate {
         let (running, owners) = (self.running.iter().map(|t| &t.set), self.parked.iter().map(|t| &t.set));
         self.processors = Some(Processors::anew(self.machine, running, owners, out));
         self.asking.iter_mut().for_each(|asking| asking.ready = TOUCHED);
+    }
+
+    /// Whether somebody else has started several jobs on one processor.
+    fn is_shared(&self) -> bool {
+        self.processors.as_ref().is_some_and(Processors::any_shared)
+    }
+
+    /// Where a running job is among the others.
+    fn place(&self, id: JobId) -> Option<usize> {
+        self.ids.iter().position(|&running| running == id)
+    }
+
+    fn runs(&mut self, task: Task) {
+        self.ids.push(task.id);
+        self.places.push(task.parts);
+        self.running.push(task);
+    }
+
+    fn leaves(&mut self, at: usize) -> Task {
+        self.ids.swap_remove(at);
+        self.places.swap_remove(at);
+        self.running.swap_remove(at)
+    }
+
+    /// The running jobs that are on the processors of another, by their places.
+    #[inline]
+    fn on_processors_of<'a>(&'a self, task: &'a Task) -> impl Iterator<Item = usize> + 'a {
+        let near = self.places.iter().enumerate().filter(|(_, parts)| parts.meet(&task.parts));
+        near.map(|(at, _)| at).filter(|&at| task.meets_indeed(&self.running[at]))
     }
 
     /// Whether these processors are of no use to a job that goes on now: some are out, or go before its end.
@@ -152,7 +190,7 @@ impl Immediate {
     }
 
     fn stop(&mut self, at: usize, now: Time, actions: &mut Actions) {
-        let mut task = self.running.swap_remove(at);
+        let mut task = self.leaves(at);
         task.stop(now);
         actions.push(Action::Suspend(task.id));
         if let Some(processors) = &mut self.processors {
@@ -218,7 +256,7 @@ impl Immediate {
     ) -> bool {
         let (Some(mut victims), Some(processors)) = (victims, &self.processors) else { return false };
         let need = self.fresh[at].procs;
-        let mut pool = Bits::default();
+        let mut pool = Pool::default();
         pool.copy_from(processors.open());
         pool.remove(barred);
         let set = if pool.len() >= need {
@@ -230,7 +268,7 @@ impl Immediate {
             if pool.len() >= need {
                 pool.lowest(need)
             } else {
-                let mut free = Bits::default();
+                let mut free = Pool::default();
                 if let Some(processors) = &self.processors {
                     free.copy_from(processors.free());
                 }
@@ -249,7 +287,7 @@ impl Immediate {
             processors.occupy(&set);
         }
         task.run_on(set, now, self.machine);
-        self.running.push(task);
+        self.runs(task);
         true
     }
 
@@ -270,7 +308,9 @@ impl Immediate {
             }
             let mut task = self.unpark(at);
             let before = late.len();
-            while let Some(j) = self.running.iter().position(|t| t.meets(&task)) {
+            loop {
+                let first = self.on_processors_of(&task).next();
+                let Some(j) = first else { break };
                 late.push(self.running[j].id);
                 self.stop(j, now, actions);
             }
@@ -280,7 +320,7 @@ impl Immediate {
                 processors.reoccupy(&task.set, others.map(|t| &t.set));
             }
             task.since = now;
-            self.running.push(task);
+            self.runs(task);
             last = Some(place);
             if late.len() > before {
                 // They may have left processors that others, later in line, were waiting for.
@@ -314,8 +354,8 @@ impl Immediate {
         is_free
             || tick
                 && self.settings.resume.is_some_and(|factor| {
-                    let mut on_them = self.running.iter().filter(|t| t.meets(task));
-                    on_them.all(|t| self.gives_way(t, task, factor, now))
+                    let mut on_them = self.on_processors_of(task);
+                    on_them.all(|at| self.gives_way(&self.running[at], task, factor, now))
                 })
     }
 
@@ -343,7 +383,7 @@ impl Immediate {
         let mut asking = Asking { ready: self.first_tick(now), blocker: NOBODY };
         let tick = self.is_tick(now);
         let mut firm = false;
-        for other in self.running.iter().filter(|t| t.meets(task)) {
+        for other in self.on_processors_of(task).map(|at| &self.running[at]) {
             let Some(factor) = self.settings.resume else { return Asking { ready: Time::MAX, blocker: other.id } };
             // Nobody else matters who gives way by then.
             let ready = if self.gives_way(other, task, factor, asking.ready) {
@@ -355,6 +395,10 @@ impl Immediate {
             if ready > asking.ready || asking.blocker == NOBODY || stays && !firm {
                 asking = Asking { ready, blocker: other.id };
                 firm = stays;
+                if asking.ready - now >= FAR {
+                    // Whoever else is there longer, this one need not be asked for before.
+                    break;
+                }
             }
         }
         asking
@@ -376,18 +420,14 @@ impl Immediate {
     }
 
     /// When enough running jobs will have had their slice for a job that never ran; [`Time::MAX`] for never.
+    /// `by_slice` is when each has had its slice, and how many processors all have by then that are free or have.
     fn served(&self, task: &Task, by_slice: &[(Time, u64)], now: Time) -> Time {
-        let mut sum = u64::from(self.processors.as_ref().map_or(0, |p| p.free().len()));
-        if sum >= u64::from(task.procs) {
+        let free = u64::from(self.processors.as_ref().map_or(0, |p| p.free().len()));
+        if free >= u64::from(task.procs) {
             return now;
         }
-        for &(time, procs) in by_slice {
-            sum += procs;
-            if sum >= u64::from(task.procs) {
-                return time;
-            }
-        }
-        Time::MAX
+        let enough = by_slice.partition_point(|&(_, sum)| sum < u64::from(task.procs));
+        by_slice.get(enough).map_or(Time::MAX, |&(time, _)| time)
     }
 
     fn next_tick(&self, now: Time) -> Option<Time> {
@@ -397,6 +437,11 @@ impl Immediate {
             let slice = |t: &Task| (t.since + (self.settings.slice - t.ran).max(Span::ZERO), u64::from(t.procs));
             let mut by_slice: Vec<_> = self.running.iter().map(slice).collect();
             by_slice.sort_unstable();
+            let mut sum = u64::from(self.processors.as_ref().map_or(0, |p| p.free().len()));
+            for (_, procs) in &mut by_slice {
+                sum += *procs;
+                *procs = sum;
+            }
             let soonest = self.fresh.iter().map(|t| self.served(t, &by_slice, now)).min();
             best = best.min(soonest.unwrap_or(Time::MAX));
         }

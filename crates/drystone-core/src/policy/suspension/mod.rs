@@ -8,6 +8,8 @@ mod immediate;
 mod kind;
 mod means;
 mod news;
+mod parts;
+mod pool;
 mod processors;
 mod ratio;
 mod selective;

@@ -2,7 +2,8 @@
 
 use super::means::Limits;
 use super::news::{Ahead, meets};
-use super::processors::{Bits, Processors};
+use super::pool::Pool;
+use super::processors::Processors;
 use super::ratio::{Decimal, Ratio};
 use super::settings::{Factor, Place, Selection, Victims};
 use super::task::{Task, believed};
@@ -35,7 +36,7 @@ pub struct Selective {
     changed: bool,
     wake: Option<Time>,
     #[serde(skip)]
-    pool: Bits,
+    pool: Pool,
     #[serde(skip)]
     victims: Vec<usize>,
     /// Announced windows.
@@ -67,7 +68,7 @@ impl Selective {
             stopped: Vec::new(),
             changed: false,
             wake: None,
-            pool: Bits::default(),
+            pool: Pool::default(),
             victims: Vec::new(),
             ahead: Ahead::default(),
             barred: ProcSet::new(),
@@ -564,9 +565,6 @@ impl Policy for Selective {
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
         let now = view.now();
         self.ahead.look(view);
-        if !self.pool.is_for(self.machine) {
-            self.pool = Bits::none(self.machine);
-        }
         let tick = now.0.rem_euclid(self.settings.every.0) == 0;
         if tick {
             self.preempt(now, actions);

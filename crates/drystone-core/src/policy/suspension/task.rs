@@ -1,5 +1,6 @@
 //! A job as the suspending policies see it.
 
+use super::parts::Parts;
 use super::ratio::Ratio;
 use crate::model::{JobId, ProcSet, Procs, Span, TIME_LIMIT, Time};
 use crate::policy::{Phase, View};
@@ -22,8 +23,10 @@ pub(super) struct Task {
     pub(super) suspensions: u32,
     /// Its processors; none before its first start.
     pub(super) set: ProcSet,
-    /// The 64ths of the machine in which they are: most jobs that share no processor share none of these.
-    pub(super) parts: u64,
+    /// Where on the machine they are.
+    pub(super) parts: Parts,
+    /// Whether that says all.
+    pub(super) exact: bool,
 }
 
 impl Task {
@@ -38,7 +41,8 @@ impl Task {
             since: Time::ZERO,
             suspensions: 0,
             set: ProcSet::new(),
-            parts: 0,
+            parts: Parts::default(),
+            exact: true,
         }
     }
 
@@ -60,14 +64,21 @@ impl Task {
 
     /// It starts, or goes on.
     pub(super) fn run_on(&mut self, set: ProcSet, now: Time, machine: Procs) {
-        self.parts = parts(&set, machine);
+        self.parts = Parts::of(&set, machine);
+        self.exact = Parts::are_exact(machine);
         (self.set, self.since) = (set, now);
     }
 
     /// Whether it shares processors with another.
     #[inline]
     pub(super) fn meets(&self, other: &Task) -> bool {
-        self.parts & other.parts != 0 && !self.set.is_disjoint(&other.set)
+        self.parts.meet(&other.parts) && self.meets_indeed(other)
+    }
+
+    /// Whether it shares processors with another in some of whose parts of the machine it is.
+    #[inline]
+    pub(super) fn meets_indeed(&self, other: &Task) -> bool {
+        self.exact || !self.set.is_disjoint(&other.set)
     }
 
     /// Whether it was suspended, if it does not run.
@@ -116,12 +127,6 @@ impl Task {
         self.ran = self.executed(now);
         self.suspensions += 1;
     }
-}
-
-fn parts(set: &ProcSet, machine: Procs) -> u64 {
-    let part = |proc: Procs| (u64::from(proc) * 64 / u64::from(machine.max(1))).min(63);
-    let mask = |first: u64, last: u64| (u64::MAX >> (63 - (last - first))) << first;
-    set.ranges().iter().fold(0, |parts, r| parts | mask(part(r.start), part(r.end - 1)))
 }
 
 /// A prediction as the length of a job: from 1 s to the limit of all times, so that every fraction is defined.

@@ -1,0 +1,136 @@
+//! A search among the first of many waiting jobs; the others follow the heuristic.
+
+use super::search::{Found, Search};
+use super::settings::Settings;
+use super::steps::Steps;
+use super::task::Task;
+use crate::policy::Stopwatch;
+
+impl Search {
+    /// Searches the first `most` waiting jobs in the order of branches, then puts the others in that order behind the best path,
+    /// as long as one may start now.
+    pub(super) fn run_within(
+        &mut self,
+        most: usize,
+        task: &Task,
+        settings: &Settings,
+        watch: Option<&dyn Stopwatch>,
+    ) -> Found {
+        self.table.order(task, settings.branching);
+        let ranked = self.table.places.clone();
+        let (near, beyond) = ranked.split_at(most);
+        // In the order of arrival, as tasks are.
+        let mut near: Vec<u32> = near.to_vec();
+        near.sort_unstable();
+        let here = |place: &u32| near.binary_search(place).ok().map(|at| at as u32);
+        let first = Task {
+            waiting: near.iter().map(|&place| task.waiting[place as usize]).collect(),
+            last: task.last.iter().filter_map(here).collect(),
+            ranked: task.ranked.iter().filter_map(here).collect(),
+            running: task.running.clone(),
+            changes: task.changes.clone(),
+            usage: task.usage.clone(),
+            ..*task
+        };
+        let found = self.run_all(&first, settings, watch);
+        let mut starts = vec![i64::MAX; task.waiting.len()];
+        for (&place, &start) in near.iter().zip(&found.starts) {
+            starts[place as usize] = start;
+        }
+        let path: Vec<u32> = found.path.iter().map(|&at| near[at as usize]).collect();
+        // Where time was up, those that were searched are not all placed.
+        if path.len() == most {
+            follow(task, &path, beyond, &mut starts);
+        }
+        Found { path: path.into_iter().chain(beyond.iter().copied()).collect(), starts, ..found }
+    }
+}
+
+/// Starts of the jobs beyond the horizon, each at its earliest, behind those on the path: as many as may start now.
+fn follow(task: &Task, path: &[u32], beyond: &[u32], starts: &mut [i64]) {
+    let narrowest = beyond.iter().map(|&place| task.waiting[place as usize].procs).min().unwrap_or(0);
+    let mut steps = Steps::default();
+    if task.changes.is_empty() {
+        steps.fill(task.free, task.ends());
+    } else {
+        steps.fill_changing(task.free, task.all_changes());
+    }
+    for &place in path {
+        let job = &task.waiting[place as usize];
+        // Those of the path may be narrower.
+        steps.place(job.procs, job.span.max(1), 0);
+    }
+    for &place in beyond {
+        steps.skip(narrowest);
+        if steps.is_full_now() {
+            return;
+        }
+        let job = &task.waiting[place as usize];
+        starts[place as usize] = steps.place(job.procs, job.span.max(1), 0).start;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Time;
+    use crate::policy::goal::{Branching, Candidate};
+    use proptest::prelude::*;
+
+    fn tasks() -> impl Strategy<Value = Task> {
+        let job = (0i64..500, 1u32..=8, 1i64..100);
+        (prop::collection::vec((1i64..80, 1u32..4), 0..3), prop::collection::vec(job, 1..12)).prop_map(
+            |(ends, jobs)| {
+                let mut running: Vec<(Time, u32)> = ends.into_iter().map(|(end, procs)| (Time(end), procs)).collect();
+                running.sort_unstable();
+                let held: u32 = running.iter().map(|run| run.1).sum();
+                let mut waiting: Vec<Candidate> = jobs
+                    .into_iter()
+                    .map(|(age, procs, span)| Candidate {
+                        submit: Time(-age),
+                        procs,
+                        span,
+                        run: span,
+                        ..Candidate::default()
+                    })
+                    .collect();
+                waiting.sort_by_key(|job| job.submit);
+                Task { free: 8 - held.min(8), running, waiting, ..Task::default() }
+            },
+        )
+    }
+
+    proptest! {
+        /// Where only the heuristic path is followed, the horizon changes nothing: the same jobs start now. And a horizon that
+        /// reaches all jobs is none.
+        #[test]
+        fn beyond_the_horizon_jobs_follow_the_heuristic(task in tasks(), most in 1u32..12, fcfs in any::<bool>()) {
+            prop_assume!(task.waiting.iter().all(|job| job.procs <= task.procs()));
+            let branching = if fcfs { Branching::Fcfs } else { Branching::Lxf };
+            let heuristic = Settings { nodes: Some(0), branching, ..Settings::default() };
+            let within = Settings { horizon: Some(most), ..heuristic.clone() };
+            let (all, some) = (Search::default().run(&task, &heuristic, None), Search::default().run(&task, &within, None));
+            prop_assert_eq!(&all.path, &some.path);
+            for (place, (&start, &known)) in all.starts.iter().zip(&some.starts).enumerate() {
+                prop_assert!(start == known || known == i64::MAX && start > 0, "job {}: {} and {}", place, start, known);
+            }
+            let searched = Settings { nodes: Some(200), branching, ..Settings::default() };
+            let far = Settings { horizon: Some(task.waiting.len() as u32), ..searched.clone() };
+            prop_assert_eq!(Search::default().run(&task, &searched, None), Search::default().run(&task, &far, None));
+        }
+    }
+
+    /// One processor until 10, one free; jobs of two processors first. With a horizon of two jobs the third, which the heuristic puts
+    /// behind them, starts now only because it fits beside what the first two leave.
+    #[test]
+    fn one_that_fits_starts_from_beyond() {
+        let job =
+            |submit, procs, span| Candidate { submit: Time(submit), procs, span, run: span, ..Candidate::default() };
+        let waiting = vec![job(-9, 2, 50), job(-8, 2, 50), job(-7, 1, 10), job(-6, 1, 11)];
+        let task = Task { free: 1, running: vec![(Time(10), 1)], waiting, ..Task::default() };
+        let settings = Settings { horizon: Some(2), branching: Branching::Fcfs, ..Settings::default() };
+        let found = Search::default().run(&task, &settings, None);
+        assert_eq!(found.starts[2], 0);
+        assert_eq!(found.starts[3], i64::MAX, "nothing is free any more");
+    }
+}

@@ -1,0 +1,102 @@
+//! A plan's profile, kept in place where many jobs are planned.
+
+use super::{Planned, compress_in_place};
+use crate::model::Time;
+use crate::parts::{Chunked, Profile, Running};
+use crate::policy::View;
+use serde::{Deserialize, Serialize};
+
+/// From so many planned jobs on a plan is kept in place. Below, flat arrays are faster.
+pub(in crate::policy) const DEEP: usize = 32;
+
+/// Processors that are given back, or, below 0, taken for longer, than a profile shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(in crate::policy) struct Edit {
+    from: Time,
+    to: Time,
+    procs: i32,
+}
+
+/// The profile of running and planned jobs, and what has changed since it was settled.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::policy) struct Deep {
+    profile: Chunked,
+    edits: Vec<Edit>,
+}
+
+impl Deep {
+    /// Takes a compact plan over, where that is possible: no processors are out, and no job is without a place.
+    pub(in crate::policy) fn take_over<P: AsRef<Planned>>(
+        profile: &Profile,
+        plan: &[P],
+        view: &View<'_>,
+    ) -> Option<Deep> {
+        let placed = plan.last().is_none_or(|last| last.as_ref().start < Time::MAX);
+        let possible = placed && view.outlook().is_none() && Chunked::counts(view.machine().procs);
+        possible.then(|| Deep { profile: Chunked::of(profile), edits: Vec::new() })
+    }
+
+    /// Gives the profile back.
+    pub(in crate::policy) fn into_profile(self) -> Profile {
+        self.profile.into()
+    }
+
+    /// A job was believed to run, or planned, until `job.end`; it is no more, or only until `end`; or until then, which is later.
+    pub(in crate::policy) fn ends_at(&mut self, job: Running, end: Time) {
+        let procs = job.procs as i32;
+        let edit = if end < job.end {
+            Edit { from: end, to: job.end, procs }
+        } else {
+            Edit { from: job.end, to: end, procs: -procs }
+        };
+        self.edits.push(edit);
+    }
+
+    /// A planned job leaves the plan.
+    pub(in crate::policy) fn leaves(&mut self, job: &Planned) {
+        self.edits.push(Edit { from: job.start, to: job.end(), procs: job.procs as i32 });
+    }
+
+    /// Compresses the plan as of now, with what has changed. `false` if it is impossible now: some jobs must move back.
+    pub(in crate::policy) fn compress<P: Copy + AsRef<Planned> + AsMut<Planned>>(
+        &mut self,
+        plan: &mut Vec<P>,
+        now: Time,
+        aside: &mut Vec<P>,
+        moved: impl FnMut(&mut P, Time),
+    ) -> bool {
+        self.profile.advance(now);
+        if self.edits.is_empty() {
+            return true;
+        }
+        let mut taken_until = now;
+        // What is given back first: it may make up for what is taken.
+        self.edits.sort_by_key(|edit| edit.procs < 0);
+        for edit in self.edits.drain(..) {
+            self.profile.add(edit.from, edit.to, edit.procs);
+            if edit.procs < 0 {
+                taken_until = taken_until.max(edit.to);
+            }
+        }
+        if taken_until > now && self.profile.least(now, taken_until) < 0 {
+            return false;
+        }
+        compress_in_place(plan, &mut self.profile, now, aside, moved);
+        true
+    }
+
+    /// The earliest place of a job, which is no earlier than `bound`.
+    pub(in crate::policy) fn earliest(&self, job: &Planned, bound: Time) -> Time {
+        self.profile.earliest(job.procs as i32, job.span, bound).unwrap_or(Time::MAX)
+    }
+
+    /// Takes the place of a job.
+    pub(in crate::policy) fn reserve(&mut self, job: &Planned) {
+        self.profile.add(job.start, job.end(), -(job.procs as i32));
+    }
+
+    /// All newcomers have their places.
+    pub(in crate::policy) fn settle(&mut self) {
+        self.profile.settle();
+    }
+}

@@ -1,0 +1,73 @@
+//! How far a plan goes.
+
+use crate::model::{Span, Time};
+use crate::policy::{Args, Form, SpecError, Takes};
+use serde::{Deserialize, Serialize};
+
+/// Which waiting jobs are planned and promised a start; the others wait without a promise.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Horizon {
+    /// All.
+    #[default]
+    All,
+    /// So many of those that do not start at once: the first by arrival, and whoever takes the place of one that starts.
+    Jobs(u32),
+    /// Those that can start within so much time, asked in the order of their arrival.
+    Time(Span),
+}
+
+impl Horizon {
+    /// What the parameter takes.
+    pub(in crate::policy) const TAKES: &'static [Takes] = &[
+        Takes::Words(&["all"]),
+        Takes::COUNT,
+        Takes::Form(&Form {
+            name: "horizon",
+            shape: "24h|90m",
+            samples: &["24h", "90m", "1s"],
+            check: |text| hours(text).is_some(),
+        }),
+    ];
+
+    pub(in crate::policy) fn build(args: &Args<'_>) -> Result<Horizon, SpecError> {
+        let text = args.text("horizon");
+        if text == "all" {
+            return Ok(Horizon::All);
+        }
+        match hours(text) {
+            Some(time) => Ok(Horizon::Time(time)),
+            None => args.get("horizon").map(Horizon::Jobs),
+        }
+    }
+
+    /// Up to when a job must be able to start to be planned now, if so many are planned that do not start at once.
+    pub(in crate::policy) fn reaches(self, now: Time, planned: usize) -> Option<Time> {
+        match self {
+            Horizon::All => Some(Time::MAX),
+            Horizon::Jobs(most) => (planned < most as usize).then_some(Time::MAX),
+            Horizon::Time(time) => Some(now.saturating_add(time)),
+        }
+    }
+}
+
+/// A time with its unit: `24h`, `90m`, `3600s`, `2d`; from a second to a century.
+fn hours(text: &str) -> Option<Span> {
+    let unit = [('s', Span(1)), ('m', Span::MINUTE), ('h', Span::HOUR), ('d', Span::DAY)];
+    let (number, unit) = unit.iter().find_map(|&(letter, unit)| Some((text.strip_suffix(letter)?, unit)))?;
+    let seconds = number.parse::<u32>().ok().map(|number| i64::from(number) * unit.0)?;
+    (1..=36_500 * Span::DAY.0).contains(&seconds).then_some(Span(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(hours("24h"), Some(Span(86_400)));
+        assert_eq!(hours("90m"), Some(Span(5_400)));
+        for wrong in ["", "24", "h", "0h", "-1h", "1.5h", "4000000d", "99999999999s"] {
+            assert_eq!(hours(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Compression in place, for plans of many jobs: only jobs that can move are looked for, and only where room has been gained.
+//!
+//! F(t) is what is free beside the running jobs and *all* planned ones, G(t) what was free when the plan was last compact: no
+//! job could be moved up with all others left where they are. While no more is planned than there is (F ≥ 0), this is the same
+//! as taking all jobs out and putting them back in the order of their starts:
+//!
+//! - At times before its start s, a job sees of those behind it nothing, and on its own place nobody before it. So its earliest
+//!   place r < s is the least with enough free on [r, min(r + d, s)).
+//! - What it leaves when it moves from s to r lies at s or later, what it takes lies before s or was its own. So a job that was
+//!   passed cannot move again, and in the end the plan is compact.
+//! - By less than its span d a job can move only if enough is free just before s: then to the beginning of that time.
+//! - Anywhere else there must be a t with G(t) < p ≤ F(t): else it would have been there before.
+//! - A job that needs no fewer processors for no less time than one before starts no earlier ([`Stairs`]).
+//!
+//! A newcomer at its earliest place, time that passes, and a start as planned leave a compact plan compact.
+
+use super::{Planned, Stairs};
+use crate::model::{Span, Time};
+use crate::parts::{Chunked, Spot};
+
+/// After so many moves what is gained is looked at anew.
+const LOOK_AGAIN: u32 = 8;
+
+/// One pass over a plan, in the order of its starts.
+struct Sweep<'a> {
+    profile: &'a mut Chunked,
+    now: Time,
+    /// Where the time just before the job's start is, or the end of what is gained, if that is before.
+    at: Spot,
+    /// Jobs that need more than the first and no more than the second may find room that is gained, up to there.
+    gains: (i32, i32),
+    moves: u32,
+    bounds: Stairs,
+}
+
+impl Sweep<'_> {
+    fn new(profile: &mut Chunked, now: Time) -> Sweep<'_> {
+        let at = profile.find(now);
+        let gains = profile.gains(0, at);
+        Sweep { profile, now, at, gains, moves: 0, bounds: Stairs::default() }
+    }
+
+    /// Whether no job can move that is planned behind one at `start`, which cannot: nothing is gained just before them, and no room
+    /// anywhere.
+    fn is_over(&self, start: Time) -> bool {
+        start > self.profile.gained_until() && self.gains.1 <= self.gains.0
+    }
+
+    /// Where a job that is planned later than now is planned better.
+    fn better(&mut self, job: &Planned) -> Option<Time> {
+        let procs = job.procs as i32;
+        self.walk_to(job.start);
+        // Just before its start …
+        let just_before = job.start - Span(1);
+        let slides = just_before < self.profile.gained_until() && self.profile.free_in(self.at) >= procs;
+        let latest = if slides { self.profile.run_begins(procs, self.at, self.now) } else { job.start };
+        // … or farther up.
+        if self.gains.0 < procs && procs <= self.gains.1 && job.span <= latest - self.now {
+            let bound = self.bounds.of(job.procs, job.span, self.now);
+            if job.span <= latest - bound {
+                let jumps = self.profile.gained(procs, job.span, bound, latest);
+                let start = jumps.unwrap_or(latest);
+                self.bounds.learn(job.procs, job.span, start);
+                return (start < job.start).then_some(start);
+            }
+        }
+        slides.then_some(latest)
+    }
+
+    fn walk_to(&mut self, start: Time) {
+        let from = self.at.chunk();
+        self.at = self.profile.walk(self.at, (start - Span(1)).min(self.profile.gained_until()));
+        if self.at.chunk() > from {
+            let (least, most) = self.profile.gains(from + 1, self.at);
+            self.gains = (self.gains.0.min(least), self.gains.1.max(most));
+        }
+    }
+
+    /// Moves a job up.
+    fn move_up(&mut self, job: &Planned, start: Time) {
+        self.profile.move_up(job.procs as i32, job.start, job.span, start);
+        self.at = self.profile.find(job.start - Span(1));
+        self.moves += 1;
+        // Before the job less is free than was; what has become free behind it may begin in the same chunk. So what is known
+        // stays true, if roughly.
+        let from = if self.moves.is_multiple_of(LOOK_AGAIN) { 0 } else { self.at.chunk() };
+        let (least, most) = self.profile.gains(from, self.at);
+        self.gains = if from == 0 { (least, most) } else { (self.gains.0.min(least), self.gains.1.max(most)) };
+    }
+}
+
+/// Moves every job of a feasible plan to where [`compress`](super::compress) would put it. `profile` holds running and planned
+/// jobs, and was settled when the plan was last compact. `moved` is told each job that has moved, with its old start, in the
+/// order of the old plan. `aside` is memory.
+///
+/// O(w) for w jobs, and for each that may move a look at the steps where room was gained.
+pub(in crate::policy) fn compress_in_place<P: Copy + AsRef<Planned> + AsMut<Planned>>(
+    plan: &mut Vec<P>,
+    profile: &mut Chunked,
+    now: Time,
+    aside: &mut Vec<P>,
+    mut moved: impl FnMut(&mut P, Time),
+) {
+    aside.clear();
+    let mut sweep = Sweep::new(profile, now);
+    let mut kept = 0;
+    for at in 0..plan.len() {
+        let planned = *plan[at].as_ref();
+        let better = if planned.start > now { sweep.better(&planned) } else { None };
+        match better {
+            Some(start) => {
+                sweep.move_up(&planned, start);
+                let mut job = plan[at];
+                job.as_mut().start = start;
+                moved(&mut job, planned.start);
+                aside.push(job);
+            }
+            None => {
+                plan[kept] = plan[at];
+                kept += 1;
+                if sweep.is_over(planned.start) {
+                    plan.copy_within(at + 1.., kept);
+                    kept += plan.len() - (at + 1);
+                    break;
+                }
+            }
+        }
+    }
+    plan.truncate(kept);
+    merge(plan, aside);
+    profile.settle();
+}
+
+/// Puts jobs back into a plan that is in the order of its starts.
+fn merge<P: Copy + AsRef<Planned>>(plan: &mut Vec<P>, aside: &mut [P]) {
+    aside.sort_unstable_by_key(|job| job.as_ref().key());
+    let mut left = plan.len();
+    plan.extend_from_slice(aside);
+    let mut to = plan.len();
+    for job in aside.iter().rev() {
+        while left > 0 && plan[left - 1].as_ref().key() > job.as_ref().key() {
+            (left, to) = (left - 1, to - 1);
+            plan[to] = plan[left];
+        }
+        to -= 1;
+        plan[to] = *job;
+    }
+}

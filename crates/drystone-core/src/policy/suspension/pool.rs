@@ -1,0 +1,199 @@
+//! A set of processors that changes all the time.
+
+use crate::model::{ProcSet, Procs};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// A set of processors, as disjoint ranges in ascending order like [`ProcSet`], changed in place: what it costs follows the
+/// number of ranges, however large the machine.
+///
+/// With k ranges, a change by one range costs O(log k) and a move of the later ranges, membership O(log k).
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub(super) struct Pool {
+    /// Disjoint, ascending, never touching, never empty.
+    ranges: Vec<Range<Procs>>,
+    len: Procs,
+}
+
+impl Pool {
+    /// Number of processors in it. O(1).
+    #[inline]
+    pub(super) fn len(&self) -> Procs {
+        self.len
+    }
+
+    pub(super) fn copy_from(&mut self, other: &Pool) {
+        self.ranges.clone_from(&other.ranges);
+        self.len = other.len;
+    }
+
+    pub(super) fn insert(&mut self, set: &ProcSet) {
+        set.ranges().iter().for_each(|range| self.insert_range(range));
+    }
+
+    pub(super) fn remove(&mut self, set: &ProcSet) {
+        set.ranges().iter().for_each(|range| self.remove_range(range));
+    }
+
+    fn insert_range(&mut self, range: &Range<Procs>) {
+        // Those that touch it become one with it.
+        let first = self.ranges.partition_point(|r| r.end < range.start);
+        let Some(touched) = self.ranges.get(first).filter(|r| r.start <= range.end) else {
+            self.ranges.insert(first, range.clone());
+            self.len += range.end - range.start;
+            return;
+        };
+        let mut whole = touched.start.min(range.start)..range.end;
+        let mut last = first;
+        while let Some(r) = self.ranges.get(last).filter(|r| r.start <= range.end) {
+            self.len -= r.end - r.start;
+            whole.end = whole.end.max(r.end);
+            last += 1;
+        }
+        self.len += whole.end - whole.start;
+        self.ranges[first] = whole;
+        self.ranges.drain(first + 1..last);
+    }
+
+    fn remove_range(&mut self, range: &Range<Procs>) {
+        let first = self.ranges.partition_point(|r| r.end <= range.start);
+        let Some(begin) = self.ranges.get(first).filter(|r| r.start < range.end).cloned() else { return };
+        if begin.start < range.start && begin.end > range.end {
+            self.len -= range.end - range.start;
+            self.ranges[first].end = range.start;
+            self.ranges.insert(first + 1, range.end..begin.end);
+            return;
+        }
+        let (mut from, mut to) = (first, first);
+        while let Some(r) = self.ranges.get_mut(to).filter(|r| r.start < range.end) {
+            self.len -= r.end.min(range.end) - r.start.max(range.start);
+            if r.start < range.start {
+                r.end = range.start;
+                from = to + 1;
+            } else if r.end > range.end {
+                r.start = range.end;
+                break;
+            }
+            to += 1;
+        }
+        self.ranges.drain(from..to);
+    }
+
+    /// Inserts what is in `set` but not in `except`.
+    pub(super) fn insert_except(&mut self, set: &ProcSet, except: &Pool) {
+        for range in set.ranges() {
+            let mut from = range.start;
+            let first = except.ranges.partition_point(|r| r.end <= range.start);
+            for r in except.ranges[first..].iter().take_while(|r| r.start < range.end) {
+                if from < r.start {
+                    self.insert_range(&(from..r.start));
+                }
+                from = r.end;
+            }
+            if from < range.end {
+                self.insert_range(&(from..range.end));
+            }
+        }
+    }
+
+    /// Leaves what is not in `other`. O(ranges of both).
+    pub(super) fn remove_all(&mut self, other: &Pool) {
+        let mut left = Vec::with_capacity(self.ranges.len() + other.ranges.len());
+        let mut at = 0;
+        for range in &self.ranges {
+            let mut from = range.start;
+            while other.ranges.get(at).is_some_and(|r| r.end <= from) {
+                at += 1;
+            }
+            let mut next = at;
+            while let Some(r) = other.ranges.get(next).filter(|r| r.start < range.end) {
+                if from < r.start {
+                    left.push(from..r.start);
+                }
+                from = r.end;
+                next += 1;
+            }
+            if from < range.end {
+                left.push(from..range.end);
+            }
+        }
+        self.len = left.iter().map(|r| r.end - r.start).sum();
+        self.ranges = left;
+    }
+
+    /// Whether every processor of the set is in it.
+    #[inline]
+    pub(super) fn contains(&self, set: &ProcSet) -> bool {
+        set.ranges().iter().all(|range| {
+            let at = self.ranges.partition_point(|r| r.end < range.end);
+            self.ranges.get(at).is_some_and(|r| r.start <= range.start)
+        })
+    }
+
+    /// The `count` lowest of them; fewer if there are not as many.
+    pub(super) fn lowest(&self, count: Procs) -> ProcSet {
+        let mut left = count;
+        let mut ranges = Vec::new();
+        for range in &self.ranges {
+            if left == 0 {
+                break;
+            }
+            let take = left.min(range.end - range.start);
+            ranges.push(range.start..range.start + take);
+            left -= take;
+        }
+        ProcSet::ascending(ranges)
+    }
+
+    /// The shortest run of at least `count` consecutive ones, the lowest of equal ones, cut to length.
+    pub(super) fn best_run(&self, count: Procs) -> Option<ProcSet> {
+        let fitting = self.ranges.iter().filter(|run| run.end - run.start >= count);
+        let best = fitting.min_by_key(|run| run.end - run.start)?;
+        Some(ProcSet::range(best.start..best.start + count))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        /// Pools agree with sets of numbers.
+        #[test]
+        fn pools_are_sets(
+            a in prop::collection::btree_set(0u32..200, 0..150),
+            b in prop::collection::btree_set(0u32..200, 0..150),
+            n in 0u32..150,
+        ) {
+            let set = |s: &BTreeSet<u32>| s.iter().copied().collect::<ProcSet>();
+            let pool = |s: &BTreeSet<u32>| { let mut pool = Pool::default(); pool.insert(&set(s)); pool };
+            let all = |pool: &Pool| pool.lowest(pool.len());
+            prop_assert_eq!(pool(&a).len() as usize, a.len());
+            let mut both = pool(&a);
+            both.insert(&set(&b));
+            prop_assert_eq!(&both, &pool(&(&a | &b)));
+            prop_assert_eq!(all(&both), set(&(&a | &b)));
+            prop_assert_eq!(both.len() as usize, (&a | &b).len());
+            let mut less = pool(&a);
+            less.remove(&set(&b));
+            prop_assert_eq!(all(&less), set(&(&a - &b)));
+            prop_assert_eq!(less.len() as usize, (&a - &b).len());
+            prop_assert_eq!(&less, &pool(&(&a - &b)));
+            let mut same = pool(&a);
+            same.remove_all(&pool(&b));
+            prop_assert_eq!(&same, &less);
+            both = Pool::default();
+            both.insert_except(&set(&a), &pool(&b));
+            prop_assert_eq!(&both, &less);
+            prop_assert_eq!(pool(&a).contains(&set(&b)), b.is_subset(&a));
+            prop_assert_eq!(pool(&a).lowest(n), set(&a).lowest(n));
+            if n > 0 {
+                let runs = set(&a);
+                let best = runs.ranges().iter().filter(|r| r.end - r.start >= n).min_by_key(|r| r.end - r.start);
+                prop_assert_eq!(pool(&a).best_run(n), best.map(|r| ProcSet::range(r.start..r.start + n)));
+            }
+        }
+    }
+}

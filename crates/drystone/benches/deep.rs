@@ -1,0 +1,191 @@
+//! Policies that plan or search among every job, where many wait.
+//!
+//! `conservative` runs beside itself with plans made anew at every early end, which is what it does where few wait, and on a
+//! small burst beside the naive definition in `drystone-reference`. All must give the same schedule, job by job; that is
+//! asserted. Processor time of the whole simulation, best of as many runs in turn as fit into some seconds.
+//! `cargo bench -p drystone --bench deep -- WORDS` takes the rows whose names hold one of the words; `-- slow` adds those that
+//! take minutes.
+
+mod clock;
+
+use clock::processor_time;
+use drystone::engine::{Replay, Schedule, Scheduler, Simulation};
+use drystone::generate::{Params, generate};
+use drystone::log::clean::Study;
+use drystone::model::{Job, Machine, Procs, Provenance, Span, Status, Time, Truth, Workload};
+use drystone::policy::{Conservative, Notice, PolicySpec};
+use drystone_reference::{jobs_of, talby};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// So many jobs in one second: 1 to 256 of 1,024 processors, estimates from a minute to a day, of which any part is needed.
+fn burst(jobs: usize) -> Workload {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let (mut all, mut truth) = (Vec::new(), Vec::new());
+    for number in 1..=jobs {
+        let estimate = f64::exp(rng.random_range(60f64.ln()..86_400f64.ln())) as i64;
+        let run = Span(rng.random_range(0..=estimate));
+        all.push(Job::new(Time(0), rng.random_range(1..=256u32), Span(estimate)));
+        truth.push(Truth { run, number: number as i64, status: Status::Unknown });
+    }
+    Workload::new(Machine::new(1_024), all, truth, Provenance::default()).expect("sound")
+}
+
+/// As a log of such a machine, at a load at which as many wait.
+fn like(procs: Procs, jobs: u32, load: f64) -> Workload {
+    generate(&Params { load: Some(load), ..Params::new(procs, jobs) }).expect("sound parameters")
+}
+
+/// A log of the archive.
+fn log(name: &str, procs: Procs) -> Option<Workload> {
+    let root = std::env::var_os("DRYSTONE_SHARED")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
+    let options = drystone::log::clean::Options { procs: Some(procs), ..Study::Tsafrir2007.options() };
+    let file = root.join(format!("traces/{name}.swf.gz"));
+    if !file.exists() {
+        eprintln!("SKIPPED: {} is missing (set DRYSTONE_SHARED)", file.display());
+        return None;
+    }
+    Some(drystone::log::load(file, &options).expect("a good log").workload)
+}
+
+type Build = fn() -> Scheduler;
+
+fn simulate(workload: &Workload, build: Build) -> (Duration, Schedule) {
+    let mut schedule = Schedule::default();
+    let before = processor_time();
+    Simulation::new(workload.machine(), build(), Replay::new(workload)).run(&mut schedule).expect("a sound policy");
+    (processor_time() - before, schedule)
+}
+
+fn conservative(deep_from: usize) -> Scheduler {
+    Scheduler::new(Box::new(Conservative::deep_from(Notice::Immediate, deep_from)))
+}
+
+fn row(name: &str, workload: &Workload, fast: Build, obvious: Option<Build>) {
+    let (mut best, mut beside) = (Duration::MAX, Duration::MAX);
+    let (mut spent, mut runs) = (Duration::ZERO, 0);
+    while runs == 0 || spent < Duration::from_secs(4) && runs < 20 {
+        let (time, schedule) = simulate(workload, fast);
+        best = best.min(time);
+        spent += time;
+        if let Some(obvious) = obvious {
+            let (time, theirs) = simulate(workload, obvious);
+            assert!(schedule.spans == theirs.spans, "{name}: two schedules");
+            beside = beside.min(time);
+            spent += time;
+        }
+        runs += 1;
+    }
+    let jobs = workload.len();
+    let (best, beside) = (best.as_secs_f64(), beside.as_secs_f64());
+    match obvious {
+        Some(_) => {
+            println!("{name:32} {jobs:8} jobs {best:9.3} s, obvious {beside:9.3} s: {:6.2} times", beside / best)
+        }
+        None => println!("{name:32} {jobs:8} jobs {best:9.3} s"),
+    }
+}
+
+/// The naive definition, on a burst that it can bear.
+fn naive(jobs: usize) {
+    let workload = burst(jobs);
+    let (fast, schedule) = simulate(&workload, || conservative(0));
+    let before = processor_time();
+    let theirs = talby::run(talby::Scheduler::Conservative, talby::Notice::Immediate, &jobs_of(&workload), 1_024);
+    let time = processor_time() - before;
+    let starts = schedule.spans.iter().map(|span| span.map(|(start, _)| start.0));
+    assert!(starts.eq(theirs.schedule.iter().map(|out| Some(out.start))), "two schedules");
+    let (fast, time) = (fast.as_secs_f64(), time.as_secs_f64());
+    println!("conservative, naive, burst of {jobs}  {fast:9.3} s, naive {time:9.3} s: {:6.2} times", time / fast);
+}
+
+/// Rows of one policy by its text.
+fn text(name: &str, policy: &str, workload: &Workload) {
+    let spec: PolicySpec = policy.parse().expect("known");
+    let before = processor_time();
+    Simulation::new(workload.machine(), spec.scheduler(), Replay::new(workload)).run(&mut ()).expect("a sound policy");
+    let time = (processor_time() - before).as_secs_f64();
+    let jobs = workload.len();
+    println!("{:44} {jobs:8} jobs {time:9.3} s: {:9.0} jobs/s", format!("{policy}, {name}"), jobs as f64 / time);
+}
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+    let slow = words.iter().any(|word| word == "slow");
+    let named: Vec<&String> = words.iter().filter(|word| *word != "slow").collect();
+    let wanted = |name: &str| named.is_empty() || named.iter().any(|word| name.contains(word.as_str()));
+    if wanted("conservative, naive") {
+        naive(300);
+    }
+    conservative_rows(&wanted, slow);
+    other_rows(&wanted, slow);
+}
+
+fn conservative_rows(wanted: &dyn Fn(&str) -> bool, slow: bool) {
+    let new: Build = || Scheduler::new(Box::new(Conservative::new(Notice::Immediate)));
+    let old: Build = || conservative(usize::MAX);
+    for jobs in [1_000, 2_000, 5_000, 10_000] {
+        let name = format!("conservative, burst of {jobs}");
+        if wanted(&name) && (slow || jobs < 10_000) {
+            row(&name, &burst(jobs), new, (slow || jobs < 5_000).then_some(old));
+        }
+    }
+    let logs = [("KTH-SP2-1996-2.1-cln", 100), ("SDSC-BLUE-2000-4.1-cln", 1_152), ("CTC-SP2-1996-3.1-cln", 338)];
+    for (log_name, procs) in logs {
+        let name = format!("conservative, {}", &log_name[..8]);
+        if wanted(&name)
+            && let Some(workload) = log(log_name, procs)
+        {
+            row(&name, &workload, new, Some(old));
+        }
+    }
+    // The loads are those at which about as many jobs wait as in the logs: 65 and 600.
+    for (what, procs, jobs, load, deep) in
+        [("HPC2N", 240, 202_871, 0.74, false), ("CEA Curie", 80_640, 312_807, 0.89, true)]
+    {
+        let name = format!("conservative, like {what}");
+        if wanted(&name) && (slow || !deep) {
+            row(&name, &like(procs, jobs, load), new, Some(old));
+        }
+    }
+}
+
+fn other_rows(wanted: &dyn Fn(&str) -> bool, slow: bool) {
+    if wanted("slack, burst") {
+        [500, 1_000].iter().for_each(|&jobs| text(&format!("burst of {jobs}"), "slack", &burst(jobs)));
+    }
+    if wanted("slack, like HPC2N") && slow {
+        text("like HPC2N", "slack", &like(240, 202_871, 0.74));
+    }
+    for policy in ["is", "ss", "tss"] {
+        if wanted(&format!("{policy}, CTC"))
+            && let Some(workload) = log("CTC-SP2-1996-3.1-cln", 338)
+        {
+            text("CTC-SP2", policy, &workload);
+        }
+        // The same jobs on machines of other sizes: each needs so many times as many processors.
+        for times in [1, 100, 10_000] {
+            let name = format!("{} processors", 1_000 * times);
+            if wanted(&format!("{policy}, {name}")) {
+                text(&name, policy, &widened(times));
+            }
+        }
+    }
+    for horizon in ["all", "100", "30"] {
+        let policy = format!("goal(horizon={horizon})");
+        if wanted(&policy) {
+            text("burst of 300", &policy, &burst(300));
+            text("default", &policy, &drystone::generate::default_workload().expect("the embedded workload"));
+        }
+    }
+}
+
+/// 10,000 jobs for 1,000 processors, with machine and jobs so many times as wide.
+fn widened(times: Procs) -> Workload {
+    let (_, mut jobs, truth, provenance) = like(1_000, 10_000, 0.85).into_parts();
+    jobs.iter_mut().for_each(|job| job.procs *= times);
+    Workload::new(Machine::new(1_000 * times), jobs, truth, provenance).expect("sound")
+}
