@@ -28,6 +28,22 @@ pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
     let read = [args.workload.as_deref(), args.priorities.as_deref(), args.platform.as_deref()];
     file::distinct(&read, &[("--audit", args.log.audit.as_deref())])?;
     let input = Input::part(args.workload.as_deref(), &args.log, &args.cut, args.seed, false)?;
+    let told = story(args, &input)?;
+    match args.format {
+        StoryFormat::Text => stdout::write(told.text.as_bytes())?,
+        StoryFormat::Json => stdout::write(&told.json)?,
+    }
+    Ok(DONE)
+}
+
+/// The story of a job, for people and for programs.
+pub(crate) struct Story {
+    pub(crate) text: String,
+    pub(crate) json: Vec<u8>,
+}
+
+/// Simulates and tells.
+pub(crate) fn story(args: &ExplainArgs, input: &Input) -> Result<Story, Failure> {
     let workload = &input.workload;
     let spec = input::in_study(&args.policy, args.log.study)?;
     input::fits([&spec], workload)?;
@@ -42,14 +58,14 @@ pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
     let progress = Progress::new("simulating", "jobs", None);
     let mut counted = Ends::on(&progress);
     let story = tell(workload, id, new, &platform, &what_if, &mut counted).map_err(|error| match error {
-        ExplainError::Simulation(error) => Failure::simulation(spec.text(), &error),
+        ExplainError::Simulation(error) => Failure::simulation(spec.text(), error),
         other => Failure::usage(other),
     })?;
     let mut why_not = None;
     if args.why_not {
         let mut watch = (Watch::new(workload, id), &mut counted);
         let mut simulation = Simulation::new(workload.machine(), new(), Replay::new(workload)).on(&platform);
-        let failed = |error| Failure::simulation(spec.text(), &error);
+        let failed = |error| Failure::simulation(spec.text(), error);
         while watch.0.start.is_none() && simulation.step(&mut watch).map_err(failed)? {}
         why_not = watch.0.told(story.what_if());
         if why_not.is_none() {
@@ -57,21 +73,14 @@ pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
         }
     }
     drop(progress);
-    match args.format {
-        StoryFormat::Text => {
-            let why_not = why_not.as_ref().map(|told| format!("\n{}", told.text())).unwrap_or_default();
-            stdout::write(format!("{story}{why_not}").as_bytes())?;
-        }
-        StoryFormat::Json => {
-            let determined = Determined {
-                schema: "drystone/explanation/1",
-                drystone: VERSION,
-                workload: &input.meta(),
-                policy: &PolicyMeta::of(&spec),
-                experiment: &experiment,
-            };
-            stdout::write(&output::json(&Answer { determined, told: &story, why_not: why_not.as_ref() })?)?;
-        }
-    }
-    Ok(DONE)
+    let more = why_not.as_ref().map(|told| format!("\n{}", told.text())).unwrap_or_default();
+    let determined = Determined {
+        schema: "drystone/explanation/1",
+        drystone: VERSION,
+        workload: &input.meta(),
+        policy: &PolicyMeta::of(&spec),
+        experiment: &experiment,
+    };
+    let json = output::json(&Answer { determined, told: &story, why_not: why_not.as_ref() })?;
+    Ok(Story { text: format!("{story}{more}"), json })
 }
