@@ -10,7 +10,6 @@ use crate::commands::run::{Ran, Wanted, ran};
 pub use crate::exit::Failure;
 pub use crate::input::Input;
 use crate::output::{excess, message};
-use drystone::log::LogError;
 use drystone::log::clean::{Audit, Options};
 use drystone::log::source::Source;
 use drystone::log::swf::{Header, Record};
@@ -274,8 +273,9 @@ pub fn main_with(args: Vec<OsString>) -> u8 {
     crate::run_with(args)
 }
 
-/// An error of a log behind a failure.
-#[must_use]
-pub fn log_error(failure: &Failure) -> Option<&LogError> {
-    failure.error()
+/// Puts this around the work of every thread that simulates, once for the whole process: for an interpreter that policies call back
+/// and that wants to know the threads.
+pub fn around_threads(around: fn(&mut (dyn FnMut() + Send))) {
+    // Said twice, it is the same.
+    let _ = crate::parallel::AROUND.set(around);
 }

@@ -189,6 +189,13 @@ impl<'a> View<'a> {
         self.world.free.max(0) as Procs
     }
 
+    /// Whether a job may be asked about.
+    #[inline]
+    #[must_use]
+    pub fn knows(&self, id: JobId) -> bool {
+        self.world.jobs.get(id).is_some()
+    }
+
     /// What is known of a job since it arrived. Jobs may be asked about until the decision after their end.
     ///
     /// # Panics

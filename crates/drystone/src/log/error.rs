@@ -200,6 +200,47 @@ pub enum LogError {
     },
 }
 
+/// Where in a log something is wrong, as far as that is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Place<'a> {
+    /// The log's name.
+    pub file: Option<&'a str>,
+    /// The line, from 1.
+    pub line: Option<u64>,
+    /// The column in bytes, from 1.
+    pub column: Option<u64>,
+}
+
+impl LogError {
+    /// Where it is wrong, for programs that point there.
+    #[must_use]
+    pub fn place(&self) -> Place<'_> {
+        let of = |file, line| Place { file: Some(file), line: (line > 0).then_some(line), column: None };
+        match self {
+            LogError::Open { file, .. } | LogError::Write { file, .. } => of(file, 0),
+            LogError::Read { file, line, .. }
+            | LogError::Truncated { file, line }
+            | LogError::Damaged { file, line, .. }
+            | LogError::Trailing { file, line }
+            | LogError::Foreign { file, line, .. }
+            | LogError::LongLine { file, line, .. }
+            | LogError::TooWide { file, line, .. }
+            | LogError::Duplicate { file, line, .. } => of(file, *line),
+            LogError::Malformed { file, malformed } => {
+                Place { column: Some(malformed.column), ..of(file, malformed.line) }
+            }
+            LogError::Compression { file, .. }
+            | LogError::Table { file, .. }
+            | LogError::Empty { file, .. }
+            | LogError::NothingLeft { file, .. }
+            | LogError::NoMachine { file, .. }
+            | LogError::BadMachine { file, .. }
+            | LogError::Workload { file, .. } => of(file, 0),
+            LogError::NoCalendar { .. } => Place::default(),
+        }
+    }
+}
+
 /// What to do with a file of another format.
 fn import(foreign: Foreign, file: &str) -> String {
     match foreign {

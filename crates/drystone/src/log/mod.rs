@@ -17,6 +17,6 @@ pub mod swf;
 pub mod transform;
 pub mod transient;
 
-pub use error::LogError;
+pub use error::{LogError, Place};
 pub use foreign::Foreign;
 pub use load::{Loaded, load, load_from, title};
