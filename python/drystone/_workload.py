@@ -198,6 +198,13 @@ class Workload:
         """Writes the jobs as a log: ``.swf``, ``.swf.gz``, ``.swf.zst``, ``.csv``, ``.parquet``, or ``.json`` for Batsim."""
         self._log.write(Path(path))
 
+    def __copy__(self) -> Workload:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Workload:
+        # It never changes.
+        return self
+
     def __repr__(self) -> str:
         load = "" if self.load is None else f", load {self.load:.2f}"
         return f"<Workload {self.name}: {len(self):,} jobs on {self.procs:,} processors{load}>"

@@ -1,5 +1,6 @@
 //! Objects of Python that decide or predict: policy texts name them while somebody holds their place.
 
+use crate::env::learned;
 use crate::error;
 use crate::policy::PyPolicy;
 use crate::predictor::PyPredictor;
@@ -118,7 +119,10 @@ const OBJECT: Param = Param::new(
 
 static POLICY: Kind = Kind::new("python", "a policy written in Python, by the name of its object", &|args| {
     Ok(match held(args)? {
-        Some(held) => Box::new(PyPolicy::new(held)) as Box<dyn Policy>,
+        Some(held) => match learned(&held) {
+            Some(learned) => learned.map_err(|e| args.error(e.to_string()))?,
+            None => Box::new(PyPolicy::new(held)) as Box<dyn Policy>,
+        },
         None => Box::new(Outside),
     })
 })

@@ -2,6 +2,7 @@
 //! policies and results on. What people call is in `python/drystone`.
 
 mod callback;
+mod env;
 mod error;
 mod given;
 mod log;
@@ -53,6 +54,9 @@ fn _drystone(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sweep::ask, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::configurations, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::rank, module)?)?;
+    module.add_class::<env::PyOptions>()?;
+    module.add_class::<env::PyVecEnv>()?;
+    module.add_class::<env::AgentSpec>()?;
     module.add_class::<log::Log>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<run::Outcome>()?;

@@ -99,6 +99,16 @@ pub enum LogError {
         /// What it looks like.
         foreign: Foreign,
     },
+    /// A workload or a schedule of Batsim that says something impossible.
+    #[error("{}: {problem}", at_line(file, *line))]
+    Batsim {
+        /// The file's name.
+        file: Arc<str>,
+        /// The line, from 1; 0 where it is unknown.
+        line: u64,
+        /// What is wrong and what would be right.
+        problem: String,
+    },
     /// A line too long to be text of a log.
     #[error("{file}:{line}: the line is longer than {limit} bytes; this is not a log in Standard Workload Format")]
     LongLine {
@@ -223,6 +233,7 @@ impl LogError {
             | LogError::Damaged { file, line, .. }
             | LogError::Trailing { file, line }
             | LogError::Foreign { file, line, .. }
+            | LogError::Batsim { file, line, .. }
             | LogError::LongLine { file, line, .. }
             | LogError::TooWide { file, line, .. }
             | LogError::Duplicate { file, line, .. } => of(file, *line),
@@ -263,6 +274,11 @@ fn s(number: u64) -> &'static str {
 fn said(fields: &[(&str, String)]) -> String {
     let said: Vec<String> = fields.iter().map(|(key, text)| format!("{key} is `{text}`")).collect();
     if said.is_empty() { String::new() } else { format!(" in plain digits ({})", said.join(", ")) }
+}
+
+/// A file, and a line of it where that is known.
+fn at_line(file: &str, line: u64) -> String {
+    if line == 0 { file.to_string() } else { format!("{file}:{line}") }
 }
 
 /// Where reading stopped.

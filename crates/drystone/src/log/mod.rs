@@ -5,13 +5,16 @@
 //! - [`describe`]: what a person wants to know of a workload.
 //! - [`transform`]: other loads, pieces of a log, months.
 //! - [`transient`]: how a workload changes from batch to batch.
+//! - [`batsim`]: workloads and schedules of Batsim.
 //! - [`load`]: all of it in one step.
 
+pub mod batsim;
 pub mod clean;
 pub mod describe;
 mod error;
 mod foreign;
 mod load;
+mod records;
 pub mod source;
 pub mod swf;
 pub mod transform;
@@ -20,3 +23,4 @@ pub mod transient;
 pub use error::{LogError, Place};
 pub use foreign::Foreign;
 pub use load::{Loaded, load, load_from, title};
+pub use records::{Records, records};

@@ -1,6 +1,6 @@
 //! Where a log comes from: a file or the standard input, compressed or not.
 
-use super::LogError;
+use super::{LogError, batsim};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -68,10 +68,50 @@ pub fn decompress(mut input: Box<dyn Read>, name: Arc<str>) -> Result<Source, Lo
         [0xfd, b'7', b'z', b'X', b'Z', 0] => return unknown("xz"),
         [b'P', b'K', 3, 4, ..] => return unknown("zip"),
         [b'P', b'A', b'R', b'1', ..] => return Err(LogError::Table { file: name, format: "Parquet" }),
-        b"number" | b"job_id" => return Err(LogError::Table { file: name, format: "CSV" }),
+        b"number" => return Err(LogError::Table { file: name, format: "CSV" }),
+        // Schedules of our own and of Batsim begin alike.
+        b"job_id" => {
+            let (start, whole) = peek(whole);
+            if !batsim::is_jobs(&start) {
+                return Err(LogError::Table { file: name, format: "CSV" });
+            }
+            whole
+        }
         _ => whole,
     };
     Ok(Source { bytes, name })
+}
+
+/// Bytes that are looked at before anybody reads.
+const PEEKED: usize = 4096;
+
+/// The first bytes of a source, and all of it. What reading them meets, whoever reads on meets.
+pub(super) fn peek(mut bytes: Box<dyn Read>) -> (Vec<u8>, Box<dyn Read>) {
+    let mut start = Vec::new();
+    let mut failed = None;
+    while start.len() < PEEKED && failed.is_none() {
+        let mut more = [0; PEEKED];
+        match bytes.read(&mut more[start.len()..]) {
+            Ok(0) => break,
+            Ok(read) => start.extend_from_slice(&more[start.len()..start.len() + read]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => failed = Some(error),
+        }
+    }
+    let again = io::Cursor::new(start.clone());
+    match failed {
+        None => (start, Box::new(again.chain(bytes))),
+        Some(error) => (start, Box::new(again.chain(Fails(Some(error))))),
+    }
+}
+
+/// A source that fails.
+struct Fails(Option<io::Error>);
+
+impl Read for Fails {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
 }
 
 #[cfg(feature = "gzip")]
