@@ -7,12 +7,14 @@ which is better and how sure that is. A policy, a predictor of run times or a sc
 >>> import drystone as ds
 >>> log = ds.generate(jobs=2000, procs=128, load=0.9, seed=1)     # or ds.read("LOG.swf.gz")
 >>> result = ds.simulate(log, "easy++")
->>> result.jobs["wait"].mean() == result["wait_mean"]
+>>> bool(result.jobs["wait"].mean() == result["wait_mean"])
 True
 >>> verdict = ds.compare(log, ["easy", "easy++", "fcfs"]).verdict
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from drystone._drystone import __version__
 from drystone._errors import (
@@ -46,6 +48,20 @@ from drystone._session import Session
 from drystone._sweep import Store, sweep
 from drystone._table import Table
 from drystone._workload import Workload, from_arrow, generate, read
+
+
+if TYPE_CHECKING:
+    from drystone import gym as gym
+    from drystone import sklearn as sklearn
+
+
+def __getattr__(name: str) -> Any:
+    """``drystone.gym`` and ``drystone.sklearn`` are loaded when they are used: they need more than numpy."""
+    if name in ("gym", "sklearn"):
+        import importlib
+
+        return importlib.import_module(f"drystone.{name}")
+    raise AttributeError(f"module 'drystone' has no attribute {name!r}")
 
 
 __all__ = [

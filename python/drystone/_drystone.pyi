@@ -7,9 +7,43 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-Ints = npt.NDArray[np.int64]
+_Ints = npt.NDArray[np.int64]
 
 __version__: str
+__all__ = [
+    "Actions",
+    "AgentSpec",
+    "EnvOptions",
+    "Event",
+    "Job",
+    "Judgement",
+    "Log",
+    "Outcome",
+    "Plot",
+    "RunningJobs",
+    "Session",
+    "Slot",
+    "Table",
+    "VecEnv",
+    "View",
+    "WaitingJobs",
+    "__version__",
+    "arrays",
+    "compare",
+    "configurations",
+    "explain",
+    "gantt",
+    "main",
+    "metrics",
+    "policies",
+    "policy",
+    "predictors",
+    "query",
+    "rank",
+    "simulate",
+    "sweep",
+    "with_parameter",
+]
 
 def main(arguments: Sequence[str]) -> int: ...
 def simulate(log: Log, options: Sequence[str], slots: Sequence[Slot]) -> Outcome: ...
@@ -146,54 +180,79 @@ class View:
     """What a policy sees. It is valid only inside the call that it was given to."""
 
     @property
-    def now(self) -> int: ...
+    def now(self) -> int:
+        """The present, in seconds."""
     @property
-    def origin(self) -> int: ...
+    def origin(self) -> int:
+        """When the first job was submitted."""
     @property
-    def free(self) -> int: ...
+    def free(self) -> int:
+        """Free processors, before anything that is decided in this call."""
     @property
-    def procs(self) -> int: ...
+    def procs(self) -> int:
+        """Processors of the machine."""
     @property
-    def waiting(self) -> WaitingJobs: ...
+    def waiting(self) -> WaitingJobs:
+        """The waiting jobs in the order of their arrival."""
     @property
-    def running(self) -> RunningJobs: ...
+    def running(self) -> RunningJobs:
+        """The running jobs in the order of their predicted ends."""
     @property
-    def suspended(self) -> Ints: ...
-    def job(self, /, job: int | np.integer[Any]) -> Job: ...
-    def prediction(self, /, job: int | np.integer[Any]) -> int: ...
-    def ran(self, /, job: int | np.integer[Any]) -> int: ...
-    def waited(self, /, job: int | np.integer[Any]) -> int: ...
-    def phase(self, /, job: int | np.integer[Any]) -> str: ...
+    def suspended(self) -> _Ints:
+        """Ids of the suspended jobs in the order of their arrival."""
+    def job(self, /, job: int | np.integer[Any]) -> Job:
+        """What is known of a job."""
+    def prediction(self, /, job: int | np.integer[Any]) -> int:
+        """How long a job is predicted to run in total, in seconds."""
+    def ran(self, /, job: int | np.integer[Any]) -> int:
+        """How long a job has run so far."""
+    def waited(self, /, job: int | np.integer[Any]) -> int:
+        """How long a job has been here without running."""
+    def phase(self, /, job: int | np.integer[Any]) -> str:
+        """Where a job is in its life: waiting, held, running, suspended, done."""
     def shadow(
         self, /, procs: int | np.integer[Any], started: Sequence[int | np.integer[Any]] | None = None
-    ) -> tuple[int, int] | None: ...
+    ) -> tuple[int, int] | None:
+        """When so many processors are predicted to be free, and how many are left over then: the reservation of a job that is
+        blocked. ``started`` are jobs that this call starts."""
 
 @final
 class WaitingJobs:
     """The waiting jobs in the order of their arrival, as columns."""
 
     @property
-    def id(self) -> Ints: ...
+    def id(self) -> _Ints:
+        """Ids."""
     @property
-    def submit(self) -> Ints: ...
+    def submit(self) -> _Ints:
+        """When each was submitted."""
     @property
-    def procs(self) -> Ints: ...
+    def procs(self) -> _Ints:
+        """Processors that each needs."""
     @property
-    def estimate(self) -> Ints: ...
+    def estimate(self) -> _Ints:
+        """The users' estimates."""
     @property
-    def prediction(self) -> Ints: ...
+    def prediction(self) -> _Ints:
+        """How long each is predicted to run."""
     @property
-    def user(self) -> Ints: ...
+    def user(self) -> _Ints:
+        """Users."""
     @property
-    def group(self) -> Ints: ...
+    def group(self) -> _Ints:
+        """Groups."""
     @property
-    def executable(self) -> Ints: ...
+    def executable(self) -> _Ints:
+        """Programs."""
     @property
-    def queue(self) -> Ints: ...
+    def queue(self) -> _Ints:
+        """Queues."""
     @property
-    def partition(self) -> Ints: ...
+    def partition(self) -> _Ints:
+        """Partitions."""
     @property
-    def memory_kb(self) -> Ints: ...
+    def memory_kb(self) -> _Ints:
+        """Memory per processor in kilobytes."""
     def __len__(self, /) -> int: ...
     def __getitem__(self, key: int, /) -> Job: ...
 
@@ -202,17 +261,23 @@ class RunningJobs:
     """The running jobs in the order of their predicted ends, as columns."""
 
     @property
-    def id(self) -> Ints: ...
+    def id(self) -> _Ints:
+        """Ids."""
     @property
-    def end(self) -> Ints: ...
+    def end(self) -> _Ints:
+        """When each is predicted to end; may lie in the past."""
     @property
-    def procs(self) -> Ints: ...
+    def procs(self) -> _Ints:
+        """Processors that each holds."""
     @property
-    def start(self) -> Ints: ...
+    def start(self) -> _Ints:
+        """When each began to run, this time."""
     @property
-    def user(self) -> Ints: ...
+    def user(self) -> _Ints:
+        """Users."""
     @property
-    def estimate(self) -> Ints: ...
+    def estimate(self) -> _Ints:
+        """The users' estimates."""
     def __len__(self, /) -> int: ...
 
 @final
@@ -228,7 +293,8 @@ class Job:
     @property
     def estimate(self) -> int: ...
     @property
-    def prediction(self) -> int | None: ...
+    def prediction(self) -> int | None:
+        """How long it is predicted to run; `None` where that is being asked."""
     @property
     def user(self) -> int: ...
     @property
@@ -247,27 +313,35 @@ class Event:
     """Something that happened: ``kind`` is arrived, ended, repredicted, cancelled, woken, or what only a real machine has."""
 
     @property
-    def kind(self) -> str: ...
+    def kind(self) -> str:
+        """arrived, ended, repredicted, cancelled, woken, held, released, runs, stopped, parked, capacity."""
     @property
-    def job(self) -> int | None: ...
+    def job(self) -> int | None:
+        """Which job; `None` where it is about none."""
 
 @final
 class Actions:
     """What a policy asks for in one call, in order."""
 
     def start(
-        self, /, job: int | np.integer[Any] | Sequence[int] | Ints, why: str = "backfilled"
-    ) -> None: ...
-    def suspend(self, /, job: int | np.integer[Any]) -> None: ...
-    def resume(self, /, job: int | np.integer[Any]) -> None: ...
+        self, /, job: int | np.integer[Any] | Sequence[int] | _Ints, why: str = "backfilled"
+    ) -> None:
+        """Starts a waiting job, or each of several. ``why`` is head, backfilled, planned or preempting, for people who ask."""
+    def suspend(self, /, job: int | np.integer[Any]) -> None:
+        """Takes a running job off its processors; it keeps its progress."""
+    def resume(self, /, job: int | np.integer[Any]) -> None:
+        """Lets a suspended job go on."""
     def reserve(
         self,
         /,
         job: int | np.integer[Any],
         start: int | np.integer[Any],
         latest: int | float | np.integer[Any] | None = None,
-    ) -> None: ...
-    def repredict(self, /, job: int | np.integer[Any], prediction: int | np.integer[Any]) -> None: ...
+    ) -> None:
+        """Announces where a waiting job is planned to start, and the latest start that is promised: the same where it is left
+        out, none where it is infinite."""
+    def repredict(self, /, job: int | np.integer[Any], prediction: int | np.integer[Any]) -> None:
+        """Replaces the prediction of a job: its run time in total, in seconds."""
 
 @final
 class Session:
@@ -281,12 +355,12 @@ class Session:
         *,
         procs: int,
         estimate: int,
-        user: int = -1,
-        group: int = -1,
-        executable: int = -1,
-        queue: int = -1,
-        partition: int = -1,
-        memory_kb: int = -1,
+        user: int = ...,
+        group: int = ...,
+        executable: int = ...,
+        queue: int = ...,
+        partition: int = ...,
+        memory_kb: int = ...,
     ) -> int: ...
     def end(self, /, now: int, job: int) -> bool: ...
     def expire(self, /, now: int) -> None: ...
@@ -341,7 +415,7 @@ class VecEnv:
     def __new__(cls, logs: Sequence[Log], number: int, options: EnvOptions, threads: int) -> VecEnv: ...
     def lengths(self, /) -> dict[str, int]: ...
     def reset(self, /, arrays: dict[str, Any], seed: int | None, mask: Sequence[bool] | None) -> None: ...
-    def step(self, /, actions: Ints, arrays: dict[str, Any], fresh: bool) -> None: ...
+    def step(self, /, actions: _Ints, arrays: dict[str, Any], fresh: bool) -> None: ...
     def finished(self, /) -> list[tuple[int, dict[str, float]]] | None: ...
 
 @final

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 
 from drystone import _drystone
 from drystone._drystone import Actions, Event, Job, View
@@ -199,7 +199,7 @@ def register(given: PolicyLike | Predictor, *, name: str | None = None) -> str:
     if isinstance(given, str):
         raise TypeError("a text names a policy already; register takes objects")
     if not (callable(getattr(given, "decide", None)) or callable(getattr(given, "predict", None))):
-        given = _Function(given)
+        given = _Function(cast(Decide, given))
     name = name or _name(given)
     _registered.pop(name, None)
     slot = _drystone.Slot(name, given)
@@ -254,8 +254,8 @@ def policies() -> list[dict[str, Any]]:
     """Every policy by name: what it does, its source, its parameters with default, values and meaning.
 
     >>> import drystone as ds
-    >>> [entry["name"] for entry in ds.policies()][:3]
-    ['fcfs', 'greedy', 'easy']
+    >>> {"easy", "slack", "goal"} <= {entry["name"] for entry in ds.policies()}
+    True
     """
     return _drystone.policies()
 

@@ -329,7 +329,7 @@ class Comparison(_Drawn):
     """What came of several policies on one workload: a verdict, a table, plots.
 
     >>> import drystone as ds
-    >>> log = ds.generate(jobs=3000, procs=64, load=0.95, seed=1)
+    >>> log = ds.generate(jobs=8000, procs=64, load=0.9, seed=1)
     >>> comparison = ds.compare(log, ["easy", "fcfs", "easy++"])
     >>> list(comparison.table["policy"])
     ['easy', 'fcfs', 'easy++']

@@ -80,7 +80,7 @@ def sweep(
     ... }
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     store = ds.sweep(study, store=os.path.join(folder, "study.db"), progress=False)
-    ...     len(store.table), list(store.table["size"])
+    ...     len(store.table), store.table["size"].tolist()
     (3, [1.0, 2.0, 3.0])
     """
     text = None

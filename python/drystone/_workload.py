@@ -351,7 +351,7 @@ def generate(
 
     >>> import drystone as ds
     >>> ds.generate(jobs=100, procs=64, load=0.8, seed=3)
-    <Workload synthetic (64 processors, seed 3): 100 jobs on 64 processors, load 0.80>
+    <Workload lublin-typeless-64-seed3: 100 jobs on 64 processors, load 0.80>
     """
     if procs < 1:
         raise OptionError(f"procs: {procs} is no number of processors; expected at least 1")

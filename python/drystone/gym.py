@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -201,7 +201,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
     ``copy=False`` gives the same arrays with every step, which is faster where many environments have large observations.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
+    metadata: dict[str, Any] = {"render_modes": []}
 
     def __init__(
         self,
@@ -255,7 +255,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
             "same_step": AutoresetMode.SAME_STEP,
             "disabled": AutoresetMode.DISABLED,
         }
-        self.metadata = {"render_modes": [], "autoreset_mode": modes[autoreset]}  # type: ignore[misc]
+        self.metadata = {"render_modes": [], "autoreset_mode": modes[autoreset]}
         self.single_observation_space = self._kind.observation_space
         self.single_action_space = self._kind.action_space
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -366,7 +366,7 @@ class SchedulingEnv(gymnasium.Env[Any, Any]):
     (True, True)
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
+    metadata: dict[str, Any] = {"render_modes": []}
 
     def __init__(self, workload: Workload | Sequence[Workload], *, act: Act = "pick", **options: Any) -> None:
         for fixed in ("num_envs", "threads", "autoreset", "copy"):

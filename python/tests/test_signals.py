@@ -41,7 +41,7 @@ PROGRAM = """
         "lambda: ds.simulate(log, 'conservative')",
         "lambda: ds.simulate(log, Slow())",
         "lambda: ds.compare(log, ['conservative', 'slack', Slow()])",
-        "lambda: ds.simulate(log[:40000], 'easy').explain(39_000)",
+        "lambda: ds.simulate(log, 'easy(order=lxf)').explain(199_000)",
         "lambda: [ds.generate(jobs=3_000_000, procs=128, seed=1) for _ in range(9)]",
     ],
 )

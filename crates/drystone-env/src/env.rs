@@ -179,6 +179,8 @@ impl Env {
         self.simulation = Some(Simulation::new(machine, scheduler, self.stream.clone()).without_accuracy());
         self.desk.clear();
         self.arrivals.0.clear();
+        // An episode that is left in the middle of a pass leaves what it had decided there.
+        self.actions.clear();
         self.score = Score::default();
         (self.steps, self.impossible, self.total) = (0, 0, 0.0);
         (self.begun, self.state) = (false, State::Asks);

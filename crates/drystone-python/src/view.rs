@@ -10,6 +10,7 @@ use drystone::policy::{Action, Event, Placement, View, Why, World};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -516,6 +517,7 @@ impl PyActions {
         let start = |job| self.push(Action::Start { job, why, on: Placement::Any });
         match job.extract::<u32>() {
             Ok(id) => start(JobId(id)),
+            Err(_) if job.is_instance_of::<PyString>() => start(job_id(job)?),
             Err(_) => match job.try_iter() {
                 Ok(several) => several.into_iter().try_for_each(|one| start(job_id(&one?)?)),
                 Err(_) => start(job_id(job)?),
