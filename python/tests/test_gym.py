@@ -74,6 +74,10 @@ def test_modes_and_masks(log: ds.Workload) -> None:
     while not all(env._arrays["terminated"]):
         _, _, terminated, _, info = env.step([0, 0])
     assert not info["action_mask"].any()
+    # What is over stays as it is until it is reset.
+    before = env._seen()["jobs"].copy()
+    obs, reward, terminated, _, _ = env.step([0, 0])
+    assert (obs["jobs"] == before).all() and terminated.all() and not reward.any()
     env.reset(options={"reset_mask": np.array([True, False])})
     assert env.action_masks()[0].any() and not env.action_masks()[1].any()
     # An impossible action does nothing, and is counted.

@@ -448,6 +448,18 @@ def test_a_session_after_an_error() -> None:
     for use in (lambda: session.decide(1), lambda: session.free, lambda: session.save(), lambda: session.end(2, 0)):
         with pytest.raises(ds.ContractViolation, match="of no more use; begin a new one"):
             use()
+    class Curious(Greedy):
+        def decide(self, view: ds.View, actions: ds.Actions) -> None:
+            with pytest.raises(RuntimeError, match="the session is at work"):
+                curious[0].free
+            super().decide(view, actions)
+
+        def __deepcopy__(self, memo: object) -> Curious:
+            return self
+
+    curious = [ds.Session(4, Curious())]
+    curious[0].arrive(0, procs=1, estimate=10)
+    assert curious[0].decide(0) == [("start", 0, None)]
     session = ds.Session(4, "easy")
     for wrong in (dict(procs=5, estimate=1), dict(procs=0, estimate=1), dict(procs=1, estimate=-1)):
         with pytest.raises(ds.OptionError, match="the job"):

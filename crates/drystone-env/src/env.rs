@@ -329,7 +329,7 @@ impl Env {
     }
 
     /// Writes what there is to see.
-    fn show(&mut self, shown: &mut Shown<'_>) -> Result<(), EnvError> {
+    pub(crate) fn show(&mut self, shown: &mut Shown<'_>) -> Result<(), EnvError> {
         let Some(simulation) = &self.simulation else { return Err(EnvError::NotReset(self.number as usize)) };
         let view = simulation.session().view();
         if self.state == State::Over {

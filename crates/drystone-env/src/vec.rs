@@ -199,7 +199,7 @@ impl VecEnv {
                     // It stays as it is until it is reset.
                     _ => {
                         **terminated = true;
-                        Ok(())
+                        env.show(&mut shown)
                     }
                 };
             }

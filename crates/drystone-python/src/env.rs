@@ -10,11 +10,11 @@ use drystone_env::{
     Agent, Buffers, EnvError, Feature, Finished, Learned, MACHINE, Observation, Options, Parts, Preset, Seen, VecEnv,
 };
 use numpy::{PyArray1, PyReadonlyArray1, PyReadwriteArray1};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 fn wrong(error: EnvError) -> PyErr {
     match error {
@@ -127,8 +127,13 @@ pub(crate) struct PyVecEnv {
 }
 
 impl PyVecEnv {
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> PyResult<MutexGuard<'_, Inner>> {
+        match self.inner.try_lock() {
+            Ok(inner) => Ok(inner),
+            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+            // Whoever waited would hold the interpreter's lock, which a step at work needs in the end.
+            Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err("the environments are at work in another thread")),
+        }
     }
 }
 
@@ -187,7 +192,7 @@ impl PyVecEnv {
 
     /// The lengths of the arrays, by name.
     fn lengths<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let Buffers { jobs, machine, mask, reward, final_jobs, final_machine, .. } = self.lock().envs.buffers();
+        let Buffers { jobs, machine, mask, reward, final_jobs, final_machine, .. } = self.lock()?.envs.buffers();
         let lengths = PyDict::new(py);
         for (name, length) in [
             ("jobs", jobs.len()),
@@ -212,7 +217,7 @@ impl PyVecEnv {
         seed: Option<u64>,
         mask: Option<Vec<bool>>,
     ) -> PyResult<()> {
-        let mut inner = self.lock();
+        let mut inner = self.lock()?;
         let Inner { envs, finished } = &mut *inner;
         let mut parts = arrays.parts(finished)?;
         py.detach(|| envs.reset(seed, mask.as_deref(), &mut parts)).map_err(wrong)
@@ -226,7 +231,7 @@ impl PyVecEnv {
         mut arrays: Arrays<'_>,
         fresh: bool,
     ) -> PyResult<()> {
-        let mut inner = self.lock();
+        let mut inner = self.lock()?;
         let Inner { envs, finished } = &mut *inner;
         let actions = actions.as_slice()?;
         let mut parts = arrays.parts(finished)?;
@@ -241,7 +246,7 @@ impl PyVecEnv {
 
     /// What the episodes that ended in the last step came to, with the number of the environment; `None` where none ended.
     fn finished<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<(usize, Bound<'py, PyDict>)>>> {
-        let inner = self.lock();
+        let inner = self.lock()?;
         let mut all = Vec::new();
         for (env, finished) in inner.finished.iter().enumerate() {
             if let Some(finished) = finished {

@@ -7,10 +7,10 @@ use crate::view::PyJob;
 use drystone::engine::{Session, Violation};
 use drystone::model::{Job, JobId, Machine, Span, Time};
 use drystone::policy::{Action, PolicySpec};
-use pyo3::exceptions::PyKeyError;
+use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 
 /// A session, and why it is of no more use.
 struct Inner {
@@ -30,7 +30,15 @@ pub(crate) struct PySession {
 impl PySession {
     /// The session, if it is of any use.
     fn sound(&self) -> PyResult<MutexGuard<'_, Inner>> {
-        let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        // Whoever waited here would hold the interpreter's lock, which a policy at work may need.
+        let inner = match self.inner.try_lock() {
+            Ok(inner) => inner,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                let problem = "the session is at work: its own policy, or another thread, uses it now";
+                return Err(PyRuntimeError::new_err(problem));
+            }
+        };
         match &inner.broken {
             Some(broken) => {
                 let told = format!("the policy broke its contract before ({broken}): this session is of no more use; begin a new one");

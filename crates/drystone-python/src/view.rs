@@ -216,12 +216,19 @@ impl WaitingJobs {
 
     fn column(&self, py: Python<'_>, at: usize, of: fn(&Waiting) -> &[i64]) -> PyResult<Py<PyArray1<i64>>> {
         look(self.number, |_, waiting| {
-            let mut kept = self.kept();
-            if kept.version != waiting.version {
-                *kept = Kept { version: waiting.version, columns: Default::default() };
-            }
-            let column = kept.columns[at].get_or_insert_with(|| frozen(py, of(waiting)).unbind());
-            column.clone_ref(py)
+            let known = {
+                let mut kept = self.kept();
+                if kept.version != waiting.version {
+                    *kept = Kept { version: waiting.version, columns: Default::default() };
+                }
+                kept.columns[at].as_ref().map(|column| column.clone_ref(py))
+            };
+            known.unwrap_or_else(|| {
+                // Not under the lock: new memory may have Python clear up, which runs what it likes.
+                let column = frozen(py, of(waiting)).unbind();
+                self.kept().columns[at] = Some(column.clone_ref(py));
+                column
+            })
         })
     }
 
