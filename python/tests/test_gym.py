@@ -245,7 +245,7 @@ def test_an_agent_is_a_policy(log: ds.Workload) -> None:
     env = VecEnv(log, 2)
     oldest = Agent(lambda obs, mask: 0, env, name="oldest")
     mine, easy = ds.simulate(log, oldest), ds.simulate(log, "easy")
-    assert (mine.jobs["start"] == easy.jobs["start"]).all(), "whoever picks the oldest job is EASY"
+    assert (mine.jobs["start"] == easy.jobs["start"]).all(), "an agent that picks the oldest job is EASY"
     comparison = ds.compare(log, ["easy", "fcfs", oldest])
     assert comparison.changes("python(oldest)")["wait_mean"]["relative"] == 0.0
 

@@ -135,7 +135,7 @@ impl Env {
             total: 0.0,
             begun: false,
             first: 0,
-            // Whoever gives new memory has nothing written there: all rows are to be.
+            // New memory has no rows yet: all of them are to be written.
             written: usize::MAX,
         })
     }

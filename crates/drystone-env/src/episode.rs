@@ -89,7 +89,7 @@ impl Past {
         let mut oldest = Vec::with_capacity(spans.len());
         let mut from = 0;
         for (at, job) in workload.jobs().iter().enumerate() {
-            // Whoever has ended by now has ended for all later jobs.
+            // A job that has ended by now has ended for all later jobs.
             while from < at && spans[from].1 <= job.submit {
                 from += 1;
             }

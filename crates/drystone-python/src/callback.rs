@@ -98,7 +98,7 @@ impl Drop for Slot {
 
 fn held(args: &Args<'_>) -> Result<Option<Arc<Held>>, SpecError> {
     match args.text("object") {
-        NOBODY => Ok(None),
+        NOTHING => Ok(None),
         name => lock(&PLACES).get(name).cloned().map(Some).ok_or_else(|| {
             args.error(format!(
                 "there is no object `{name}` of Python here; give the object itself, or register it first \
@@ -108,12 +108,12 @@ fn held(args: &Args<'_>) -> Result<Option<Arc<Held>>, SpecError> {
     }
 }
 
-const NOBODY: &str = "none";
+const NOTHING: &str = "none";
 
 const OBJECT: Param = Param::new(
     "object",
-    NOBODY,
-    &[Takes::Form(&Form { name: "object", shape: "the name of an object of Python", samples: &[NOBODY], check: |_| true })],
+    NOTHING,
+    &[Takes::Form(&Form { name: "object", shape: "the name of an object of Python", samples: &[NOTHING], check: |_| true })],
     "which object",
 );
 

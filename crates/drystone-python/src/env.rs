@@ -131,7 +131,7 @@ impl PyVecEnv {
         match self.inner.try_lock() {
             Ok(inner) => Ok(inner),
             Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
-            // Whoever waited would hold the interpreter's lock, which a step at work needs in the end.
+            // A call that waited would hold the interpreter's lock, which a step at work needs in the end.
             Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err("the environments are at work in another thread")),
         }
     }
@@ -283,13 +283,13 @@ impl AgentSpec {
     fn new(options: &PyOptions, trained_on: &Log) -> PyResult<AgentSpec> {
         let spec = AgentSpec { options: options.options.clone(), trained_on: Arc::new(trained_on.workload().clone()) };
         // What makes no policy is said now.
-        struct Nobody;
-        impl Agent for Nobody {
+        struct Idle;
+        impl Agent for Idle {
             fn act(&mut self, _: Seen<'_>) -> Option<usize> {
                 None
             }
         }
-        Learned::new("agent", &spec.trained_on, &spec.options, Box::new(Nobody)).map_err(wrong)?;
+        Learned::new("agent", &spec.trained_on, &spec.options, Box::new(Idle)).map_err(wrong)?;
         Ok(spec)
     }
 

@@ -30,7 +30,7 @@ pub(crate) struct PySession {
 impl PySession {
     /// The session, if it is of any use.
     fn sound(&self) -> PyResult<MutexGuard<'_, Inner>> {
-        // Whoever waited here would hold the interpreter's lock, which a policy at work may need.
+        // A call that waited here would hold the interpreter's lock, which a policy at work may need.
         let inner = match self.inner.try_lock() {
             Ok(inner) => inner,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),

@@ -81,7 +81,7 @@ fn dense_rewards_sum_to_the_sparse_one() {
     }
 }
 
-/// Whoever cannot see run times does the same when they are others: the first question of an episode is the same.
+/// An observation without run times is the same when they are others: the first question of an episode is the same.
 #[test]
 fn observations_do_not_change_with_the_future() {
     let workload = log(64, 900, 1.1, 10);

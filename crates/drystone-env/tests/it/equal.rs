@@ -33,7 +33,7 @@ fn shortest() -> (Observation, Box<dyn Agent>) {
 }
 
 #[test]
-fn whoever_always_picks_the_oldest_job_is_easy() {
+fn an_agent_that_always_picks_the_oldest_job_is_easy() {
     for (load, seed) in [(0.7, 1), (0.95, 2), (1.3, 3)] {
         let workload = log(64, 1_500, load, seed);
         let easy = native(&workload, "easy");
@@ -63,7 +63,7 @@ fn an_order_that_accepts_everything_is_easy_in_that_order() {
 }
 
 #[test]
-fn whoever_starts_whatever_fits_is_greedy() {
+fn an_agent_that_starts_what_fits_is_greedy() {
     let workload = log(64, 1_000, 0.9, 5);
     let options = Options { act: Act::StartOrWait, fill: Fill::Nothing, window: 4096, ..Options::default() };
     assert_eq!(learned(&workload, &options, Box::new(First)), native(&workload, "greedy"));

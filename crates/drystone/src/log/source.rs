@@ -85,7 +85,7 @@ pub fn decompress(mut input: Box<dyn Read>, name: Arc<str>) -> Result<Source, Lo
 /// Bytes that are looked at before anybody reads.
 const PEEKED: usize = 4096;
 
-/// The first bytes of a source, and all of it. What reading them meets, whoever reads on meets.
+/// The first bytes of a source, and all of it. A problem met on the way is met again where the reading comes to it.
 pub(super) fn peek(mut bytes: Box<dyn Read>) -> (Vec<u8>, Box<dyn Read>) {
     let mut start = Vec::new();
     let mut failed = None;

@@ -69,7 +69,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
         detailed: common.details || args.brief || common.plots.is_some() || page,
     };
     let question = Question { input: &input, parts: parts.as_slice(), specs, recorded, experiment };
-    // What is left to do is soon done, and whoever does not want it need not wait.
+    // What is left to do is soon done, and a second interrupt ends it at once.
     let Some(answer) = answer(&bench, question, interrupt::stop_at_once)? else {
         let why = if interrupt::time_is_up() { "time was up" } else { "interrupted" };
         message::note(&format!("{why} before the baseline was done"));
