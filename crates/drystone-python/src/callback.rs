@@ -59,12 +59,8 @@ impl Slot {
         let identity = py.import("drystone._callbacks")?.call_method1("identity", (&object,))?.extract()?;
         let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '+') { c } else { '_' };
         let name: String = name.chars().map(plain).collect();
-        let held = Arc::new(Held {
-            object: object.unbind(),
-            identity,
-            failure: Mutex::default(),
-            halts: Mutex::default(),
-        });
+        let held =
+            Arc::new(Held { object: object.unbind(), identity, failure: Mutex::default(), halts: Mutex::default() });
         let mut places = lock(&PLACES);
         let like = (2..).map(|number| format!("{name}-{number}"));
         let free = std::iter::once(name.clone()).chain(like).find(|name| !places.contains_key(name));
@@ -72,7 +68,6 @@ impl Slot {
         places.insert(name.clone(), Arc::clone(&held));
         Ok(Slot { name, held })
     }
-
 }
 
 impl Slot {
@@ -113,7 +108,12 @@ const NOTHING: &str = "none";
 const OBJECT: Param = Param::new(
     "object",
     NOTHING,
-    &[Takes::Form(&Form { name: "object", shape: "the name of an object of Python", samples: &[NOTHING], check: |_| true })],
+    &[Takes::Form(&Form {
+        name: "object",
+        shape: "the name of an object of Python",
+        samples: &[NOTHING],
+        check: |_| true,
+    })],
     "which object",
 );
 

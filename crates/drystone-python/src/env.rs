@@ -132,7 +132,9 @@ impl PyVecEnv {
             Ok(inner) => Ok(inner),
             Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
             // A call that waited would hold the interpreter's lock, which a step at work needs in the end.
-            Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err("the environments are at work in another thread")),
+            Err(TryLockError::WouldBlock) => {
+                Err(PyRuntimeError::new_err("the environments are at work in another thread"))
+            }
         }
     }
 }

@@ -73,11 +73,14 @@ impl Numbers {
                 let from = self.values.len();
                 for (at, value) in array.as_primitive::<UInt64Type>().iter().enumerate() {
                     let whole = value.map(i64::try_from).transpose();
-                    self.values.push(whole.map_err(|_| refuse(column, from + at, &value.unwrap_or(0), "is too large"))?);
+                    self.values
+                        .push(whole.map_err(|_| refuse(column, from + at, &value.unwrap_or(0), "is too large"))?);
                 }
                 Ok(())
             }
-            DataType::Float32 => self.fractions(array.as_primitive::<Float32Type>().iter().map(|v| v.map(f64::from)), column),
+            DataType::Float32 => {
+                self.fractions(array.as_primitive::<Float32Type>().iter().map(|v| v.map(f64::from)), column)
+            }
             DataType::Float64 => self.fractions(array.as_primitive::<Float64Type>().iter(), column),
             DataType::Timestamp(unit, _) => {
                 self.calendar = true;
@@ -92,7 +95,9 @@ impl Numbers {
                 Ok(())
             }
             other => Err(error::table(
-                &format!("column `{column}` holds {other}; expected whole numbers, floats, timestamps, durations or texts"),
+                &format!(
+                    "column `{column}` holds {other}; expected whole numbers, floats, timestamps, durations or texts"
+                ),
                 Some(column),
                 None,
             )),

@@ -42,12 +42,7 @@ impl PyPolicy {
             let object = held.object.bind(py);
             let has = |name: &str| object.hasattr(name).unwrap_or(false);
             let is = |name: &str| object.getattr(name).and_then(|value| value.is_truthy()).unwrap_or(false);
-            Traits {
-                observes: has("observe"),
-                wakes: has("next_wake"),
-                suspends: is("suspends"),
-                hears: is("hears"),
-            }
+            Traits { observes: has("observe"), wakes: has("next_wake"), suspends: is("suspends"), hears: is("hears") }
         });
         let name = format!("python: {}", held.identity);
         PyPolicy { held, name, traits, live: None, waiting: Waiting::default(), wake: None }

@@ -33,12 +33,7 @@ pub(crate) struct Outcome {
 
 /// Simulates one policy; the options are those of the command `run`.
 #[pyfunction]
-pub(crate) fn simulate(
-    py: Python<'_>,
-    log: &Log,
-    options: Vec<String>,
-    slots: Vec<Py<Slot>>,
-) -> PyResult<Outcome> {
+pub(crate) fn simulate(py: Python<'_>, log: &Log, options: Vec<String>, slots: Vec<Py<Slot>>) -> PyResult<Outcome> {
     let input = Arc::clone(&log.input);
     let shared = Arc::clone(&input);
     let told = with_objects(py, slots, move |stop| Run::of(&shared, &options, stop))?;
@@ -111,12 +106,7 @@ pub(crate) struct Judgement {
 
 /// Compares policies; the options are those of the command `compare`.
 #[pyfunction]
-pub(crate) fn compare(
-    py: Python<'_>,
-    log: &Log,
-    options: Vec<String>,
-    slots: Vec<Py<Slot>>,
-) -> PyResult<Judgement> {
+pub(crate) fn compare(py: Python<'_>, log: &Log, options: Vec<String>, slots: Vec<Py<Slot>>) -> PyResult<Judgement> {
     let input = Arc::clone(&log.input);
     let told = with_objects(py, slots, move |stop| Compared::of(&input, &options, stop))?;
     let Told { what, messages } = told.map_err(|failure| error::failure(&failure))?.ok_or_else(stopped)?;
@@ -302,7 +292,8 @@ fn table(results: &Results) -> PyResult<Table> {
     let text = |get: &dyn Fn(usize) -> Option<String>| Column::Text((0..policies.len()).map(get).collect());
     let mut columns = vec![("policy".to_string(), text(&|at| Some(policies[at].policy.text.clone())))];
     for metric in Metric::all() {
-        let value = |at: usize| metric.of(Found { report: &policies[at].report, promises: Some(&policies[at].promises) });
+        let value =
+            |at: usize| metric.of(Found { report: &policies[at].report, promises: Some(&policies[at].promises) });
         let values: Vec<Option<f64>> = (0..policies.len()).map(value).collect();
         if values.iter().any(Option::is_some) {
             columns.push((metric.id(), Column::MaybeFloat(values)));

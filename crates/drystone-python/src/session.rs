@@ -41,7 +41,9 @@ impl PySession {
         };
         match &inner.broken {
             Some(broken) => {
-                let told = format!("the policy broke its contract before ({broken}): this session is of no more use; begin a new one");
+                let told = format!(
+                    "the policy broke its contract before ({broken}): this session is of no more use; begin a new one"
+                );
                 Err(error::violation(broken, &told))
             }
             None => Ok(inner),

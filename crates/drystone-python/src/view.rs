@@ -233,9 +233,8 @@ impl WaitingJobs {
     }
 
     fn gather<'py>(&self, py: Python<'py>, of: fn(&Job) -> i64) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let values: Vec<i64> = look(self.number, |view, waiting| {
-            waiting.id.iter().map(|&id| of(view.job(JobId(id as u32)))).collect()
-        })?;
+        let values: Vec<i64> =
+            look(self.number, |view, waiting| waiting.id.iter().map(|&id| of(view.job(JobId(id as u32)))).collect())?;
         Ok(frozen(py, &values))
     }
 }

@@ -67,7 +67,11 @@ pub(crate) fn watched<T: Send + 'static>(
         let mut work = Some(work);
         let mut made = None;
         let mut one = || made = work.take().map(|work| catch_unwind(AssertUnwindSafe(|| work(&told))));
-        if calls_back { known_to_python(&mut one) } else { one() }
+        if calls_back {
+            known_to_python(&mut one)
+        } else {
+            one()
+        }
         if let Some(made) = made {
             let _ = done.send(made.map_err(|panic| message(&*panic)));
         }

@@ -32,7 +32,19 @@ fn a_run_in_memory_writes_what_the_command_writes() {
     }
     let options = words(&["--policy=easy", "--policy=fcfs", "--confidence=0.9"]);
     let compared = Compared::of(&input, &options, &never).expect("sound").expect("whole").what;
-    let told = folder.run(&["compare", "-w", "log.swf", "-p", "easy", "-p", "fcfs", "--confidence", "0.9", "--format", "json"]);
+    let told = folder.run(&[
+        "compare",
+        "-w",
+        "log.swf",
+        "-p",
+        "easy",
+        "-p",
+        "fcfs",
+        "--confidence",
+        "0.9",
+        "--format",
+        "json",
+    ]);
     assert_eq!(compared.results().expect("results").data, told.json());
 }
 
@@ -42,7 +54,10 @@ fn what_a_command_would_say_comes_back() {
     let told = Input::load(&folder.path("log.swf"), &[]).expect("a log");
     let said: Vec<&String> = told.messages.iter().collect();
     let command = folder.run(&["run", "-w", "log.swf", "-p", "easy"]).err;
-    assert!(said.iter().all(|message| command.contains(message.split(": ").last().unwrap_or("?"))), "{said:?} {command}");
+    assert!(
+        said.iter().all(|message| command.contains(message.split(": ").last().unwrap_or("?"))),
+        "{said:?} {command}"
+    );
     let input = told.what;
     let story = explain(&input, &words(&["--policy=easy", "--job=1"])).expect("a story").what;
     assert!(story.0.contains("job 1") && story.1.starts_with('{'), "{}", story.0);
