@@ -28,8 +28,8 @@ struct Past {
 
 impl Ground {
     pub(crate) fn new(workload: &Arc<Workload>, options: &Options) -> Result<Ground, EnvError> {
-        let all = [0..workload.len() as u32];
-        let ranges = if options.split.is_empty() { &all[..] } else { &options.split[..] };
+        let all = Range { start: 0, end: workload.len() as u32 };
+        let ranges = if options.split.is_empty() { std::slice::from_ref(&all) } else { &options.split[..] };
         let within = |range: &Range<u32>| range.start..range.end.min(workload.len() as u32);
         let longest = ranges.iter().map(|range| within(range).len() as u32).max().unwrap_or(0);
         let starts: Vec<Range<u32>> = ranges

@@ -26,9 +26,14 @@ impl Queue {
     }
 
     pub(crate) fn clear(&mut self) {
-        let Queue { id, submit, procs, prediction, slot, rows, unused } = self;
-        (id.clear(), submit.clear(), procs.clear(), prediction.clear());
-        (slot.clear(), rows.clear(), unused.clear());
+        // The memory stays.
+        self.id.clear();
+        self.submit.clear();
+        self.procs.clear();
+        self.prediction.clear();
+        self.slot.clear();
+        self.rows.clear();
+        self.unused.clear();
     }
 
     /// The fixed part of the row of the job at a place.
