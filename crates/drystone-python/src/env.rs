@@ -247,7 +247,7 @@ impl PyVecEnv {
     }
 
     /// What the episodes that ended in the last step came to, with the number of the environment; `None` where none ended.
-    fn finished<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<(usize, Bound<'py, PyDict>)>>> {
+    fn finished<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Told<'py>>>> {
         let inner = self.lock()?;
         let mut all = Vec::new();
         for (env, finished) in inner.finished.iter().enumerate() {
@@ -258,6 +258,9 @@ impl PyVecEnv {
         Ok((!all.is_empty()).then_some(all))
     }
 }
+
+/// What an episode came to, and the number of its environment.
+type Told<'py> = (usize, Bound<'py, PyDict>);
 
 fn told<'py>(py: Python<'py>, finished: &Finished) -> PyResult<Bound<'py, PyDict>> {
     let told = PyDict::new(py);

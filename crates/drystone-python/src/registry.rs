@@ -71,9 +71,12 @@ pub(crate) fn metrics() -> Vec<(String, String, &'static str, &'static str)> {
     Metric::all().map(|one| (one.id(), one.name(), unit(one.unit()), better(one.better()))).collect()
 }
 
+/// Canonical text, parameters in force, whether it knows run times, whether it suspends jobs.
+type Meaning = (String, Vec<(String, String)>, bool, bool);
+
 /// What a policy text means: canonical text, parameters in force, whether it knows run times, whether it suspends jobs.
 #[pyfunction]
-pub(crate) fn policy(text: &str) -> PyResult<(String, Vec<(String, String)>, bool, bool)> {
+pub(crate) fn policy(text: &str) -> PyResult<Meaning> {
     let spec: PolicySpec = text.parse().map_err(|e| error::spec(&e))?;
     let meta = PolicyMeta::of(&spec);
     let parameters = spec.parameters().into_iter().map(|(name, value)| (name.to_string(), value)).collect();

@@ -226,7 +226,7 @@ pub(crate) fn gantt(
         error::wrong(format!("colour: there is no `{colour}`; there are {}", Colour::ALL.map(Colour::id).join(", ")))
     })?;
     let input = Arc::clone(&log.input);
-    let drawn = with_objects(py, slots, move |stop| {
+    with_objects(py, slots, move |stop| {
         let workload = input.workload();
         let mut segments = Segments::default();
         let simulation = Experiment::new(&spec, workload).finding(&[], Selection::All).until(stop);
@@ -240,8 +240,7 @@ pub(crate) fn gantt(
             }
             None => (None, Some(gantt.page(colour))),
         })
-    })?;
-    drawn
+    })?
 }
 
 /// Why a job started when it did; the options are those of the command `explain`.
