@@ -31,17 +31,55 @@ pub(crate) type Outcome = Result<u8, Failure>;
 
 /// Why the program stops early.
 #[derive(Debug)]
-pub(crate) enum Failure {
+#[non_exhaustive]
+pub enum Failure {
     /// The output pipe was closed.
     PipeClosed,
     /// Something to tell, and how to exit.
-    Message { code: u8, text: String },
+    Message {
+        /// The exit code.
+        code: u8,
+        /// What to tell.
+        text: String,
+    },
+    /// The same, with the error that it tells of, for programs that want to know more than the text.
+    Because {
+        /// The exit code.
+        code: u8,
+        /// What to tell.
+        text: String,
+        /// The error.
+        error: Box<dyn std::error::Error + Send + Sync>,
+    },
 }
 
 impl Failure {
     /// Wrong usage, input or output.
     pub(crate) fn usage(text: impl Display) -> Failure {
         Failure::Message { code: USAGE, text: text.to_string() }
+    }
+
+    /// Wrong usage, input or output, for this reason.
+    pub(crate) fn because(error: impl std::error::Error + Send + Sync + 'static) -> Failure {
+        Failure::Because { code: USAGE, text: error.to_string(), error: Box::new(error) }
+    }
+
+    /// What there is to tell.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        match self {
+            Failure::PipeClosed => "the output is closed",
+            Failure::Message { text, .. } | Failure::Because { text, .. } => text,
+        }
+    }
+
+    /// The error behind it, where there is one of this type.
+    #[must_use]
+    pub fn error<E: std::error::Error + 'static>(&self) -> Option<&E> {
+        match self {
+            Failure::Because { error, .. } => error.downcast_ref(),
+            _ => None,
+        }
     }
 
     /// Writing to `name` failed.
@@ -53,33 +91,35 @@ impl Failure {
     }
 
     /// A simulation of `policy` failed.
-    pub(crate) fn simulation(policy: &str, error: &SimulationError) -> Failure {
-        if let SimulationError::Thrashing { .. } = error {
-            return Failure::usage(format_args!("policy {policy}: {error}"));
-        }
-        let text = format!("policy {policy}: {error}; this is a bug of the policy, please report it");
-        Failure::Message { code: VIOLATION, text }
+    pub(crate) fn simulation(policy: &str, error: SimulationError) -> Failure {
+        let (code, text) = match &error {
+            SimulationError::Thrashing { .. } => (USAGE, format!("policy {policy}: {error}")),
+            _ => (VIOLATION, format!("policy {policy}: {error}; this is a bug of the policy, please report it")),
+        };
+        Failure::Because { code, text, error: Box::new(error) }
     }
 
     /// An experiment with `policy` came to nothing.
     pub(crate) fn experiment(policy: &str, error: ExperimentError) -> Failure {
         match error {
-            ExperimentError::Simulation(error) => Failure::simulation(policy, &error),
+            ExperimentError::Simulation(error) => Failure::simulation(policy, error),
             other => Failure::usage(format_args!("policy {policy}: {other}")),
         }
     }
 
-    pub(crate) fn code(&self) -> u8 {
+    /// How the program exits.
+    #[must_use]
+    pub fn code(&self) -> u8 {
         match self {
             Failure::PipeClosed => DONE,
-            Failure::Message { code, .. } => *code,
+            Failure::Message { code, .. } | Failure::Because { code, .. } => *code,
         }
     }
 
     /// Tells the user, on the standard error.
     pub(crate) fn report(&self) {
-        if let Failure::Message { text, .. } = self {
-            crate::output::message::error(text);
+        if !matches!(self, Failure::PipeClosed) {
+            crate::output::message::error(self.text());
         }
     }
 }
@@ -88,7 +128,7 @@ impl Failure {
 impl From<SweepError> for Failure {
     fn from(error: SweepError) -> Failure {
         let code = if error.is_violation() { VIOLATION } else { USAGE };
-        Failure::Message { code, text: error.to_string() }
+        Failure::Because { code, text: error.to_string(), error: Box::new(error) }
     }
 }
 
@@ -96,7 +136,7 @@ macro_rules! wrong_usage {
     ($($error:ty),+) => {
         $(impl From<$error> for Failure {
             fn from(error: $error) -> Failure {
-                Failure::usage(error)
+                Failure::because(error)
             }
         })+
     };
@@ -114,12 +154,13 @@ mod tests {
     fn a_broken_contract_has_its_own_code() {
         let problem = "starts twice".to_string();
         let violation = Violation { at: Time(5), job: Some(JobId(3)), problem };
-        let failure = Failure::simulation("easy", &violation.into());
+        let failure = Failure::simulation("easy", violation.into());
         assert_eq!(failure.code(), VIOLATION);
-        let Failure::Message { text, .. } = failure else { panic!("there is something to tell") };
+        assert!(failure.error::<SimulationError>().is_some(), "programs want to know which job");
+        let text = failure.text();
         assert!(text.contains("policy easy") && text.contains("starts twice") && text.contains("#3"), "{text}");
         let starved = SimulationError::Starved { waiting: 1, suspended: 0, first: JobId(0) };
-        assert_eq!(Failure::simulation("easy", &starved).code(), VIOLATION);
+        assert_eq!(Failure::simulation("easy", starved).code(), VIOLATION);
     }
 
     #[test]

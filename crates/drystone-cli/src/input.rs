@@ -25,7 +25,8 @@ use std::ops::Range;
 use std::path::Path;
 
 /// A workload with all that is known of it.
-pub(crate) struct Input {
+#[derive(Clone, Debug)]
+pub struct Input {
     pub(crate) workload: Workload,
     pub(crate) audit: Audit,
     pub(crate) header: Header,

@@ -22,6 +22,7 @@ mod doubts;
 mod exit;
 mod input;
 mod interrupt;
+pub mod library;
 mod measuring;
 mod meta;
 mod output;
@@ -31,23 +32,41 @@ mod real;
 mod site;
 mod waiting;
 
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 /// Runs the command with the arguments of this process, and answers its exit code.
 #[must_use]
 pub fn main() -> ExitCode {
-    args::choose_color_early();
+    ExitCode::from(run_with(std::env::args_os().collect()))
+}
+
+/// The program that runs the command, where that is not this process's own.
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+/// The program to begin where the command is to run in another process.
+fn program() -> Result<PathBuf, exit::Failure> {
+    let own = || std::env::current_exe().map_err(|e| exit::Failure::usage(format_args!("drystone: {e}")));
+    PROGRAM.get().cloned().map_or_else(own, Ok)
+}
+
+/// The same with these arguments, the name of the program first.
+fn run_with(args: Vec<OsString>) -> u8 {
+    let args = args::spelled(args);
+    args::choose_color_early(&args);
     interrupt::watch();
     drystone::log::source::register(site::as_log);
-    if let Err(error) = drystone_slurm::policy::register() {
-        return end(Err(exit::Failure::usage(error.to_string())));
+    if let Err(failure) = library::register_policies() {
+        return end(Err(failure));
     }
-    let cli = match <args::Cli as clap::Parser>::try_parse_from(args::spelled()) {
+    let cli = match <args::Cli as clap::Parser>::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => {
             if error.use_stderr() {
                 let _ = error.print();
-                return ExitCode::from(exit::USAGE);
+                return exit::USAGE;
             }
             return end(help(&error));
         }
@@ -63,12 +82,12 @@ fn help(error: &clap::Error) -> exit::Outcome {
     Ok(exit::DONE)
 }
 
-fn end(outcome: exit::Outcome) -> ExitCode {
+fn end(outcome: exit::Outcome) -> u8 {
     match outcome {
-        Ok(code) => ExitCode::from(code),
+        Ok(code) => code,
         Err(failure) => {
             failure.report();
-            ExitCode::from(failure.code())
+            failure.code()
         }
     }
 }

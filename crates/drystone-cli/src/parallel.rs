@@ -1,6 +1,16 @@
 //! Work on several threads.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// What is put around the work of each thread: an interpreter that is called back may want to know its threads.
+pub(crate) static AROUND: OnceLock<fn(&mut (dyn FnMut() + Send))> = OnceLock::new();
+
+fn around(mut work: impl FnMut() + Send) {
+    match AROUND.get() {
+        Some(around) => around(&mut work),
+        None => work(),
+    }
+}
 
 /// What `work` makes of each item and its place, in the order of the items, made by so many threads. A thread that is free
 /// takes the next item; which thread does what does not show.
@@ -20,7 +30,7 @@ pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, threads: usize, work: impl Fn
     std::thread::scope(|scope| {
         for _ in 1..threads {
             // One that cannot be had, for want of memory, is one less: this thread works, too.
-            let _ = std::thread::Builder::new().spawn_scoped(scope, take);
+            let _ = std::thread::Builder::new().spawn_scoped(scope, || around(take));
         }
         take();
     });

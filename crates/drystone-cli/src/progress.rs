@@ -19,7 +19,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Whether progress has no terminal to appear on.
 pub(crate) fn nobody_watches() -> bool {
-    message::is_quiet() || !io::stderr().is_terminal()
+    message::is_quiet() || message::is_overheard() || !io::stderr().is_terminal()
 }
 
 /// How many things pass between two steps of a bar, which have their price.

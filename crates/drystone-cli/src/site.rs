@@ -19,10 +19,12 @@ use drystone::policy::PolicySpec;
 use drystone_site::{Purpose, Scene, Site, is_site};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What an input has beyond its jobs where it is a site.
+#[derive(Clone, Debug)]
 pub(crate) struct SiteInput {
-    pub(crate) site: Site,
+    pub(crate) site: Arc<Site>,
     folder: PathBuf,
     /// The pools that are simulated.
     pools: Vec<u16>,
@@ -191,7 +193,7 @@ struct Staged {
 impl Staged {
     fn into_input(self, site: Site, folder: PathBuf, pools: Vec<u16>, plain: bool) -> Input {
         let Staged { input, outages, division, selection } = self;
-        let site = SiteInput { site, folder, pools, outages, division, selection, places: Vec::new(), plain };
+        let site = SiteInput { site: Arc::new(site), folder, pools, outages, division, selection, places: Vec::new(), plain };
         Input { site: Some(site), ..input }
     }
 }

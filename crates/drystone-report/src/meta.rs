@@ -203,8 +203,9 @@ impl PolicyMeta {
     #[must_use]
     pub fn of(spec: &PolicySpec) -> PolicyMeta {
         let parameters = spec.parameters().into_iter().map(|(name, value)| (name.to_string(), value)).collect();
-        let clairvoyant = spec.scheduler().forecast.predictor.clairvoyant();
-        let preemptive = PREEMPTIVE.contains(&spec.kind().name);
+        let scheduler = spec.scheduler();
+        let clairvoyant = scheduler.forecast.predictor.clairvoyant();
+        let preemptive = PREEMPTIVE.contains(&spec.kind().name) || scheduler.policy.needs().suspend;
         let kind = spec.kind().name.to_string();
         PolicyMeta { text: spec.text().to_string(), kind, parameters: Pairs(parameters), clairvoyant, preemptive }
     }

@@ -163,8 +163,7 @@ impl Color {
 }
 
 /// The arguments, `--colour` taken for `--color` everywhere but after `gantt`, where it says by what jobs are coloured.
-pub(crate) fn spelled() -> Vec<OsString> {
-    let args: Vec<OsString> = std::env::args_os().collect();
+pub(crate) fn spelled(args: Vec<OsString>) -> Vec<OsString> {
     if args.iter().any(|arg| arg == "gantt") {
         return args;
     }
@@ -179,8 +178,8 @@ pub(crate) fn spelled() -> Vec<OsString> {
 }
 
 /// Looks for `--color` before the command line is parsed, so that it also holds for messages about the command line.
-pub(crate) fn choose_color_early() {
-    let args: Vec<String> = spelled().iter().skip(1).map(|a| a.to_string_lossy().into_owned()).collect();
+pub(crate) fn choose_color_early(args: &[OsString]) {
+    let args: Vec<String> = args.iter().skip(1).map(|a| a.to_string_lossy().into_owned()).collect();
     let pairs = args.iter().zip(args.iter().skip(1).map(Some).chain([None]));
     for (arg, next) in pairs {
         let value = match (arg.strip_prefix("--color="), arg == "--color") {

@@ -40,8 +40,8 @@ pub(crate) struct RunArgs {
         value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) search_threads: u32,
 
-    /// Write the schedule job by job: .csv, .parquet, .swf, .swf.gz or .swf.zst; - is the standard output, which then has
-    /// the schedule alone, as .swf.
+    /// Write the schedule job by job: .csv, .parquet, .swf, .swf.gz or .swf.zst, or .batsim.csv, the jobs.csv of Batsim that evalys
+    /// reads; - is the standard output, which then has the schedule alone, as .swf.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) jobs: Option<PathBuf>,
 

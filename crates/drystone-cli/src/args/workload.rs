@@ -30,7 +30,7 @@ pub(crate) enum WorkloadCommand {
     Scale(ScaleArgs),
     /// Cut a piece out of a log, by time, by month or by count.
     Slice(SliceArgs),
-    /// Write a log as .swf, .swf.gz or .swf.zst, or as a table for other programs: .csv or .parquet.
+    /// Write a log as .swf, .swf.gz or .swf.zst, for Batsim as .json, or as a table for other programs: .csv or .parquet.
     Convert(ConvertArgs),
     /// Generate a synthetic workload for a machine of any size.
     Generate(Box<GenerateArgs>),
@@ -88,7 +88,7 @@ pub(crate) struct CleanArgs {
     #[command(flatten)]
     pub(crate) cleaning: LogArgs,
 
-    /// Where to write: .swf, .swf.gz, .swf.zst, .csv or .parquet; - is the standard output.
+    /// Where to write: .swf, .swf.gz, .swf.zst, .csv, .parquet, or .json for Batsim; - is the standard output.
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub(crate) out: PathBuf,
 }
@@ -103,7 +103,7 @@ pub(crate) struct RewriteArgs {
     #[arg(long)]
     pub(crate) lenient: bool,
 
-    /// Where to write: .swf, .swf.gz, .swf.zst, .csv or .parquet; - is the standard output.
+    /// Where to write: .swf, .swf.gz, .swf.zst, .csv, .parquet, or .json for Batsim; - is the standard output.
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub(crate) out: PathBuf,
 }
@@ -153,8 +153,10 @@ pub(crate) struct SliceArgs {
 /// Arguments of `drystone workload convert`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:\n  drystone workload convert LOG.swf.gz --out LOG.parquet\n  \
-    drystone workload convert LOG.swf.gz --out LOG.swf.zst\n  drystone workload convert LOG.swf.gz > LOG.swf\n\n\
-    Comments and header are kept in .swf; .csv and .parquet hold the records only,\n    one column per field.")]
+    drystone workload convert LOG.swf.gz --out LOG.swf.zst\n  drystone workload convert LOG.swf.gz > LOG.swf\n  \
+    drystone workload convert LOG.swf.gz --out LOG.json\n  drystone workload convert batsim.json --out LOG.swf\n\n\
+    Workloads of Batsim (.json) and its jobs.csv are read as logs are. Comments and header are kept in\n    \
+    .swf; .csv and .parquet hold the records only, one column per field.")]
 pub(crate) struct ConvertArgs {
     #[command(flatten)]
     pub(crate) rewrite: RewriteArgs,
@@ -209,7 +211,7 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "N")]
     pub(crate) users: Option<u32>,
 
-    /// Where to write: .swf, .swf.gz, .swf.zst, .csv or .parquet; - is the standard output.
+    /// Where to write: .swf, .swf.gz, .swf.zst, .csv, .parquet, or .json for Batsim; - is the standard output.
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub(crate) out: PathBuf,
 }

@@ -29,13 +29,29 @@ pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
     let read = [given[0], given[1], given[2], outages, circumstances];
     file::distinct(&read, &[("--audit", args.log.audit.as_deref())])?;
     let input = Input::part(args.workload.as_deref(), (&args.log, &args.cut, &args.real), args.seed, false)?;
+    let told = story(args, &input)?;
+    match args.format {
+        StoryFormat::Text => stdout::write(told.text.as_bytes())?,
+        StoryFormat::Json => stdout::write(&told.json)?,
+    }
+    Ok(DONE)
+}
+
+/// The story of a job, for people and for programs.
+pub(crate) struct Story {
+    pub(crate) text: String,
+    pub(crate) json: Vec<u8>,
+}
+
+/// Simulates and tells.
+pub(crate) fn story(args: &ExplainArgs, input: &Input) -> Result<Story, Failure> {
     let workload = &input.workload;
     let spec = input.policy(&input::in_study(&args.policy, args.log.study)?)?;
     input::fits([&spec], workload)?;
     let id = input::job(workload, args.job)?;
     let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
     let Files { priorities, platform, outages } =
-        Files::read((given[1], given[2]), &args.real, &spec, &input, &mut experiment)?;
+        Files::read((args.priorities.as_deref(), args.platform.as_deref()), &args.real, &spec, &input, &mut experiment)?;
     let stage = Stage { platform, outages: Some(&outages), feedback: args.real.feedback };
     let what_if =
         if args.no_what_if { Vec::new() } else { WhatIf::about(workload.job(id), workload.truth()[id.index()].run) };
@@ -44,13 +60,13 @@ pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
     let progress = Progress::new("simulating", "jobs", None);
     let mut counted = Ends::on(&progress);
     let story = tell(workload, id, new, &stage, &what_if, &mut counted).map_err(|error| match error {
-        ExplainError::Simulation(error) => Failure::simulation(spec.text(), &error),
+        ExplainError::Simulation(error) => Failure::simulation(spec.text(), error),
         other => Failure::usage(other),
     })?;
     let mut why_not = None;
     if args.why_not {
         let mut watch = (Watch::new(workload, id), &mut counted);
-        let failed = |error| Failure::simulation(spec.text(), &error);
+        let failed = |error| Failure::simulation(spec.text(), error);
         stage.simulate(workload, new(), &mut watch, |watch| watch.0.is_over()).map_err(failed)?;
         why_not = watch.0.told(story.what_if());
         if why_not.is_none() {
@@ -58,21 +74,14 @@ pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
         }
     }
     drop(progress);
-    match args.format {
-        StoryFormat::Text => {
-            let why_not = why_not.as_ref().map(|told| format!("\n{}", told.text())).unwrap_or_default();
-            stdout::write(format!("{story}{why_not}").as_bytes())?;
-        }
-        StoryFormat::Json => {
-            let determined = Determined {
-                schema: "drystone/explanation/1",
-                drystone: VERSION,
-                workload: &input.meta(),
-                policy: &PolicyMeta::of(&spec),
-                experiment: &experiment,
-            };
-            stdout::write(&output::json(&Answer { determined, told: &story, why_not: why_not.as_ref() })?)?;
-        }
-    }
-    Ok(DONE)
+    let more = why_not.as_ref().map(|told| format!("\n{}", told.text())).unwrap_or_default();
+    let determined = Determined {
+        schema: "drystone/explanation/1",
+        drystone: VERSION,
+        workload: &input.meta(),
+        policy: &PolicyMeta::of(&spec),
+        experiment: &experiment,
+    };
+    let json = output::json(&Answer { determined, told: &story, why_not: why_not.as_ref() })?;
+    Ok(Story { text: format!("{story}{more}"), json })
 }

@@ -1,8 +1,8 @@
 //! What the commands do: one file per command.
 
-mod compare;
+pub(crate) mod compare;
 mod evolve;
-mod explain;
+pub(crate) mod explain;
 mod fidelity;
 mod gantt;
 mod import;
@@ -13,12 +13,12 @@ mod predict_verdict;
 mod predictors;
 mod report;
 mod reproduce;
-mod run;
+pub(crate) mod run;
 mod shell;
 #[cfg(feature = "sweep")]
 mod sweep;
 mod why_not;
-mod workload;
+pub(crate) mod workload;
 
 use crate::args::{Cli, Command};
 use crate::exit::Outcome;

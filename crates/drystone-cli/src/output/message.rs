@@ -2,6 +2,7 @@
 
 use super::visible::visible;
 use anstyle::{AnsiColor, Style};
+use std::cell::RefCell;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,6 +11,23 @@ const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const NOTE: Style = Style::new().dimmed();
 
 static QUIET: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    /// What this thread says, where somebody else tells it.
+    static OVERHEARD: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
+}
+
+/// Does some work of which the messages are not printed but answered. Nor are there progress bars.
+pub(crate) fn overhear<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
+    let before = OVERHEARD.replace(Some(Vec::new()));
+    let done = work();
+    (done, OVERHEARD.replace(before).unwrap_or_default())
+}
+
+/// Whether somebody else tells what this thread says.
+pub(crate) fn is_overheard() -> bool {
+    OVERHEARD.with_borrow(Option::is_some)
+}
 
 /// Silences notes and warnings.
 pub(crate) fn be_quiet(quiet: bool) {
@@ -23,6 +41,10 @@ pub(crate) fn is_quiet() -> bool {
 
 /// Says nothing where the pipe is closed (`2>&1 | head`): `eprintln!` would panic.
 fn say(style: Style, what: &str, text: &str) {
+    let kept = OVERHEARD.with_borrow_mut(|heard| heard.as_mut().map(|heard| heard.push(text.to_string())).is_some());
+    if kept {
+        return;
+    }
     let _ = writeln!(anstream::stderr(), "{style}{what}:{style:#} {}", visible(text));
 }
 

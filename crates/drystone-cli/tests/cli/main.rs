@@ -13,6 +13,7 @@ mod faults;
 mod golden;
 mod help;
 mod inputs;
+mod library;
 mod outputs;
 mod over_time;
 mod predict;

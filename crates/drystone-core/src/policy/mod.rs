@@ -31,5 +31,5 @@ pub use planned::{Horizon, Notice};
 pub use registry::{Alias, Build, Kind, Variant, built_in, kind, kinds, names, register, register_anew};
 pub use slack::{Priorities, PriorityError, Slack};
 pub use spec::PolicySpec;
-pub(crate) use view::{Entry, Known, World};
-pub use view::{Phase, Stopwatch, View};
+pub(crate) use view::{Entry, Known};
+pub use view::{Phase, Stopwatch, View, World};

@@ -94,9 +94,12 @@ pub(crate) struct Known {
     pub(crate) job: Job,
 }
 
-/// What a policy may ask about. True run times are not in it.
+/// What a policy may ask about, behind every [`View`]. True run times are not in it.
+///
+/// It tells nothing itself: [`View::of`] does. It has no lifetime of its own, so that an adapter to another language can lend it for
+/// the time of a call.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct World {
+pub struct World {
     pub(crate) now: Time,
     /// When the first job was submitted; 0 before.
     pub(crate) origin: Time,
@@ -146,6 +149,20 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
+    /// What this world shows, without a stopwatch.
+    #[inline]
+    #[must_use]
+    pub fn of(world: &'a World) -> View<'a> {
+        View { world, stopwatch: None }
+    }
+
+    /// The world behind it.
+    #[inline]
+    #[must_use]
+    pub fn world(&self) -> &'a World {
+        self.world
+    }
+
     /// The present.
     #[inline]
     #[must_use]
@@ -170,6 +187,13 @@ impl<'a> View<'a> {
     #[must_use]
     pub fn free(&self) -> Procs {
         self.world.free.max(0) as Procs
+    }
+
+    /// Whether a job may be asked about.
+    #[inline]
+    #[must_use]
+    pub fn knows(&self, id: JobId) -> bool {
+        self.world.jobs.get(id).is_some()
     }
 
     /// What is known of a job since it arrived. Jobs may be asked about until the decision after their end.

@@ -32,6 +32,33 @@ pub struct SpecError {
     pub problem: String,
 }
 
+impl SpecError {
+    /// The name that was perhaps meant, where one is near.
+    #[must_use]
+    pub fn suggestion(&self) -> Option<&str> {
+        let (_, after) = self.problem.split_once("Did you mean `")?;
+        after.split_once('`').map(|(name, _)| name)
+    }
+
+    /// The character of the text, from 0, that the problem is about, where it is about one place.
+    #[must_use]
+    pub fn position(&self) -> Option<usize> {
+        // Formulas, and brackets without the other one, are pointed at in a line of their own.
+        if let Some(pointer) = self.problem.lines().find(|line| line.trim() == "^") {
+            let shown = self.problem.lines().zip(self.problem.lines().skip(1)).find(|(_, below)| *below == pointer)?.0;
+            let column = pointer.trim_end().chars().count() - 1;
+            let indent = shown.chars().take_while(|c| c.is_whitespace()).count();
+            // What is too long to be shown whole is not found.
+            let part = self.text.find(shown.trim())?;
+            return Some(self.text[..part].chars().count() + column.saturating_sub(indent));
+        }
+        // Else the first word that the problem quotes and that stands in the text.
+        let quoted = self.problem.split('`').skip(1).step_by(2);
+        let at = quoted.filter(|word| !word.is_empty()).find_map(|word| self.text.find(word))?;
+        Some(self.text[..at].chars().count())
+    }
+}
+
 /// A text that fits a line or two.
 fn shortened(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(LONGEST_SHOWN) {
@@ -224,6 +251,23 @@ mod tests {
         ] {
             let error = Call::parse(text).expect_err(text).to_string();
             assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn errors_say_where_and_what_was_perhaps_meant() {
+        use crate::policy::PolicySpec;
+        let long = format!("easy(order={}log(r)+)", "r+".repeat(60));
+        for (text, position, suggestion) in [
+            ("esy", Some(0), Some("easy")),
+            ("easy(oder=sjf)", Some(5), Some("order")),
+            ("easy(a=1))", Some(8), None),
+            ("easy(order=r+)", Some(13), None),
+            (&long, None, None),
+        ] {
+            let error = text.parse::<PolicySpec>().expect_err(text);
+            assert_eq!(error.suggestion(), suggestion, "{error}");
+            assert_eq!(error.position(), position, "{error}");
         }
     }
 

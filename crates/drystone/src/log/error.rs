@@ -99,6 +99,16 @@ pub enum LogError {
         /// What it looks like.
         foreign: Foreign,
     },
+    /// A workload or a schedule of Batsim that says something impossible.
+    #[error("{}: {problem}", at_line(file, *line))]
+    Batsim {
+        /// The file's name.
+        file: Arc<str>,
+        /// The line, from 1; 0 where it is unknown.
+        line: u64,
+        /// What is wrong and what would be right.
+        problem: String,
+    },
     /// A line too long to be text of a log.
     #[error("{file}:{line}: the line is longer than {limit} bytes; this is not a log in Standard Workload Format")]
     LongLine {
@@ -184,7 +194,7 @@ pub enum LogError {
     },
     /// What the log says of how jobs depend on each other cannot be.
     #[error(
-        "{file}:{line}: column 17 (preceding job): {source}; mend the log, or replay its submit times (without --feedback)"
+        "{file}:{line}: column 17 (preceding job): {source}; correct the log, or replay its submit times (without --feedback)"
     )]
     Circumstance {
         /// The log's name.
@@ -210,6 +220,49 @@ pub enum LogError {
         /// The system's reason.
         source: io::Error,
     },
+}
+
+/// Where in a log something is wrong, as far as that is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Place<'a> {
+    /// The log's name.
+    pub file: Option<&'a str>,
+    /// The line, from 1.
+    pub line: Option<u64>,
+    /// The column in bytes, from 1.
+    pub column: Option<u64>,
+}
+
+impl LogError {
+    /// Where it is wrong, for programs that point there.
+    #[must_use]
+    pub fn place(&self) -> Place<'_> {
+        let of = |file, line| Place { file: Some(file), line: (line > 0).then_some(line), column: None };
+        match self {
+            LogError::Open { file, .. } | LogError::Write { file, .. } => of(file, 0),
+            LogError::Read { file, line, .. }
+            | LogError::Truncated { file, line }
+            | LogError::Damaged { file, line, .. }
+            | LogError::Trailing { file, line }
+            | LogError::Foreign { file, line, .. }
+            | LogError::Batsim { file, line, .. }
+            | LogError::Circumstance { file, line, .. }
+            | LogError::LongLine { file, line, .. }
+            | LogError::TooWide { file, line, .. }
+            | LogError::Duplicate { file, line, .. } => of(file, *line),
+            LogError::Malformed { file, malformed } => {
+                Place { column: Some(malformed.column), ..of(file, malformed.line) }
+            }
+            LogError::Compression { file, .. }
+            | LogError::Table { file, .. }
+            | LogError::Empty { file, .. }
+            | LogError::NothingLeft { file, .. }
+            | LogError::NoMachine { file, .. }
+            | LogError::BadMachine { file, .. }
+            | LogError::Workload { file, .. } => of(file, 0),
+            LogError::NoCalendar { .. } => Place::default(),
+        }
+    }
 }
 
 /// What to do with a file of another format.
@@ -240,6 +293,11 @@ fn s(number: u64) -> &'static str {
 fn said(fields: &[(&str, String)]) -> String {
     let said: Vec<String> = fields.iter().map(|(key, text)| format!("{key} is `{text}`")).collect();
     if said.is_empty() { String::new() } else { format!(" in plain digits ({})", said.join(", ")) }
+}
+
+/// A file, and a line of it where that is known.
+fn at_line(file: &str, line: u64) -> String {
+    if line == 0 { file.to_string() } else { format!("{file}:{line}") }
 }
 
 /// Where reading stopped.

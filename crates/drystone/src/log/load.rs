@@ -1,9 +1,9 @@
 //! From a file to a workload in one step.
 
-use super::LogError;
 use super::clean::{Audit, Cleaner, Options};
 use super::source::{self, Source};
 use super::swf::{Header, Reader, Record};
+use super::{LogError, batsim};
 use crate::model::Workload;
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub struct Loaded {
     pub records: Option<Vec<Record>>,
 }
 
-/// Reads and cleans a log: a file in Standard Workload Format, compressed with gzip or zstd or not at all, or `-` for the
+/// Reads and cleans a log: a file in Standard Workload Format, or a workload or `jobs.csv` of Batsim, compressed with gzip or zstd or not at all, or `-` for the
 /// standard input.
 ///
 /// # Errors
@@ -38,6 +38,15 @@ pub fn load(path: impl AsRef<Path>, options: &Options) -> Result<Loaded, LogErro
 /// As for [`load`].
 pub fn load_from(source: Source, title: &str, options: &Options) -> Result<Loaded, LogError> {
     let Source { bytes, name } = source;
+    let bytes = match batsim::read(bytes, &name)? {
+        batsim::Read::Else(bytes) => bytes,
+        batsim::Read::Log(batsim::Log { header, records }) => {
+            let mut cleaner = Cleaner::new(&header, options.clone(), name, title)?;
+            records.iter().try_for_each(|record| cleaner.push(record))?;
+            let (workload, audit, records) = cleaner.finish()?;
+            return Ok(Loaded { workload, audit, header, records });
+        }
+    };
     let mut reader = Reader::new(bytes, name)?.lenient(options.lenient);
     // The first record comes first, so that a file that is no log at all is called that, and not a log without MaxProcs.
     let first = reader.read()?;
@@ -56,7 +65,7 @@ pub fn load_from(source: Source, title: &str, options: &Options) -> Result<Loade
     Ok(Loaded { workload, audit, header, records })
 }
 
-/// The file's name without its directory and without `.swf`, `.gz`, `.zst`.
+/// The file's name without its directory and without `.swf`, `.json`, `.gz`, `.zst`.
 #[must_use]
 pub fn title(path: &Path) -> String {
     if path.as_os_str() == source::STDIN {
@@ -64,5 +73,6 @@ pub fn title(path: &Path) -> String {
     }
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
-    name.strip_suffix(".swf").unwrap_or(name).to_string()
+    let name = name.strip_suffix(".swf").or_else(|| name.strip_suffix(".json")).unwrap_or(name);
+    name.to_string()
 }

@@ -5,9 +5,11 @@
 //! - [`describe`]: what a person wants to know of a workload.
 //! - [`transform`]: other loads, pieces of a log, months.
 //! - [`transient`]: how a workload changes from batch to batch.
+//! - [`batsim`]: workloads and schedules of Batsim.
 //! - [`load`]: all of it in one step.
 //! - [`outages`], [`circumstances`]: tables of processors that were out, and of what is known of jobs beyond a log.
 
+pub mod batsim;
 pub mod circumstances;
 pub mod clean;
 pub mod describe;
@@ -16,13 +18,15 @@ mod foreign;
 mod load;
 pub mod outages;
 pub mod recorded;
+mod records;
 pub mod source;
 pub mod swf;
 mod table;
 pub mod transform;
 pub mod transient;
 
-pub use error::LogError;
+pub use error::{LogError, Place};
 pub use foreign::Foreign;
 pub use load::{Loaded, load, load_from, title};
+pub use records::{Records, records};
 pub use table::TableError;

@@ -12,6 +12,7 @@ mod goal_policy;
 mod goal_search;
 mod golden;
 mod live;
+mod log_batsim;
 mod log_clean;
 mod log_real;
 mod log_swf;

@@ -38,9 +38,12 @@ use crate::output::report;
 use crate::output::{self, Printable, ReportFile, file, message, plots};
 use drystone::log::transform::Factor;
 use drystone::metrics::{Comparison, Metric, Options, Report, Selection, compare as compare_reports};
+use drystone::model::Workload;
 use drystone::policy::PolicySpec;
 use drystone_report::Timing;
 use drystone_report::{PolicyResult, PoolResult, Results};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(crate) fn compare(args: &CompareArgs) -> Outcome {
     let common = &args.common;
@@ -73,36 +76,73 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
         detailed: common.details || args.brief || common.plots.is_some() || page,
         keep: false,
     };
-    let Some(mut done) = bench.simulate(&input.workload, parts.as_slice(), specs)? else {
+    let question = Question { input: &input, parts: parts.as_slice(), specs, recorded, experiment };
+    // What is left to do is soon done, and a second interrupt ends it at once.
+    let Some(answer) = answer(&bench, question, interrupt::stop_at_once)? else {
         let why = if interrupt::time_is_up() { "time was up" } else { "interrupted" };
         message::note(&format!("{why} before the baseline was done"));
         return Ok(if interrupt::time_is_up() { DONE } else { interrupt::code() });
     };
+    let Answer { mut result, timings, interrupted, lacks_parts } = answer;
+    write(common, &result, report_file, lacks_parts)?;
+    print(args, &mut result, &timings)?;
+    let kept = promises_are_kept(common, &result);
+    Ok(match interrupted {
+        true => interrupt::code(),
+        false if !kept => FINDING,
+        false => DONE,
+    })
+}
+
+/// What is compared.
+struct Question<'a> {
+    input: &'a Input,
+    parts: &'a [Workload],
+    specs: Vec<PolicySpec>,
+    recorded: Option<Recorded>,
+    experiment: ExperimentMeta,
+}
+
+/// What came of it.
+struct Answer {
+    result: CompareResult,
+    timings: Vec<Timing>,
+    interrupted: bool,
+    /// Whether it was stopped before all was simulated.
+    lacks_parts: bool,
+}
+
+/// Simulates and judges; `None` where not even the baseline was done when it was told to stop. `stopped` answers, once all is
+/// simulated, whether it was.
+fn answer(bench: &Bench<'_>, question: Question<'_>, stopped: impl Fn() -> bool) -> Result<Option<Answer>, Failure> {
+    let Question { input, parts, specs, recorded, experiment } = question;
+    let args = bench.args;
+    let Some(mut done) = bench.simulate(&input.workload, parts, specs)? else { return Ok(None) };
     let baseline = policies::baseline(args, &done.specs)?;
     let (left_out, too_long) = (std::mem::take(&mut done.left_out), std::mem::take(&mut done.too_long));
     if !bench.asked() {
         done.merge_equals(&baseline);
     }
     let specs = done.specs.clone();
-    let replay = replay(&input, &done, &baseline);
+    let replay = replay(input, &done, &baseline);
     let timings: Vec<Timing> = done.watched.iter().map(|w| Timing::of(&w.measured)).collect();
-    let results = results(&bench, done, &baseline, &timings);
+    let results = results(bench, done, &baseline, &timings);
     results.first().into_iter().for_each(|first| report::warn_if_none_counts(&first.report));
     let mut comparison = compared(args, &results, &baseline)?;
     replay.iter().for_each(|replay| replay.restrain(&mut comparison));
     let reports: Vec<&Report> = results.iter().map(|r| &r.report).collect();
     let Loads { points: loads, left_out: loads_left_out } =
-        loads::load_points(&bench, &input.workload, &specs, &reports)?;
+        loads::load_points(bench, &input.workload, &specs, &reports)?;
     let simulated = Simulated {
-        input: &input,
+        input,
         specs: &specs,
         comparison: &comparison,
         results: &results,
         replay: replay.as_ref(),
     };
-    let readings = readings::readings(&bench, simulated)?;
+    let readings = readings::readings(bench, simulated)?;
     // What is left takes no time worth an orderly stop.
-    let stopped = interrupt::stop_at_once();
+    let stopped = stopped();
     let interrupted = stopped && !interrupt::time_is_up();
     let lacks_parts = interrupted && !(left_out.is_empty() && loads_left_out.is_empty());
     let told = Told {
@@ -131,7 +171,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
     };
     let summary = sheet.summary();
     told.say_what_is_missing();
-    let mut result = CompareResult {
+    let result = CompareResult {
         schema: "drystone/compare/1",
         drystone: VERSION,
         workload,
@@ -149,14 +189,56 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
         results,
         loads,
     };
-    write(common, &result, report_file, lacks_parts)?;
-    print(args, &mut result, &timings)?;
-    let kept = promises_are_kept(common, &result);
-    Ok(match interrupted {
-        true => interrupt::code(),
-        false if !kept => FINDING,
-        false => DONE,
-    })
+    Ok(Some(Answer { result, timings, interrupted, lacks_parts }))
+}
+
+/// A comparison with everything that is written of it.
+pub(crate) struct Judged {
+    result: CompareResult,
+}
+
+impl Judged {
+    pub(crate) fn results(&self) -> Result<Results, Failure> {
+        self.result.results()
+    }
+
+    /// As the command prints it where it has a terminal of this width.
+    pub(crate) fn text(&self) -> String {
+        self.result.document().plain()
+    }
+
+    /// Writes the result, as its ending says.
+    pub(crate) fn write_report(&self, path: &Path) -> Result<(), Failure> {
+        file::publish(vec![ReportFile::open(path)?.write(&self.result)?])
+    }
+}
+
+/// The same for a program that has workload and policies in memory. `None` where it was stopped before all was simulated.
+pub(crate) fn judged(args: &CompareArgs, input: &Input, stop: &AtomicBool) -> Result<Option<Judged>, Failure> {
+    check(args)?;
+    let common = &args.common;
+    let specs = policies::asked(args)?;
+    let as_logged = common.log.load.is_none() && common.real.warm_start.is_none();
+    let records = input.records.as_deref().filter(|_| as_logged);
+    input.fits(&specs)?;
+    let mut experiment = input.experiment(common);
+    let files = read_files(common, &specs, input, &mut experiment)?;
+    let parts = Parts::of(input, common.each_month)?;
+    let bench = Bench {
+        args,
+        priorities: files.priorities.as_ref(),
+        platform: files.platform,
+        outages: &files.outages,
+        input,
+        stop,
+        detailed: common.details,
+        keep: false,
+    };
+    let recorded = records.and_then(Recorded::of);
+    let question = Question { input, parts: parts.as_slice(), specs, recorded, experiment };
+    let stopped = || stop.load(Ordering::Relaxed);
+    let whole = answer(&bench, question, stopped)?.filter(|answer| !answer.interrupted);
+    Ok(whole.map(|answer| Judged { result: answer.result }))
 }
 
 /// Refuses options that contradict each other, before anything is read or made.

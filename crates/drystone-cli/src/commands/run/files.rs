@@ -4,7 +4,6 @@ use super::result::RunResult;
 use crate::args::RunArgs;
 use crate::exit::Failure;
 use crate::input::{self, Input};
-use crate::meta::{Determined, VERSION};
 use crate::output::beside::{self, Csv};
 use crate::output::file::{self, Folder};
 use crate::output::flat::{Row, Rows};
@@ -85,13 +84,7 @@ impl<'a> RunFiles<'a> {
     /// Writes all of them. All are complete then, or the command fails and none of them is new.
     pub(super) fn write(self, result: &RunResult, seen: &Seen<'_>) -> Result<(), Failure> {
         let mut files = Vec::new();
-        let determined = |schema| Determined {
-            schema,
-            drystone: VERSION,
-            workload: &result.workload,
-            policy: &result.policy,
-            experiment: &result.experiment,
-        };
+        let determined = |schema| result.determined(schema);
         if let (Some(schedule), Some(rows)) = (self.schedule, seen.rows) {
             let determined = &determined("drystone/schedule/1");
             files.extend(schedule.write(&Schedule { rows, input: seen.input, determined })?);

@@ -4,7 +4,7 @@ mod files;
 mod result;
 
 use self::files::{RunFiles, Seen};
-use self::result::RunResult;
+pub(crate) use self::result::RunResult;
 use crate::args::RunArgs;
 use crate::exit::{DONE, FINDING, Failure, Outcome};
 use crate::input::{self, Files, Input, Parts};
@@ -13,12 +13,16 @@ use crate::measuring::{config, details};
 use crate::meta::{PolicyMeta, VERSION};
 use crate::output::number::{count, speed};
 use crate::output::report;
-use crate::output::{self, excess, message};
+use crate::output::schedules::{Schedule, ScheduleFile};
+use crate::output::{self, ReportFile, excess, file, message};
 use crate::progress::Progress;
 use drystone::engine::{Notes, Observer, Segments};
 use drystone::experiment::Experiment;
-use drystone::metrics::{HeelAndToe, SearchEffort};
+use drystone::metrics::{HeelAndToe, JobRow, SearchEffort};
+use drystone::model::Span;
 use drystone_report::{PoolResult, Timing, Watcher};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 pub(crate) fn run(args: &RunArgs) -> Outcome {
     let common = &args.common;
@@ -26,25 +30,95 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     let excessive = excess::fixed(&common.excess)?;
     let files = RunFiles::open(args)?;
     let mut input = Input::simulated(common, files.need_records(), false)?;
+    if input.site.is_some() {
+        let asked = input::in_study(&args.policy, common.log.study)?;
+        input.site.iter_mut().for_each(|site| site.localise([&asked]));
+    }
+    let wanted = Wanted {
+        rows: files.need_rows(),
+        segments: files.need_segments(),
+        details: common.details || files.need_details(),
+        excessive,
+    };
+    let Some(mut ran) = ran(args, &input, wanted, None)? else { return Ok(interrupt::code()) };
+    let on_stdout = files.on_stdout;
+    files.write(&ran.result, &ran.seen(&input))?;
+    let timing = ran.timing;
+    print(args, &mut ran.result, timing, on_stdout)?;
+    let broken = ran.result.promises.broken;
+    if common.require_promises && broken > 0 {
+        message::error(&format!("broken promises: {}", count(broken)));
+        return Ok(FINDING);
+    }
+    Ok(DONE)
+}
+
+/// What is to be kept of a run.
+pub(crate) struct Wanted {
+    /// A row per job.
+    pub(crate) rows: bool,
+    /// When each job ran.
+    pub(crate) segments: bool,
+    /// What plots need.
+    pub(crate) details: bool,
+    /// What waits are excessive beyond.
+    pub(crate) excessive: Vec<Span>,
+}
+
+/// What came of a run.
+pub(crate) struct Ran {
+    pub(crate) result: RunResult,
+    pub(crate) rows: Option<Vec<JobRow>>,
+    notes: Notes,
+    segments: Option<Segments>,
+    timing: Timing,
+}
+
+impl Ran {
+    /// For the files that show it.
+    fn seen<'a>(&'a self, input: &'a Input) -> Seen<'a> {
+        Seen { input, rows: self.rows.as_deref(), notes: &self.notes, segments: self.segments.as_ref() }
+    }
+
+    /// Writes the schedule, as its ending says.
+    pub(crate) fn write_schedule(&self, input: &Input, path: &Path) -> Result<(), Failure> {
+        let file = ScheduleFile::open(path)?;
+        let rows = self.rows.as_deref().unwrap_or_default();
+        let determined = &self.result.determined("drystone/schedule/1");
+        file::publish(file.write(&Schedule { rows, input, determined })?)
+    }
+
+    /// Writes the result, as its ending says.
+    pub(crate) fn write_report(&self, path: &Path) -> Result<(), Failure> {
+        file::publish(vec![ReportFile::open(path)?.write(&self.result)?])
+    }
+}
+
+/// Simulates and measures; `None` where it was told to stop.
+pub(crate) fn ran(
+    args: &RunArgs,
+    input: &Input,
+    wanted: Wanted,
+    stop: Option<&AtomicBool>,
+) -> Result<Option<Ran>, Failure> {
+    let common = &args.common;
     let mut experiment = input.experiment(common);
-    let asked = input::in_study(&args.policy, common.log.study)?;
-    input.site.iter_mut().for_each(|site| site.localise([&asked]));
-    let spec = input.policy(&asked)?;
+    let spec = input.policy(&input::in_study(&args.policy, common.log.study)?)?;
     input.fits([&spec])?;
     let files_given = (common.priorities.as_deref(), common.platform.as_deref());
     let Files { priorities, platform, outages } =
-        Files::read(files_given, &common.real, &spec, &input, &mut experiment)?;
-    let parts = Parts::of(&input, common.each_month)?;
-    let detailed = common.details || files.need_details();
-    let config = config(common, input.selection(common), &excessive, files.need_rows(), detailed);
+        Files::read(files_given, &common.real, &spec, input, &mut experiment)?;
+    let parts = Parts::of(input, common.each_month)?;
+    let config = config(common, input.selection(common), &wanted.excessive, wanted.rows, wanted.details);
     let mut watched = Watched {
         notes: Notes::default(),
-        segments: files.need_segments().then(Segments::default),
+        segments: wanted.segments.then(Segments::default),
         heel: args.stalls.then(|| HeelAndToe::new(&input.workload, config.selection)),
-        watcher: detailed.then(|| Watcher::new(input.workload.machine().procs)),
+        watcher: wanted.details.then(|| Watcher::new(input.workload.machine().procs)),
     };
     let progress = Progress::new("simulating", "jobs", Some(input.workload.len() as u64));
-    let measured = Experiment::new(&spec, &input.workload)
+    let told = |jobs| progress.add(jobs);
+    let simulation = Experiment::new(&spec, &input.workload)
         .in_parts(parts.as_slice())
         .on(platform)
         .losing(Some(&outages))
@@ -53,11 +127,13 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
         .with_threads(args.search_threads)
         .with(priorities.as_ref())
         .measuring(config)
-        .telling(&|jobs| progress.add(jobs))
-        .run(&mut watched.observers());
-    let Some(measured) = measured.map_err(|e| Failure::experiment(spec.text(), e))? else {
-        return Ok(interrupt::code());
+        .telling(&told);
+    let simulation = match stop {
+        Some(stop) => simulation.until(stop),
+        None => simulation,
     };
+    let measured = simulation.run(&mut watched.observers());
+    let Some(measured) = measured.map_err(|e| Failure::experiment(spec.text(), e))? else { return Ok(None) };
     drop(progress);
     let timing = Timing::of(&measured);
     let mut report = measured.report;
@@ -68,9 +144,9 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     let Watched { notes, segments, heel, watcher } = watched;
     // Months that are simulated apart overlap in time.
     let watcher = watcher.filter(|_| !common.each_month);
-    let details = detailed.then(|| details(common, &mut report, None, watcher));
+    let details = wanted.details.then(|| details(common, &mut report, None, watcher));
     let rows = report.jobs.take();
-    let mut result = RunResult {
+    let result = RunResult {
         schema: "drystone/run/1",
         drystone: VERSION,
         workload: input.meta(),
@@ -84,15 +160,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
         search: SearchEffort::of(&notes),
         timing: common.timing.then_some(timing),
     };
-    let on_stdout = files.on_stdout;
-    files.write(&result, &Seen { input: &input, rows: rows.as_deref(), notes: &notes, segments: segments.as_ref() })?;
-    print(args, &mut result, timing, on_stdout)?;
-    let broken = result.promises.broken;
-    if common.require_promises && broken > 0 {
-        message::error(&format!("broken promises: {}", count(broken)));
-        return Ok(FINDING);
-    }
-    Ok(DONE)
+    Ok(Some(Ran { result, rows, notes, segments, timing }))
 }
 
 /// What a run watches besides its metrics.

@@ -1,7 +1,7 @@
 //! The result of a run, as it is written.
 
 use crate::exit::Failure;
-use crate::meta::{ExperimentMeta, PolicyMeta, WorkloadMeta};
+use crate::meta::{Determined, ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
 use crate::output::document::Document;
 use crate::output::flat::{Row, Rows};
 use crate::output::report;
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 /// The result of a run.
 #[derive(Serialize)]
-pub(super) struct RunResult {
+pub(crate) struct RunResult {
     pub(super) schema: &'static str,
     pub(super) drystone: &'static str,
     pub(super) workload: WorkloadMeta,
@@ -103,6 +103,17 @@ impl Printable for RunResult {
 }
 
 impl RunResult {
+    /// What determined it.
+    pub(super) fn determined(&self, schema: &'static str) -> Determined<'_> {
+        Determined {
+            schema,
+            drystone: VERSION,
+            workload: &self.workload,
+            policy: &self.policy,
+            experiment: &self.experiment,
+        }
+    }
+
     fn facts(&self) -> Vec<(String, String)> {
         report::determined_facts(&self.workload, &self.experiment)
             .into_iter()

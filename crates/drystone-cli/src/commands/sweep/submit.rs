@@ -261,7 +261,7 @@ impl Ready<'_> {
 
     /// Writes the submission's folder and the script in it. Answers both.
     fn write(&self, batch: &dyn Batch, name: &str) -> Result<(PathBuf, String), Failure> {
-        let program = std::env::current_exe().map_err(|e| Failure::usage(format_args!("drystone: {e}")))?;
+        let program = crate::program()?;
         let folder = self.tasks.add(&Submission::new(&self.plan, &self.division, self.wanted.terms.clone()))?;
         let script = batch.script(&Array {
             name: &job_name(&self.plan.name),

@@ -35,7 +35,7 @@ pub(super) fn sweep(args: &SweepArgs) -> Outcome {
     let Some(processes) = args.processes else {
         return simulate(&plan, &store, None, None, &Threads(threads(&args.work)));
     };
-    let program = std::env::current_exe().map_err(|e| Failure::usage(format_args!("drystone: {e}")))?;
+    let program = crate::program()?;
     let command = |chunk: Chunk, part: &Path| {
         let mut command = Command::new(&program);
         command.args(["sweep", "chunk", &chunk.to_string()]).arg(file).arg("--store").arg(part);

@@ -1,7 +1,7 @@
 //! `drystone workload clean`: the jobs that a simulation would see, as a log.
 
 use crate::args::CleanArgs;
-use crate::exit::{DONE, Outcome};
+use crate::exit::{DONE, Failure, Outcome};
 use crate::input::Input;
 use crate::output::format::Target;
 use crate::output::logs::{Log, Logs};
@@ -9,6 +9,7 @@ use crate::output::{file, message};
 use drystone::log::clean::SizeField;
 use drystone::log::swf::Record;
 use drystone::model::{Job, Truth};
+use std::path::Path;
 
 pub(super) fn clean(args: &CleanArgs) -> Outcome {
     let audit = args.cleaning.audit.as_deref();
@@ -16,7 +17,17 @@ pub(super) fn clean(args: &CleanArgs) -> Outcome {
     let target = Target::<Logs>::open(&args.out)?;
     let input = Input::read(Some(&args.log), &args.cleaning, 0, true)?;
     message::note(&input.audit.to_string());
-    let size = args.cleaning.options().size;
+    write(&input, args.cleaning.options().size, target)?;
+    Ok(DONE)
+}
+
+/// Writes the jobs of a workload as a log that reads as the same workload, by its ending.
+pub(crate) fn write_jobs(input: &Input, path: &Path) -> Result<(), Failure> {
+    // What is read back with the usual options must have the same sizes, whichever field they came from.
+    write(input, SizeField::Larger, Target::<Logs>::open(path)?)
+}
+
+fn write(input: &Input, size: SizeField, target: Target<Logs>) -> Result<(), Failure> {
     let mut header = input.header.clone();
     header.set("MaxProcs", &input.workload.machine().procs.to_string());
     header.set("MaxJobs", &input.workload.len().to_string());
@@ -35,8 +46,7 @@ pub(super) fn clean(args: &CleanArgs) -> Outcome {
     let jobs = input.workload.jobs().iter().zip(input.workload.truth());
     let originals = input.records.as_deref().unwrap_or(&[]);
     let records: Vec<Record> = jobs.zip(originals).map(|((j, t), r)| cleaned(r, j, t, size)).collect();
-    target.write(&Log { header: &header, records: &records })?.publish()?;
-    Ok(DONE)
+    target.write(&Log { header: &header, records: &records })?.publish()
 }
 
 /// The record with the values that the simulation uses. Read again with the same options it gives the same job.

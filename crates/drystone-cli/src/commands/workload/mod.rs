@@ -7,6 +7,8 @@ mod outages;
 mod over_time;
 mod rewrite;
 
+pub(crate) use clean::write_jobs;
+
 use crate::args::{WorkloadArgs, WorkloadCommand};
 use crate::exit::Outcome;
 use crate::output::message;

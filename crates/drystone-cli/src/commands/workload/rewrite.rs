@@ -8,9 +8,8 @@ use crate::output::logs::{Log, Logs};
 use crate::output::file::{self, Output};
 use crate::output::{message, number};
 use crate::site;
-use drystone::log::swf::{Header, Reader, Record};
-use drystone::log::transform;
-use drystone::log::title as log_title;
+use drystone::log::swf::{Header, Record};
+use drystone::log::{self, Records, title as log_title, transform};
 use drystone::model::{Provenance, Time};
 use std::io::Write;
 use std::path::Path;
@@ -27,20 +26,11 @@ fn read(args: &RewriteArgs) -> Result<Raw, Failure> {
     file::distinct(&[Some(&args.log)], &[("--out", Some(&args.out))])?;
     let target = Target::<Logs>::open(&args.out)?;
     let source = input::open(&args.log)?;
-    let mut reader = Reader::new(source.bytes, source.name)?.lenient(args.lenient);
-    let mut records = Vec::new();
-    while let Some(record) = reader.read()? {
-        records.push(record);
+    let Records { header, records, skipped } = log::records(source, args.lenient)?;
+    if skipped > 0 {
+        let were = if skipped == 1 { "was" } else { "were" };
+        message::warning(&format!("{} {were} skipped", number::plural(skipped, "malformed line")));
     }
-    if records.is_empty() {
-        return Err(drystone::log::LogError::Empty { file: reader.name().clone(), lines: reader.lines() }.into());
-    }
-    let (malformed, _) = reader.malformed();
-    if malformed > 0 {
-        let were = if malformed == 1 { "was" } else { "were" };
-        message::warning(&format!("{} {were} skipped", number::plural(malformed, "malformed line")));
-    }
-    let (header, _) = reader.into_header();
     Ok(Raw { header, records, target })
 }
 

@@ -1,5 +1,6 @@
-//! Logs: Standard Workload Format, compressed or not, and its records as CSV and Parquet. One file per format.
+//! Logs: Standard Workload Format, compressed or not, and its records as CSV, as Parquet and for Batsim. One file per format.
 
+mod batsim;
 mod csv;
 mod parquet;
 mod swf;
@@ -24,6 +25,6 @@ impl Kind for Logs {
     const HOW: &'static str = "how to write it";
 
     fn formats() -> &'static [&'static dyn Format<Logs>] {
-        &[&Swf(Packing::None), &Swf(Packing::Gzip), &Swf(Packing::Zstd), &csv::Csv, &parquet::Parquet]
+        &[&Swf(Packing::None), &Swf(Packing::Gzip), &Swf(Packing::Zstd), &csv::Csv, &parquet::Parquet, &batsim::Batsim]
     }
 }

@@ -1,5 +1,6 @@
 //! Schedules, job by job: one file per format.
 
+mod batsim;
 mod csv;
 mod parquet;
 mod swf;
@@ -38,7 +39,7 @@ impl Kind for Schedules {
     const HOW: &'static str = "how to write it";
 
     fn formats() -> &'static [&'static dyn Format<Schedules>] {
-        &[&Swf(Packing::None), &Swf(Packing::Gzip), &Swf(Packing::Zstd), &csv::Csv, &parquet::Parquet]
+        &[&Swf(Packing::None), &Swf(Packing::Gzip), &Swf(Packing::Zstd), &batsim::Batsim, &csv::Csv, &parquet::Parquet]
     }
 }
 

@@ -1,0 +1,281 @@
+//! What the commands do, for programs that have workloads and policies in memory; the package for Python is one.
+//!
+//! Options are those of the command line, as words: `--confidence=0.9`. They mean the same, have the same defaults and are checked
+//! alike. What a command would say on the standard error comes back as text.
+
+use crate::args::{Cli, Command, CompareArgs, ExplainArgs, LogArgs, RunArgs};
+use crate::commands::compare::{Judged, judged};
+use crate::commands::explain::story;
+use crate::commands::run::{Ran, Wanted, ran};
+pub use crate::exit::Failure;
+pub use crate::input::Input;
+use crate::output::{excess, message};
+use drystone::log::clean::{Audit, Options};
+use drystone::log::source::Source;
+use drystone::log::swf::{Header, Record};
+use drystone::log::{self};
+use drystone::metrics::JobRow;
+use drystone::model::Workload;
+use drystone_report::Results;
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+
+/// Something, and the notes and warnings that came with it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Told<T> {
+    /// What was made.
+    pub what: T,
+    /// What people should hear.
+    pub messages: Vec<String>,
+}
+
+fn overheard<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<Told<T>, Failure> {
+    let (what, messages) = message::overhear(work);
+    Ok(Told { what: what?, messages })
+}
+
+/// The arguments of a command, from its words.
+fn parsed(words: &[String]) -> Result<Command, Failure> {
+    let words = ["drystone".to_string()].into_iter().chain(words.iter().cloned());
+    let cli = <Cli as clap::Parser>::try_parse_from(words).map_err(|error| {
+        let text = error.render().to_string();
+        let told = text.split("\n\n").next().unwrap_or_default();
+        Failure::usage(told.strip_prefix("error: ").unwrap_or(told).trim())
+    })?;
+    Ok(cli.command)
+}
+
+/// A command with options.
+fn command(name: &str, fixed: &[&str], options: &[String]) -> Result<Command, Failure> {
+    let mut words = vec![name.to_string()];
+    words.extend(fixed.iter().map(ToString::to_string));
+    words.extend_from_slice(options);
+    parsed(&words)
+}
+
+fn cleaning(options: &[String]) -> Result<LogArgs, Failure> {
+    match command("run", &["--policy=easy"], options)? {
+        Command::Run(args) => Ok(args.common.log),
+        _ => Err(Failure::usage("no options of a log")),
+    }
+}
+
+impl Input {
+    /// Reads and cleans a log from a file; `options` are those of cleaning, such as `--overrun=kill`.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is no log or breaks a rule; options that are wrong.
+    pub fn load(path: &Path, options: &[String]) -> Result<Told<Input>, Failure> {
+        let args = cleaning(options)?;
+        overheard(|| Input::read(Some(path), &args, 0, true))
+    }
+
+    /// The same from bytes that were opened elsewhere; `title` is what the workload is called.
+    ///
+    /// # Errors
+    /// As [`Input::load`].
+    pub fn load_from(source: Source, title: &str, options: &[String]) -> Result<Told<Input>, Failure> {
+        let args = cleaning(options)?;
+        overheard(|| {
+            let options = Options { records: true, ..args.options() };
+            let log::Loaded { workload, audit, header, records } = log::load_from(source, title, &options)?;
+            Ok(Input { workload, audit, header, records, site: None })
+        })
+    }
+
+    /// A workload that was made by a program.
+    #[must_use]
+    pub fn of(workload: Workload) -> Input {
+        let mut header = crate::input::synthetic_header(&workload);
+        header.set("MaxJobs", &workload.len().to_string());
+        header.set("MaxRecords", &workload.len().to_string());
+        let jobs = workload.jobs().iter().zip(workload.truth());
+        let records = jobs.map(|(job, truth)| Record::of(job, truth)).collect();
+        let mut audit = Audit::default();
+        (audit.records, audit.jobs) = (workload.len() as u64, workload.len() as u64);
+        Input { workload, audit, header, records: Some(records), site: None }
+    }
+
+    /// The jobs.
+    #[must_use]
+    pub fn workload(&self) -> &Workload {
+        &self.workload
+    }
+
+    /// The account of the cleaning.
+    #[must_use]
+    pub fn audit(&self) -> &Audit {
+        &self.audit
+    }
+
+    /// The log's header.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The original records, in the order of the jobs, where they were kept.
+    #[must_use]
+    pub fn records(&self) -> Option<&[Record]> {
+        self.records.as_deref()
+    }
+
+    /// The jobs of a changed workload with what is known of this one; `records` are theirs.
+    #[must_use]
+    pub fn with(&self, workload: Workload, records: Option<Vec<Record>>) -> Input {
+        Input { workload, audit: self.audit.clone(), header: self.header.clone(), records, site: None }
+    }
+
+    /// Writes the jobs as a log: .swf, .swf.gz, .swf.zst, .csv, .parquet or .json.
+    ///
+    /// # Errors
+    /// An ending that says nothing, a place that cannot be written.
+    pub fn write(&self, path: &Path) -> Result<(), Failure> {
+        crate::commands::workload::write_jobs(self, path)
+    }
+}
+
+/// One policy on one workload.
+pub struct Run(Ran);
+
+impl Run {
+    /// Simulates; `None` where it was told to stop. `options` are those of `drystone run`, `--policy=` among them.
+    ///
+    /// # Errors
+    /// Options that are wrong, a policy that does not fit or breaks its contract.
+    pub fn of(input: &Input, options: &[String], stop: &AtomicBool) -> Result<Option<Told<Run>>, Failure> {
+        let Command::Run(args) = command("run", &[], options)? else {
+            return Err(Failure::usage("no options of a run"));
+        };
+        let args: RunArgs = *args;
+        let told = overheard(|| {
+            let excessive = excess::fixed(&args.common.excess)?;
+            let wanted = Wanted { rows: true, segments: false, details: args.common.details, excessive };
+            ran(&args, input, wanted, Some(stop))
+        })?;
+        Ok(told.what.map(|ran| Told { what: Run(ran), messages: told.messages }))
+    }
+
+    /// A row per job, in the order of arrival.
+    #[must_use]
+    pub fn rows(&self) -> &[JobRow] {
+        self.0.rows.as_deref().unwrap_or_default()
+    }
+
+    /// What pages and plots show, and what the command prints as JSON.
+    ///
+    /// # Errors
+    /// A result that is no JSON.
+    pub fn results(&self) -> Result<Results, Failure> {
+        use crate::output::Printable;
+        self.0.result.results()
+    }
+
+    /// As the command prints it.
+    #[must_use]
+    pub fn text(&self) -> String {
+        use crate::output::Printable;
+        self.0.result.document().plain()
+    }
+
+    /// Writes the schedule job by job, byte for byte as `drystone run --jobs` does.
+    ///
+    /// # Errors
+    /// An ending that says nothing, a place that cannot be written.
+    pub fn write_schedule(&self, input: &Input, path: &Path) -> Result<(), Failure> {
+        self.0.write_schedule(input, path)
+    }
+
+    /// Writes the result: .html, .json, .csv, .md or .txt.
+    ///
+    /// # Errors
+    /// As [`Run::write_schedule`].
+    pub fn write_report(&self, path: &Path) -> Result<(), Failure> {
+        self.0.write_report(path)
+    }
+}
+
+/// Several policies on one workload.
+pub struct Compared(Judged);
+
+impl Compared {
+    /// Simulates and judges; `None` where it was told to stop before all was done. `options` are those of `drystone compare`.
+    ///
+    /// # Errors
+    /// As [`Run::of`].
+    pub fn of(input: &Input, options: &[String], stop: &AtomicBool) -> Result<Option<Told<Compared>>, Failure> {
+        let Command::Compare(args) = command("compare", &[], options)? else {
+            return Err(Failure::usage("no options of a comparison"));
+        };
+        let args: CompareArgs = *args;
+        let told = overheard(|| judged(&args, input, stop))?;
+        Ok(told.what.map(|judged| Told { what: Compared(judged), messages: told.messages }))
+    }
+
+    /// As [`Run::results`].
+    ///
+    /// # Errors
+    /// A result that is no JSON.
+    pub fn results(&self) -> Result<Results, Failure> {
+        self.0.results()
+    }
+
+    /// As the command prints it.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.0.text()
+    }
+
+    /// As [`Run::write_report`].
+    ///
+    /// # Errors
+    /// As [`Run::write_schedule`].
+    pub fn write_report(&self, path: &Path) -> Result<(), Failure> {
+        self.0.write_report(path)
+    }
+}
+
+/// Why a job started when it did: in words, and as JSON. `options` are those of `drystone explain`.
+///
+/// # Errors
+/// As [`Run::of`]; no such job.
+pub fn explain(input: &Input, options: &[String]) -> Result<Told<(String, String)>, Failure> {
+    let Command::Explain(args) = command("explain", &[], options)? else {
+        return Err(Failure::usage("no options of an explanation"));
+    };
+    let args: ExplainArgs = *args;
+    overheard(|| {
+        let told = story(&args, input)?;
+        Ok((told.text, String::from_utf8_lossy(&told.json).into_owned()))
+    })
+}
+
+/// Makes the policies of other crates known that the command knows. Called again it does nothing.
+///
+/// # Errors
+/// A program that has registered a policy of its own under one of their names.
+pub fn register_policies() -> Result<(), Failure> {
+    static DONE: OnceLock<Result<(), String>> = OnceLock::new();
+    let done = DONE.get_or_init(|| drystone_slurm::policy::register().map_err(|error| error.to_string()));
+    done.clone().map_err(Failure::usage)
+}
+
+/// Runs the command with these arguments as [`main`](crate::main) does, and answers its exit code. The first argument is the program
+/// that runs it again, where a sweep works in several processes.
+#[must_use]
+pub fn main_with(args: Vec<OsString>) -> u8 {
+    if let Some(program) = args.first() {
+        // Said twice, it is the same program.
+        let _ = crate::PROGRAM.set(program.into());
+    }
+    crate::run_with(args)
+}
+
+/// Puts this around the work of every thread that simulates, once for the whole process: for an interpreter that policies call back
+/// and that wants to know the threads.
+pub fn around_threads(around: fn(&mut (dyn FnMut() + Send))) {
+    // Said twice, it is the same.
+    let _ = crate::parallel::AROUND.set(around);
+}

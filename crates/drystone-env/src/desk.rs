@@ -1,0 +1,427 @@
+//! Where decisions are made: which question is open at a pass, what an answer starts, what fills the gaps. Environments and learned
+//! policies share it, so that an agent does in a comparison what it did in training.
+
+use crate::features::{MACHINE, Scale};
+use crate::options::{Act, Fill, Options, Rows};
+use crate::queue::Queue;
+use drystone::model::{JobId, Procs, Span, Time};
+use drystone::parts::formula::{Facts, Moment};
+use drystone::parts::{Extra, Fit, Order, Running, Shadow};
+use drystone::policy::{Action, Actions, View, Why};
+
+/// A job that is next, and blocked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Blocked {
+    job: JobId,
+    procs: Procs,
+    /// When the plan has it start, where that is not to be asked anew.
+    shadow: Option<Shadow>,
+}
+
+/// Up to where the queue was looked through without a fit, and what was free then.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Looked {
+    jobs: usize,
+    free: Procs,
+    shadow: Shadow,
+}
+
+/// A desk at work.
+#[derive(Clone, Debug)]
+pub(crate) struct Desk {
+    act: Act,
+    fill: Fill,
+    rows_rule: Rows,
+    window: usize,
+    base: Order,
+    patience: Span,
+    most_rejections: u32,
+    /// Whether the start of a blocked job is announced.
+    announces: bool,
+    pub(crate) queue: Queue,
+    /// Places in the queue of the jobs that have a row.
+    pub(crate) rows: Vec<u32>,
+    blocked: Option<Blocked>,
+    looked: Option<Looked>,
+    /// Free processors, less what this pass has started.
+    pub(crate) free: Procs,
+    started: Vec<Running>,
+    /// The agent waits until something happens.
+    waits: bool,
+    /// The job that was put off at this pass.
+    put_off: Option<JobId>,
+    /// How often jobs that wait were put off.
+    rejected: Vec<(u32, u32)>,
+    /// When to ask again about a job that was put off.
+    wake: Option<Time>,
+    /// Room to sort in.
+    order: Vec<(i64, u32)>,
+}
+
+/// What became of an answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Answer {
+    Taken,
+    /// It named no row, or a job that does not fit: nothing was done.
+    Impossible,
+}
+
+impl Desk {
+    pub(crate) fn new(options: &Options, announces: bool) -> Desk {
+        Desk {
+            act: options.act,
+            fill: options.fill,
+            rows_rule: options.rows,
+            window: options.window as usize,
+            base: options.base.clone(),
+            patience: Span(i64::from(options.patience)),
+            most_rejections: options.rejections,
+            announces,
+            queue: Queue::default(),
+            rows: Vec::new(),
+            blocked: None,
+            looked: None,
+            free: 0,
+            started: Vec::new(),
+            waits: false,
+            put_off: None,
+            rejected: Vec::new(),
+            wake: None,
+            order: Vec::new(),
+        }
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.queue.clear();
+        self.rejected.clear();
+        (self.blocked, self.looked, self.wake) = (None, None, None);
+    }
+
+    /// A pass begins.
+    pub(crate) fn begin(&mut self, view: &View<'_>) {
+        self.free = view.free();
+        self.started.clear();
+        (self.waits, self.put_off, self.wake) = (false, None, None);
+    }
+
+    /// When the next pass is to be at the latest.
+    pub(crate) fn wake(&self) -> Option<Time> {
+        self.wake
+    }
+
+    /// A job has left the queue otherwise.
+    pub(crate) fn remove(&mut self, id: JobId) {
+        if let Some(at) = self.queue.place(id) {
+            self.queue.take(at);
+            self.looked = None;
+        }
+        self.forget(id);
+        if self.blocked.is_some_and(|blocked| blocked.job == id) {
+            self.blocked = None;
+        }
+    }
+
+    /// What is known of the queue is out of date.
+    pub(crate) fn look_again(&mut self) {
+        self.looked = None;
+    }
+
+    fn forget(&mut self, id: JobId) {
+        self.rejected.retain(|&(job, _)| job != id.0);
+    }
+
+    /// Whether the agent is asked now. If not, all that there is to do at this pass has been done.
+    pub(crate) fn asks(&mut self, view: &View<'_>, actions: &mut Actions) -> bool {
+        if let Some(blocked) = self.blocked {
+            if blocked.procs > self.free {
+                self.fill_around(blocked, view, actions);
+                return false;
+            }
+            self.blocked = None;
+            self.looked = None;
+            if let Some(at) = self.queue.place(blocked.job) {
+                self.start(at, Why::Head, view, actions);
+            }
+        }
+        match self.act {
+            Act::Pick => !self.queue.is_empty(),
+            Act::StartOrWait => !self.waits && self.queue.procs.iter().any(|&procs| procs <= self.free),
+            Act::Accept => self.proposes(view, actions),
+        }
+    }
+
+    /// The order's first job, put into the first row; starts what is no question.
+    fn proposes(&mut self, view: &View<'_>, actions: &mut Actions) -> bool {
+        loop {
+            let Some(at) = self.first(view) else { return false };
+            let (id, procs) = (JobId(self.queue.id[at]), self.queue.procs[at]);
+            if procs > self.free {
+                let blocked = Blocked { job: id, procs, shadow: None };
+                self.fill_around(blocked, view, actions);
+                return false;
+            }
+            if self.put_off == Some(id) {
+                return false;
+            }
+            let often = self.rejected.iter().find(|(job, _)| *job == id.0).map_or(0, |(_, often)| *often);
+            if often < self.most_rejections {
+                self.choose_rows();
+                self.rows.retain(|&row| row as usize != at);
+                self.rows.insert(0, at as u32);
+                self.rows.truncate(self.window);
+                return true;
+            }
+            self.start(at, Why::Head, view, actions);
+        }
+    }
+
+    /// The place of the first job in the base order.
+    fn first(&self, view: &View<'_>) -> Option<usize> {
+        let places = 0..self.queue.len();
+        if self.base == Order::Fcfs {
+            return places.into_iter().next();
+        }
+        let machine = f64::from(view.machine().procs);
+        let now = (view.now() - view.origin()).as_f64();
+        let load = (machine - f64::from(self.free)) / machine;
+        let moment = Moment { now, load, waiting: self.queue.len() as f64, shares: None };
+        let key = |&at: &usize| {
+            let id = JobId(self.queue.id[at]);
+            let (procs, prediction) = (self.queue.procs[at], Span(self.queue.prediction[at]));
+            let facts = || {
+                let job = view.job(id);
+                Facts {
+                    run: prediction.as_f64(),
+                    estimate: job.estimate.as_f64(),
+                    procs: f64::from(procs),
+                    submit: (job.submit - view.origin()).as_f64(),
+                    user: job.user,
+                    group: job.group,
+                    queue: job.queue,
+                    machine,
+                }
+            };
+            match &self.base {
+                Order::Lxf => {
+                    let waited = (view.now().0 - self.queue.submit[at]) as f64;
+                    // The largest expansion first; in units that keep the order of close ones.
+                    (-(waited / prediction.as_f64().max(1.0)) * 1e6) as i64
+                }
+                Order::Formula(formula) => formula.place(&facts(), &moment),
+                order => order.key(procs, prediction, id, facts),
+            }
+        };
+        places.min_by_key(|at| (key(at), *at))
+    }
+
+    /// Chooses which jobs have a row.
+    pub(crate) fn choose_rows(&mut self) {
+        let (jobs, window) = (self.queue.len(), self.window);
+        let Desk { rows, order, queue, .. } = self;
+        rows.clear();
+        if jobs <= window {
+            rows.extend(0..jobs as u32);
+            return;
+        }
+        match self.rows_rule {
+            Rows::Head => rows.extend(0..window as u32),
+            Rows::HeadAndTail => {
+                let head = window.div_ceil(2);
+                rows.extend(0..head as u32);
+                rows.extend((jobs - (window - head)) as u32..jobs as u32);
+            }
+            Rows::Shortest => {
+                order.clear();
+                order.extend(queue.prediction.iter().copied().zip(0..));
+                order.select_nth_unstable(window - 1);
+                rows.extend(order[..window].iter().map(|&(_, at)| at));
+                rows.sort_unstable();
+            }
+            Rows::ShortestAndSmallest => {
+                let mut taken = vec![false; jobs];
+                order.clear();
+                order.extend(queue.prediction.iter().copied().zip(0..));
+                order.sort_unstable();
+                let mut narrow: Vec<(Procs, u32)> = queue.procs.iter().copied().zip(0..).collect();
+                narrow.sort_unstable();
+                for (&(_, short), &(_, small)) in order.iter().zip(&narrow) {
+                    for at in [short, small] {
+                        if rows.len() < window && !std::mem::replace(&mut taken[at as usize], true) {
+                            rows.push(at);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Brings the rows up to date for a question. Where jobs are proposed they are already.
+    pub(crate) fn prepare(&mut self) {
+        if self.act != Act::Accept {
+            self.choose_rows();
+        }
+    }
+
+    /// Writes which actions are possible.
+    pub(crate) fn mask(&self, view: &View<'_>, mask: &mut [bool]) {
+        match self.act {
+            Act::Pick => mask.iter_mut().enumerate().for_each(|(row, can)| *can = row < self.rows.len()),
+            Act::StartOrWait => {
+                let (wait, rows) = mask.split_last_mut().map_or((None, &mut [][..]), |(last, rest)| (Some(last), rest));
+                rows.fill(false);
+                for (can, &at) in rows.iter_mut().zip(&self.rows) {
+                    *can = self.queue.procs[at as usize] <= self.free;
+                }
+                if let Some(wait) = wait {
+                    *wait = self.can_wait(view);
+                }
+            }
+            Act::Accept => mask.fill(true),
+        }
+    }
+
+    /// Whether anything will happen without the agent: else jobs would wait for ever.
+    fn can_wait(&self, view: &View<'_>) -> bool {
+        !view.running().is_empty() || !self.started.is_empty()
+    }
+
+    /// Writes what there is to see; `before` rows were written there the last time. Answers how many are now.
+    pub(crate) fn show(
+        &self,
+        scale: &Scale,
+        view: &View<'_>,
+        before: usize,
+        jobs: &mut [f32],
+        machine: &mut [f32],
+    ) -> usize {
+        scale.rows(&self.queue, &self.rows, view.now(), self.free, before, jobs);
+        debug_assert_eq!(machine.len(), MACHINE);
+        scale.machine(self.queue.len(), self.window, view.now(), self.free, view.running(), machine);
+        self.rows.len()
+    }
+
+    /// The agent's answer.
+    pub(crate) fn answer(&mut self, action: usize, view: &View<'_>, actions: &mut Actions) -> Answer {
+        match self.act {
+            Act::Pick => {
+                let Some(&at) = self.rows.get(action) else { return Answer::Impossible };
+                let at = at as usize;
+                if self.queue.procs[at] <= self.free {
+                    self.start(at, Why::Head, view, actions);
+                } else {
+                    let (job, procs) = (JobId(self.queue.id[at]), self.queue.procs[at]);
+                    self.blocked = Some(Blocked { job, procs, shadow: None });
+                    self.looked = None;
+                }
+            }
+            Act::StartOrWait if action == self.window => {
+                if !self.can_wait(view) {
+                    return Answer::Impossible;
+                }
+                self.waits = true;
+            }
+            Act::StartOrWait => match self.rows.get(action) {
+                Some(&at) if self.queue.procs[at as usize] <= self.free => {
+                    self.start(at as usize, Why::Backfilled, view, actions);
+                }
+                _ => return Answer::Impossible,
+            },
+            Act::Accept => {
+                let Some(&at) = self.rows.first().filter(|_| action < 2) else { return Answer::Impossible };
+                if action == 1 {
+                    self.start(at as usize, Why::Head, view, actions);
+                } else {
+                    self.reject(JobId(self.queue.id[at as usize]), view.now());
+                }
+            }
+        }
+        Answer::Taken
+    }
+
+    fn reject(&mut self, id: JobId, now: Time) {
+        match self.rejected.iter_mut().find(|(job, _)| *job == id.0) {
+            Some((_, often)) => *often += 1,
+            None => self.rejected.push((id.0, 1)),
+        }
+        self.put_off = Some(id);
+        self.wake = Some(now + self.patience);
+    }
+
+    /// Starts the job at a place, which fits.
+    fn start(&mut self, at: usize, why: Why, view: &View<'_>, actions: &mut Actions) {
+        let (procs, prediction) = (self.queue.procs[at], self.queue.prediction[at]);
+        let id = self.queue.take(at);
+        self.looked = None;
+        self.free -= procs;
+        self.started.push(Running { end: view.now() + Span(prediction), id, procs });
+        if !self.rejected.is_empty() {
+            self.forget(id);
+        }
+        actions.start(id, why);
+    }
+
+    /// Starts what does not delay a blocked job.
+    fn fill_around(&mut self, blocked: Blocked, view: &View<'_>, actions: &mut Actions) {
+        if self.fill == Fill::Nothing && !self.announces {
+            return;
+        }
+        let shadow = match blocked.shadow {
+            Some(shadow) => shadow,
+            None => {
+                self.started.sort_unstable_by_key(|job| (job.end, job.id));
+                let missing = blocked.procs - self.free;
+                let found = view.running().shadow_with(&self.started, missing, Extra::All, Time::MIN);
+                let Some(shadow) = found else { return };
+                // RLScheduler asks once, when the job becomes the next.
+                if self.fill == Fill::Short && self.blocked == Some(blocked) {
+                    self.blocked = Some(Blocked { shadow: Some(shadow), ..blocked });
+                }
+                if self.announces {
+                    let (job, latest) = (blocked.job, Time::MAX);
+                    actions.push(Action::Reserve { job, start: shadow.time, latest });
+                }
+                shadow
+            }
+        };
+        if self.fill == Fill::Nothing {
+            return;
+        }
+        let mut fit = Fit { free: self.free, window: shadow.time - view.now(), extra: shadow.extra };
+        if self.fill == Fill::Short {
+            // Over before that time, however few processors it needs.
+            (fit.window, fit.extra) = (fit.window - Span(1), 0);
+        }
+        let same = Looked { jobs: 0, free: self.free, shadow };
+        // What did not fit before does not fit now: only the window has shrunk since.
+        let mut at = match self.looked {
+            Some(looked) if Looked { jobs: 0, ..looked } == same => looked.jobs.min(self.queue.len()),
+            _ => 0,
+        };
+        while let Some(next) = self.next_fit(at, fit) {
+            at = next;
+            let (procs, prediction) = (self.queue.procs[at], self.queue.prediction[at]);
+            if JobId(self.queue.id[at]) == blocked.job {
+                at += 1;
+                continue;
+            }
+            fit.free -= procs;
+            if Span(prediction) > fit.window {
+                fit.extra -= procs;
+            }
+            self.start(at, Why::Backfilled, view, actions);
+        }
+        let extra = if self.fill == Fill::Short { shadow.extra } else { fit.extra };
+        self.looked = Some(Looked { jobs: self.queue.len(), free: self.free, shadow: Shadow { extra, ..shadow } });
+    }
+
+    /// The first job from a place on that may start.
+    fn next_fit(&self, from: usize, fit: Fit) -> Option<usize> {
+        if fit.free == 0 {
+            return None;
+        }
+        let both = self.queue.procs.get(from..)?.iter().zip(self.queue.prediction.get(from..)?);
+        let fits = |(&procs, &prediction): (&Procs, &i64)| fit.admits(procs, Span(prediction));
+        both.into_iter().position(fits).map(|at| from + at)
+    }
+}

@@ -1,0 +1,359 @@
+//! One environment.
+
+use crate::desk::{Answer, Desk};
+use crate::episode::{Ground, Stream};
+use crate::features::Scale;
+use crate::options::{EnvError, Options, Reward};
+use drystone::engine::{Observer, Scheduler, Simulation};
+use drystone::metrics::Measure;
+use drystone::model::{JobId, Span, Time};
+use drystone::parts::predict::Propagation;
+use drystone::policy::{Action, Actions, Outside, PolicySpec, Why};
+use std::sync::Arc;
+
+/// So many steps per job make an episode that gets nowhere: it is cut short.
+const PATIENCE: u64 = 16;
+/// Where jobs are put off, each may be asked about often.
+const OFTEN: u64 = 256;
+
+/// What an episode came to.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Finished {
+    /// The first job of the episode, by its place in the log.
+    pub first: u32,
+    /// Steps that it took.
+    pub steps: u64,
+    /// Actions that were impossible and did nothing.
+    pub impossible: u64,
+    /// The sum of its rewards.
+    pub reward: f64,
+    /// The mean of each measure over its jobs, in the order of [`Measure::ALL`].
+    pub means: Vec<f64>,
+    /// The share of the machine that its jobs use from the first submit to the last end.
+    pub utilisation: f64,
+}
+
+/// Hears of arrivals.
+#[derive(Debug, Default)]
+struct Arrivals(Vec<JobId>);
+
+impl Observer for Arrivals {
+    const ENDS: bool = false;
+    const NOTES: bool = false;
+
+    #[inline]
+    fn arrived(&mut self, _now: Time, id: JobId) {
+        self.0.push(id);
+    }
+}
+
+/// What jobs have come to so far.
+#[derive(Debug, Default)]
+struct Score {
+    sums: [f64; Measure::ALL.len()],
+    work: f64,
+    last_end: i64,
+    started: u32,
+}
+
+/// Where an environment stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    /// It was never reset.
+    New,
+    Asks,
+    /// The episode is over.
+    Over,
+}
+
+/// One environment.
+pub(crate) struct Env {
+    number: u64,
+    ground: Ground,
+    scale: Arc<Scale>,
+    options: Arc<Options>,
+    spec: PolicySpec,
+    desk: Desk,
+    simulation: Option<Simulation<Stream>>,
+    arrivals: Arrivals,
+    actions: Actions,
+    stream: Stream,
+    score: Score,
+    state: State,
+    seed: u64,
+    episode: u64,
+    steps: u64,
+    impossible: u64,
+    total: f64,
+    /// Whether a pass is at hand that began already.
+    begun: bool,
+    first: u32,
+    /// Rows that were written the last time.
+    written: usize,
+}
+
+/// Where an environment writes what it shows.
+pub(crate) struct Shown<'a> {
+    pub(crate) jobs: &'a mut [f32],
+    pub(crate) machine: &'a mut [f32],
+    pub(crate) mask: &'a mut [bool],
+}
+
+/// What a step led to.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(crate) struct Stepped {
+    pub(crate) reward: f32,
+    pub(crate) terminated: bool,
+    pub(crate) truncated: bool,
+}
+
+impl Env {
+    pub(crate) fn new(number: u64, ground: Ground, scale: Arc<Scale>, options: &Arc<Options>) -> Result<Env, EnvError> {
+        let spec: PolicySpec = format!("easy(predict={})", options.predict).parse()?;
+        if spec.scheduler().forecast.predictor.propagation() != Propagation::None {
+            let problem = format!("predict: `{}` changes predictions of jobs that wait; propagate=no", options.predict);
+            return Err(EnvError::Option(problem));
+        }
+        let stream = ground.stream(ground.draw(0, number, 0), options.jobs);
+        Ok(Env {
+            number,
+            ground,
+            scale,
+            options: Arc::clone(options),
+            spec,
+            desk: Desk::new(options, false),
+            simulation: None,
+            arrivals: Arrivals::default(),
+            actions: Actions::default(),
+            stream,
+            score: Score::default(),
+            state: State::New,
+            seed: 0,
+            episode: 0,
+            steps: 0,
+            impossible: 0,
+            total: 0.0,
+            begun: false,
+            first: 0,
+            // New memory has no rows yet: all of them are to be written.
+            written: usize::MAX,
+        })
+    }
+
+    /// Episodes begin anew with this seed.
+    pub(crate) fn seed(&mut self, seed: u64) {
+        (self.seed, self.episode) = (seed, 0);
+    }
+
+    /// All rows are to be written, whatever stands there.
+    pub(crate) fn write_all(&mut self) {
+        self.written = usize::MAX;
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.state == State::Over
+    }
+
+    pub(crate) fn is_new(&self) -> bool {
+        self.state == State::New
+    }
+
+    /// Begins the next episode.
+    pub(crate) fn reset(&mut self, shown: &mut Shown<'_>) -> Result<(), EnvError> {
+        loop {
+            self.begin();
+            if self.go_on()? {
+                break;
+            }
+            // Every job started without a question: a sum over nothing teaches nothing, so the next one is played.
+        }
+        self.show(shown)
+    }
+
+    fn begin(&mut self) {
+        self.first = self.ground.draw(self.seed, self.number, self.episode);
+        self.episode += 1;
+        self.stream = self.ground.stream(self.first, self.options.jobs);
+        let scheduler = Scheduler { policy: Box::new(Outside), ..self.spec.scheduler() };
+        let machine = self.ground.workload.machine();
+        self.simulation = Some(Simulation::new(machine, scheduler, self.stream.clone()).without_accuracy());
+        self.desk.clear();
+        self.arrivals.0.clear();
+        // An episode that is left in the middle of a pass leaves what it had decided there.
+        self.actions.clear();
+        self.score = Score::default();
+        (self.steps, self.impossible, self.total) = (0, 0, 0.0);
+        (self.begun, self.state) = (false, State::Asks);
+    }
+
+    /// Goes on to the next question. `false` where the episode is over.
+    fn go_on(&mut self) -> Result<bool, EnvError> {
+        if self.begun && self.asks(true)? {
+            return Ok(true);
+        }
+        while self.state == State::Asks {
+            if self.next_pass()? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether there is a question at this pass; if not, carries out what was decided. `own` is whether the agent decides at all.
+    fn asks(&mut self, own: bool) -> Result<bool, EnvError> {
+        let Some(simulation) = &self.simulation else { return Ok(false) };
+        if own && self.desk.asks(&simulation.session().view(), &mut self.actions) && !self.is_decided() {
+            self.desk.prepare();
+            return Ok(true);
+        }
+        self.carry_out()?;
+        if self.score.started == self.options.jobs {
+            self.state = State::Over;
+        }
+        Ok(false)
+    }
+
+    /// Whether all jobs of the episode have started, or are about to.
+    fn is_decided(&self) -> bool {
+        let before = self.stream.before();
+        let own = |action: &&Action| matches!(action, Action::Start { job, .. } if job.0 >= before);
+        self.score.started + self.actions.list().iter().filter(own).count() as u32 == self.options.jobs
+    }
+
+    /// Goes on to the next pass. Answers whether there is a question.
+    fn next_pass(&mut self) -> Result<bool, EnvError> {
+        let Some(simulation) = &mut self.simulation else { return Ok(false) };
+        self.begun = false;
+        if !simulation.next_pass(&mut self.arrivals)? {
+            // All jobs have started and ended.
+            self.state = State::Over;
+            return Ok(false);
+        }
+        let view = simulation.session().view();
+        self.desk.begin(&view);
+        let (before, running) = (self.stream.before(), self.stream.running());
+        for id in self.arrivals.0.drain(..) {
+            if running > 0 && self.stream.starts(id.0) {
+                self.actions.start(id, Why::Head);
+                self.desk.free -= view.job(id).procs;
+                continue;
+            }
+            let run = self.scale.sees_runs().then(|| self.stream.truth(id.0).run);
+            self.desk.queue.add(id, view.job(id), view.prediction(id), run, &self.scale);
+        }
+        self.begun = true;
+        // The agent decides from the first job of the episode on.
+        let own = before == 0 || view.now() >= self.ground.workload.jobs()[self.first as usize].submit;
+        self.asks(own)
+    }
+
+    /// Carries out what was decided at this pass.
+    fn carry_out(&mut self) -> Result<(), EnvError> {
+        let Some(simulation) = &mut self.simulation else { return Ok(()) };
+        if let Some(wake) = self.desk.wake() {
+            simulation.wake_at(wake);
+        }
+        if self.actions.list().is_empty() {
+            return Ok(());
+        }
+        simulation.apply(&self.actions, &mut self.arrivals)?;
+        let now = simulation.now();
+        let before = self.stream.before();
+        for action in self.actions.list() {
+            let Action::Start { job, .. } = *action else { continue };
+            if job.0 < before {
+                continue;
+            }
+            let place = (self.first + job.0 - before) as usize;
+            let (submit, procs) = {
+                let job = &self.ground.workload.jobs()[place];
+                (job.submit, job.procs)
+            };
+            let run = self.ground.workload.truth()[place].run;
+            let wait = now - submit;
+            for (sum, measure) in self.score.sums.iter_mut().zip(Measure::ALL) {
+                // Undefined values, as in reports, do not count; there they are left out of the mean, too.
+                let value = measure.of(wait, run);
+                *sum += if value.is_nan() { 0.0 } else { value };
+            }
+            self.score.work += f64::from(procs) * run.as_f64();
+            self.score.last_end = self.score.last_end.max((now + run).0);
+            self.score.started += 1;
+        }
+        self.actions.clear();
+        Ok(())
+    }
+
+    /// One step.
+    pub(crate) fn step(&mut self, action: usize, shown: &mut Shown<'_>) -> Result<Stepped, EnvError> {
+        let before = self.earned();
+        self.steps += 1;
+        let Some(simulation) = &self.simulation else { return Err(EnvError::NotReset(self.number as usize)) };
+        let answer = self.desk.answer(action, &simulation.session().view(), &mut self.actions);
+        if answer == Answer::Impossible {
+            self.impossible += 1;
+        } else {
+            self.go_on()?;
+        }
+        let most = PATIENCE.max(if self.options.act == crate::Act::Accept { OFTEN } else { 0 });
+        let truncated = self.state == State::Asks && self.steps >= most * u64::from(self.options.jobs);
+        let terminated = self.state == State::Over;
+        if truncated {
+            self.state = State::Over;
+        }
+        let reward = match (self.options.reward, self.options.dense) {
+            (Reward::Mean(_), true) => self.earned() - before,
+            (_, _) if terminated => self.earned(),
+            _ => 0.0,
+        };
+        self.total += reward;
+        self.show(shown)?;
+        Ok(Stepped { reward: reward as f32, terminated, truncated })
+    }
+
+    /// What the jobs that have started are worth so far.
+    fn earned(&self) -> f64 {
+        match self.options.reward {
+            Reward::Mean(measure) => {
+                let at = Measure::ALL.iter().position(|one| *one == measure).unwrap_or(0);
+                -self.score.sums[at] / f64::from(self.options.jobs)
+            }
+            Reward::Utilisation => self.utilisation(),
+        }
+    }
+
+    fn utilisation(&self) -> f64 {
+        let first = self.ground.workload.jobs()[self.first as usize].submit;
+        let span = Span(self.score.last_end - first.0).as_f64().max(1.0);
+        self.score.work / (span * f64::from(self.ground.workload.machine().procs))
+    }
+
+    /// Writes what there is to see.
+    pub(crate) fn show(&mut self, shown: &mut Shown<'_>) -> Result<(), EnvError> {
+        let Some(simulation) = &self.simulation else { return Err(EnvError::NotReset(self.number as usize)) };
+        let view = simulation.session().view();
+        if self.state == State::Over {
+            self.desk.rows.clear();
+        }
+        let written = self.desk.show(&self.scale, &view, self.written, shown.jobs, shown.machine);
+        self.desk.mask(&view, shown.mask);
+        if self.state == State::Over {
+            shown.mask.fill(false);
+        }
+        self.written = written;
+        Ok(())
+    }
+
+    /// What the episode that is over came to.
+    pub(crate) fn finished(&self) -> Finished {
+        let jobs = f64::from(self.options.jobs);
+        Finished {
+            first: self.first,
+            steps: self.steps,
+            impossible: self.impossible,
+            reward: self.total,
+            means: self.score.sums.iter().map(|sum| sum / jobs).collect(),
+            utilisation: self.utilisation(),
+        }
+    }
+}

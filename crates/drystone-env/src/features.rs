@@ -1,0 +1,378 @@
+//! What an agent sees: a row of numbers per job, and some numbers of the machine. All are from 0 to 1.
+
+use crate::options::EnvError;
+use crate::queue::Queue;
+use drystone::model::{Job, Procs, Span, Time, Workload};
+use drystone::parts::RunningSet;
+use std::fmt;
+use std::str::FromStr;
+
+/// Most features of a row.
+pub(crate) const MOST: usize = 16;
+
+/// The part of a row that stays the same while a job waits.
+pub(crate) type Fixed = [f32; MOST];
+
+/// Numbers of the machine: free processors; jobs that wait; jobs that run; processors that are free now or predicted to be within 10
+/// minutes, an hour, 4 hours and a day. All as shares.
+pub const MACHINE: usize = 7;
+
+/// After so many seconds.
+const AHEAD: [i64; 4] = [600, 3_600, 14_400, 86_400];
+/// A time of so many seconds is in the middle between 0 and 1.
+const HOUR: f32 = 3_600.0;
+/// What RLScheduler takes for the longest wait.
+const LONGEST_WAIT: f32 = 43_200.0;
+/// Below 1, as RLScheduler has it.
+const ALMOST: f32 = 1.0 - 1e-5;
+
+/// A number of a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Feature {
+    /// 1 where there is a job in the row.
+    Present,
+    /// How long it has waited: t / (t + 1 h).
+    Wait,
+    /// How long it is predicted to run: t / (t + 1 h).
+    Prediction,
+    /// The user's estimate: t / (t + 1 h).
+    Estimate,
+    /// Share of the machine that it needs.
+    Procs,
+    /// Whether it fits the free processors.
+    Fits,
+    /// Processors × prediction: a / (a + machine × 1 h).
+    Area,
+    /// User as a share of the largest number in the log, 1 where unknown.
+    User,
+    /// Group, likewise.
+    Group,
+    /// Executable, likewise.
+    Executable,
+    /// Queue, likewise.
+    Queue,
+    /// Memory per processor, likewise.
+    Memory,
+    /// The true run time: t / (t + 1 h). An oracle: no machine has it.
+    Run,
+    /// RLScheduler's wait: t / 12 h, below 1.
+    ClippedWait,
+    /// RLScheduler's run time: the estimate as a share of the longest run time in the log, below 1.
+    ClippedEstimate,
+    /// RLScheduler's size: share of the machine, below 1.
+    ClippedProcs,
+    /// RLScheduler's mark of a job that fits: 0.99999, else 0.00001.
+    ClippedFits,
+}
+
+impl Feature {
+    const NAMES: [(&'static str, Feature); 17] = [
+        ("present", Feature::Present),
+        ("wait", Feature::Wait),
+        ("prediction", Feature::Prediction),
+        ("estimate", Feature::Estimate),
+        ("procs", Feature::Procs),
+        ("fits", Feature::Fits),
+        ("area", Feature::Area),
+        ("user", Feature::User),
+        ("group", Feature::Group),
+        ("executable", Feature::Executable),
+        ("queue", Feature::Queue),
+        ("memory", Feature::Memory),
+        ("run", Feature::Run),
+        ("clipped_wait", Feature::ClippedWait),
+        ("clipped_estimate", Feature::ClippedEstimate),
+        ("clipped_procs", Feature::ClippedProcs),
+        ("clipped_fits", Feature::ClippedFits),
+    ];
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Feature::NAMES.iter().find(|(_, feature)| *feature == self).map_or("", |(name, _)| name)
+    }
+}
+
+impl fmt::Display for Feature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Feature {
+    type Err = EnvError;
+
+    fn from_str(word: &str) -> Result<Feature, EnvError> {
+        Feature::NAMES.iter().find(|(name, _)| *name == word).map(|(_, feature)| *feature).ok_or_else(|| {
+            let all: Vec<&str> = Feature::NAMES.iter().map(|(name, _)| *name).collect();
+            EnvError::Option(format!("obs: there is no `{word}`; there are {}", all.join(", ")))
+        })
+    }
+}
+
+/// A named set of features.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Preset {
+    /// Whether there is a job, wait, prediction, estimate, size, whether it fits.
+    #[default]
+    Default,
+    /// The eight of RLScheduler (Zhang et al. SC 2020), with its marks of empty rows.
+    RlScheduler,
+}
+
+/// What is seen of each job.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Observation {
+    features: Vec<Feature>,
+    /// A row without a job.
+    empty: Vec<bool>,
+}
+
+impl Default for Observation {
+    fn default() -> Observation {
+        Observation::preset(Preset::Default)
+    }
+}
+
+impl Observation {
+    /// A named set.
+    #[must_use]
+    pub fn preset(preset: Preset) -> Observation {
+        use Feature::{
+            ClippedEstimate, ClippedFits, ClippedProcs, ClippedWait, Estimate, Executable, Fits, Group, Memory,
+            Prediction, Present, Procs, User, Wait,
+        };
+        match preset {
+            Preset::Default => {
+                Observation { features: vec![Present, Wait, Prediction, Estimate, Procs, Fits], empty: vec![false; 6] }
+            }
+            Preset::RlScheduler => Observation {
+                features: vec![
+                    ClippedWait,
+                    ClippedEstimate,
+                    ClippedProcs,
+                    Memory,
+                    User,
+                    Group,
+                    Executable,
+                    ClippedFits,
+                ],
+                empty: vec![false, true, true, true, true, true, true, false],
+            },
+        }
+    }
+
+    /// These features, each once; empty rows are 0.
+    ///
+    /// # Errors
+    /// No feature, too many, or one twice.
+    pub fn of(features: &[Feature]) -> Result<Observation, EnvError> {
+        let twice = features.iter().enumerate().find(|(at, feature)| features[..*at].contains(feature));
+        if let Some((_, feature)) = twice {
+            return Err(EnvError::Option(format!("obs: `{feature}` is asked for twice")));
+        }
+        if features.is_empty() || features.len() > MOST {
+            return Err(EnvError::Option(format!(
+                "obs: {} features are not possible; expected 1 to {MOST}",
+                features.len()
+            )));
+        }
+        Ok(Observation { features: features.to_vec(), empty: vec![false; features.len()] })
+    }
+
+    /// The features of a row, in order.
+    #[must_use]
+    pub fn features(&self) -> &[Feature] {
+        &self.features
+    }
+
+    /// Numbers of a row.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.features.len()
+    }
+}
+
+/// What an observation shows.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// Rows of jobs, one after the other.
+    pub jobs: &'a [f32],
+    /// Numbers of the machine.
+    pub machine: &'a [f32],
+    /// Which actions are possible.
+    pub mask: &'a [bool],
+}
+
+/// What turns jobs of a workload into rows.
+#[derive(Clone, Debug)]
+pub(crate) struct Scale {
+    observation: Observation,
+    machine: f32,
+    longest_run: f32,
+    largest: Largest,
+    wait_at: Option<usize>,
+    clipped_wait_at: Option<usize>,
+    fits_at: Option<usize>,
+    clipped_fits_at: Option<usize>,
+    empty: Fixed,
+    sees_runs: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Largest {
+    user: f32,
+    group: f32,
+    executable: f32,
+    queue: f32,
+    memory: f32,
+}
+
+fn soft(seconds: i64) -> f32 {
+    let time = seconds.max(0) as f32;
+    time / (time + HOUR)
+}
+
+fn below_one(share: f32) -> f32 {
+    share.min(ALMOST)
+}
+
+impl Scale {
+    pub(crate) fn new(workload: &Workload, observation: &Observation) -> Scale {
+        let most = |of: fn(&Job) -> i64| workload.jobs().iter().map(of).max().unwrap_or(1).max(1) as f32;
+        let at = |wanted: Feature| observation.features.iter().position(|feature| *feature == wanted);
+        let mut empty = [0.0; MOST];
+        for (value, one) in empty.iter_mut().zip(&observation.empty) {
+            *value = f32::from(u8::from(*one));
+        }
+        Scale {
+            machine: workload.machine().procs as f32,
+            longest_run: workload.truth().iter().map(|truth| truth.run.0).max().unwrap_or(1).max(1) as f32,
+            largest: Largest {
+                user: most(|job| job.user.into()),
+                group: most(|job| job.group.into()),
+                executable: most(|job| job.executable.into()),
+                queue: most(|job| job.queue.into()),
+                memory: most(|job| job.memory_kb),
+            },
+            wait_at: at(Feature::Wait),
+            clipped_wait_at: at(Feature::ClippedWait),
+            fits_at: at(Feature::Fits),
+            clipped_fits_at: at(Feature::ClippedFits),
+            sees_runs: observation.features.contains(&Feature::Run),
+            observation: observation.clone(),
+            empty,
+        }
+    }
+
+    /// Whether true run times are seen.
+    pub(crate) fn sees_runs(&self) -> bool {
+        self.sees_runs
+    }
+
+    pub(crate) fn width(&self) -> usize {
+        self.observation.width()
+    }
+
+    /// What stays the same of a job's row while it waits.
+    pub(crate) fn fixed(&self, job: &Job, prediction: Span, run: Option<Span>) -> Fixed {
+        let mut row = [0.0; MOST];
+        let attribute = |value: i64, largest: f32| if value < 0 { 1.0 } else { below_one(value as f32 / largest) };
+        for (value, feature) in row.iter_mut().zip(&self.observation.features) {
+            *value = match feature {
+                Feature::Present => 1.0,
+                Feature::Prediction => soft(prediction.0),
+                Feature::Estimate => soft(job.estimate.0),
+                Feature::Procs => job.procs as f32 / self.machine,
+                Feature::Area => {
+                    let area = prediction.0.max(0) as f32 * job.procs as f32;
+                    area / (area + self.machine * HOUR)
+                }
+                Feature::User => attribute(job.user.into(), self.largest.user),
+                Feature::Group => attribute(job.group.into(), self.largest.group),
+                Feature::Executable => attribute(job.executable.into(), self.largest.executable),
+                Feature::Queue => attribute(job.queue.into(), self.largest.queue),
+                Feature::Memory => attribute(job.memory_kb, self.largest.memory),
+                Feature::Run => run.map_or(0.0, |run| soft(run.0)),
+                Feature::ClippedEstimate => below_one(job.estimate.0 as f32 / self.longest_run),
+                Feature::ClippedProcs => below_one(job.procs as f32 / self.machine),
+                Feature::Wait | Feature::ClippedWait | Feature::Fits | Feature::ClippedFits => 0.0,
+            };
+        }
+        row
+    }
+
+    /// Writes the rows of these jobs; `before` rows were written there the last time.
+    pub(crate) fn rows(&self, queue: &Queue, rows: &[u32], now: Time, free: Procs, before: usize, out: &mut [f32]) {
+        match self.width() {
+            // A copy of known length is a few instructions; of unknown length it is a call.
+            6 => self.rows_of::<6>(queue, rows, now, free, before, out),
+            8 => self.rows_of::<8>(queue, rows, now, free, before, out),
+            width => {
+                for (out, &at) in out.chunks_exact_mut(width).zip(rows) {
+                    out.copy_from_slice(&queue.fixed(at as usize)[..width]);
+                    self.moving(queue, at as usize, now, free, out);
+                }
+                let cleared = out.chunks_exact_mut(width).take(before).skip(rows.len());
+                cleared.for_each(|out| out.copy_from_slice(&self.empty[..width]));
+            }
+        }
+    }
+
+    fn rows_of<const F: usize>(
+        &self,
+        queue: &Queue,
+        rows: &[u32],
+        now: Time,
+        free: Procs,
+        before: usize,
+        out: &mut [f32],
+    ) {
+        let (all, _) = out.as_chunks_mut::<F>();
+        for (out, &at) in all.iter_mut().zip(rows) {
+            if let Some(fixed) = queue.fixed(at as usize).first_chunk::<F>() {
+                *out = *fixed;
+            }
+            self.moving(queue, at as usize, now, free, out);
+        }
+        if let Some(empty) = self.empty.first_chunk::<F>() {
+            all.iter_mut().take(before).skip(rows.len()).for_each(|out| *out = *empty);
+        }
+    }
+
+    #[inline(always)]
+    fn moving(&self, queue: &Queue, at: usize, now: Time, free: Procs, out: &mut [f32]) {
+        let fits = queue.procs[at] <= free;
+        if let Some(place) = self.wait_at {
+            out[place] = soft(now.0 - queue.submit[at]);
+        }
+        if let Some(place) = self.fits_at {
+            out[place] = f32::from(u8::from(fits));
+        }
+        if let Some(place) = self.clipped_wait_at {
+            out[place] = below_one((now.0 - queue.submit[at]) as f32 / LONGEST_WAIT);
+        }
+        if let Some(place) = self.clipped_fits_at {
+            out[place] = if fits { ALMOST } else { 1e-5 };
+        }
+    }
+
+    /// Writes the numbers of the machine. `started` are processors of jobs that this pass has started, which are not in the set yet.
+    pub(crate) fn machine(
+        &self,
+        waiting: usize,
+        window: usize,
+        now: Time,
+        free: Procs,
+        running: &RunningSet,
+        out: &mut [f32],
+    ) {
+        let share = |count: usize| count as f32 / (count + window) as f32;
+        let ahead = AHEAD.map(|after| {
+            let then = free + running.ending_by(Time(now.0 + after));
+            (then as f32 / self.machine).min(1.0)
+        });
+        let values = [free as f32 / self.machine, share(waiting), share(running.len())];
+        out.iter_mut().zip(values.into_iter().chain(ahead)).for_each(|(out, value)| *out = value);
+    }
+}

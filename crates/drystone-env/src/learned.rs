@@ -1,0 +1,118 @@
+//! An agent as a policy: what it learned, on whole logs, compared with all others.
+
+use crate::desk::{Answer, Desk};
+use crate::features::{MACHINE, Scale, Seen};
+use crate::options::{Act, EnvError, Options};
+use drystone::model::{Time, Workload};
+use drystone::policy::{Actions, Event, Policy, Snapshot, SnapshotError, View};
+use std::sync::Arc;
+
+/// Chooses an action from what is seen.
+pub trait Agent: Send + Sync {
+    /// A number of an action that the mask allows; `None` where it has failed: then nothing more is decided.
+    fn act(&mut self, seen: Seen<'_>) -> Option<usize>;
+}
+
+/// An agent that decides as it does in an environment of these options.
+pub struct Learned {
+    name: String,
+    options: Arc<Options>,
+    scale: Arc<Scale>,
+    desk: Desk,
+    agent: Box<dyn Agent>,
+    jobs: Vec<f32>,
+    machine: Vec<f32>,
+    mask: Vec<bool>,
+    written: usize,
+    wake: Option<Time>,
+}
+
+impl Learned {
+    /// An agent that was trained in environments of these options on this workload, which says how numbers are scaled.
+    ///
+    /// # Errors
+    /// Options that contradict each other; an observation of true run times, which no policy has.
+    pub fn new(
+        name: impl Into<String>,
+        trained_on: &Workload,
+        options: &Options,
+        agent: Box<dyn Agent>,
+    ) -> Result<Learned, EnvError> {
+        options.check()?;
+        let scale = Scale::new(trained_on, &options.observation);
+        if scale.sees_runs() {
+            let problem = "obs: the agent sees true run times (`run`), which no policy can know".to_string();
+            return Err(EnvError::Option(problem));
+        }
+        let rows = options.window as usize * options.observation.width();
+        Ok(Learned {
+            name: name.into(),
+            options: Arc::new(options.clone()),
+            scale: Arc::new(scale),
+            desk: Desk::new(options, true),
+            agent,
+            jobs: vec![0.0; rows],
+            machine: vec![0.0; MACHINE],
+            mask: vec![false; options.actions()],
+            written: usize::MAX,
+            wake: None,
+        })
+    }
+}
+
+impl Policy for Learned {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn observe(&mut self, event: Event, view: &View<'_>) {
+        match event {
+            Event::Arrived(id) | Event::Released(id) => {
+                self.desk.queue.add(id, view.job(id), view.prediction(id), None, &self.scale);
+            }
+            Event::Cancelled(id) | Event::Held(id) | Event::Runs(id) => self.desk.remove(id),
+            Event::Repredicted { job, .. } => {
+                self.desk.queue.repredict(job, view.job(job), view.prediction(job), &self.scale);
+                self.desk.look_again();
+            }
+            _ => {}
+        }
+    }
+
+    fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
+        self.desk.begin(view);
+        while self.desk.asks(view, actions) {
+            self.desk.prepare();
+            self.written = self.desk.show(&self.scale, view, self.written, &mut self.jobs, &mut self.machine);
+            self.desk.mask(view, &mut self.mask);
+            let seen = Seen { jobs: &self.jobs, machine: &self.machine, mask: &self.mask };
+            let Some(action) = self.agent.act(seen) else { break };
+            if self.desk.answer(action, view, actions) == Answer::Impossible {
+                // Where an environment would ask again, for ever perhaps, the first possible action is taken.
+                let first = self.mask.iter().position(|can| *can);
+                if first.is_none_or(|first| self.desk.answer(first, view, actions) == Answer::Impossible) {
+                    break;
+                }
+            }
+        }
+        self.wake = self.desk.wake();
+    }
+
+    fn next_wake(&self) -> Option<Time> {
+        self.wake
+    }
+
+    fn wakes(&self) -> bool {
+        self.options.act == Act::Accept
+    }
+}
+
+impl Snapshot for Learned {
+    fn save(&self) -> Result<Vec<u8>, SnapshotError> {
+        Err(SnapshotError::Refused(format!("{}: an agent that decides here cannot be saved", self.name)))
+    }
+
+    fn load(&mut self, _: &[u8]) -> Result<(), SnapshotError> {
+        Err(SnapshotError::Refused(format!("{}: an agent that decides here cannot be restored", self.name)))
+    }
+}

@@ -1,0 +1,43 @@
+//! Environments for schedulers that learn: simulations that stop where an agent decides, many at a time.
+//!
+//! An agent sees waiting jobs as rows of numbers and chooses one ([`Act`]). What happens between two choices, filling gaps around a
+//! job that is blocked among it ([`Fill`]), is the simulator's. [`VecEnv`] steps many environments at once on a pool of threads;
+//! [`Learned`] is an agent as a policy, for comparisons with all others on whole logs.
+//!
+//! - True run times decide what the machine does and what an episode is worth. No observation holds one, unless [`Feature::Run`] is
+//!   asked for by name; [`Options::is_clairvoyant`] says so.
+//! - Episodes are windows of a log. Which one environment i plays in episode k depends on the seed, i and k alone: the same
+//!   trajectories come out for any number of threads and of environments.
+//! - An episode may start on the machine as a policy would have left it ([`Options::warm`]).
+//!
+//! ```
+//! use drystone::generate::{Params, generate};
+//! use drystone_env::{Options, VecEnv};
+//! use std::sync::Arc;
+//!
+//! let log = Arc::new(generate(&Params { load: Some(0.9), seed: 1, ..Params::new(64, 1_000) })?);
+//! let mut envs = VecEnv::new(&[log], 8, &Options { jobs: 50, ..Options::default() }, 1)?;
+//! let mut seen = envs.buffers();
+//! envs.reset(Some(7), None, &mut seen.parts())?;
+//! // The first row is the job that has waited longest: FCFS with filling, which is EASY.
+//! while !seen.terminated[0] {
+//!     envs.step(&[0; 8], &mut seen.parts())?;
+//! }
+//! assert!(seen.reward[0] <= -1.0, "no slowdown is below 1");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod desk;
+mod env;
+mod episode;
+mod features;
+mod learned;
+mod options;
+mod queue;
+mod vec;
+
+pub use env::Finished;
+pub use features::{Feature, MACHINE, Observation, Preset, Seen};
+pub use learned::{Agent, Learned};
+pub use options::{Act, Autoreset, EnvError, Fill, Options, Reward, Rows};
+pub use vec::{Buffers, Parts, VecEnv};

@@ -1,0 +1,293 @@
+//! What an environment is.
+
+use crate::features::{Feature, Observation};
+use drystone::engine::SimulationError;
+use drystone::metrics::Measure;
+use drystone::parts::Order;
+use drystone::policy::{PolicySpec, SpecError};
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+/// An enum of words.
+macro_rules! words {
+    ($(#[$doc:meta])* $type:ident, $what:literal { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+        pub enum $type { $($(#[$vdoc])* $variant,)+ }
+
+        impl $type {
+            /// Every choice.
+            pub const ALL: &'static [$type] = &[$($type::$variant,)+];
+
+            /// Its word.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $($type::$variant => $text,)+ }
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        impl FromStr for $type {
+            type Err = EnvError;
+            fn from_str(word: &str) -> Result<$type, EnvError> {
+                $type::ALL.iter().copied().find(|one| one.name() == word).ok_or_else(|| {
+                    let all: Vec<&str> = $type::ALL.iter().map(|one| one.name()).collect();
+                    EnvError::Option(format!("{}: there is no `{word}`; there are {}", $what, all.join(", ")))
+                })
+            }
+        }
+    };
+}
+
+words! {
+    /// What an action is.
+    Act, "act" {
+        /// The row of a waiting job. If the job fits, it starts; else it is next, and the machine goes on until it does
+        /// (RLScheduler, Zhang et al. SC 2020).
+        #[default]
+        Pick = "pick",
+        /// The row of a waiting job that fits, which starts; or, behind the last row, to wait until something happens.
+        StartOrWait = "start_or_wait",
+        /// 1 accepts the job that an order proposes, 0 puts it off (SchedInspector, Zhang et al. HPDC 2022).
+        Accept = "accept",
+    }
+}
+
+words! {
+    /// What starts while a job is blocked.
+    Fill, "fill" {
+        /// As EASY has it: a job that ends by the time at which the blocked one can start, or that needs no more processors than
+        /// are left over then.
+        #[default]
+        Easy = "easy",
+        /// A job that is over before that time. RLScheduler fills so.
+        Short = "short",
+        /// Nothing.
+        Nothing = "none",
+    }
+}
+
+words! {
+    /// Which of the waiting jobs have a row, where more wait than there are rows.
+    Rows, "order" {
+        /// Those that have waited longest.
+        #[default]
+        Head = "head",
+        /// Half of those that have waited longest, half of the newest.
+        HeadAndTail = "head+tail",
+        /// Those with the shortest predictions.
+        Shortest = "shortest",
+        /// In turn one of the shortest and one of the narrowest. RLScheduler has it so.
+        ShortestAndSmallest = "shortest+smallest",
+    }
+}
+
+words! {
+    /// When an environment whose episode is over begins another one.
+    Autoreset, "autoreset" {
+        /// At the next step, which takes no action.
+        #[default]
+        NextStep = "next_step",
+        /// At once; the last observation is told apart.
+        SameStep = "same_step",
+        /// When it is told to.
+        Disabled = "disabled",
+    }
+}
+
+/// What an episode is worth.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Reward {
+    /// Minus the mean of a measure over the jobs of the episode.
+    Mean(Measure),
+    /// The share of the machine that the jobs of the episode use from the first submit to the last end.
+    Utilisation,
+}
+
+impl FromStr for Reward {
+    type Err = EnvError;
+
+    /// `-bounded_slowdown_mean`, `-wait_mean`, …; `utilisation`.
+    fn from_str(text: &str) -> Result<Reward, EnvError> {
+        let measure = text.strip_prefix('-').and_then(|rest| rest.strip_suffix("_mean"));
+        if let Some(measure) = measure.and_then(|word| word.parse().ok()) {
+            return Ok(Reward::Mean(measure));
+        }
+        if text == "utilisation" {
+            return Ok(Reward::Utilisation);
+        }
+        let means: Vec<String> = Measure::ALL.iter().map(|measure| format!("-{measure}_mean")).collect();
+        Err(EnvError::Option(format!("reward: there is no `{text}`; there are {}, utilisation", means.join(", "))))
+    }
+}
+
+/// What an environment is.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What an action is.
+    pub act: Act,
+    /// What starts while a job is blocked.
+    pub fill: Fill,
+    /// Jobs of an episode.
+    pub jobs: u32,
+    /// Rows of an observation.
+    pub window: u32,
+    /// Which jobs have a row.
+    pub rows: Rows,
+    /// What is seen.
+    pub observation: Observation,
+    /// What an episode is worth.
+    pub reward: Reward,
+    /// Whether a reward comes with each start, as far as the job has a part in it, or with the end of the episode. The sum is the
+    /// same.
+    pub dense: bool,
+    /// The policy that left the machine as an episode finds it; an empty machine where there is none.
+    pub warm: Option<PolicySpec>,
+    /// How run times are predicted, as `predict=` has it.
+    pub predict: String,
+    /// Which jobs episodes are taken from, by their places in the log: each episode lies within one range. All where it is empty.
+    pub split: Vec<Range<u32>>,
+    /// What proposes jobs, where they are accepted or put off.
+    pub base: Order,
+    /// For how long a job is put off at most, in seconds.
+    pub patience: u32,
+    /// How often a job is put off at most.
+    pub rejections: u32,
+    /// When another episode begins.
+    pub autoreset: Autoreset,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            act: Act::Pick,
+            fill: Fill::Easy,
+            jobs: 256,
+            window: 128,
+            rows: Rows::Head,
+            observation: Observation::default(),
+            reward: Reward::Mean(Measure::BoundedSlowdown),
+            dense: false,
+            warm: None,
+            predict: "estimate".to_string(),
+            split: Vec::new(),
+            base: Order::Sjf,
+            patience: 600,
+            rejections: 72,
+            autoreset: Autoreset::NextStep,
+        }
+    }
+}
+
+impl Options {
+    /// Number of actions.
+    #[must_use]
+    pub fn actions(&self) -> usize {
+        match self.act {
+            Act::Pick => self.window as usize,
+            Act::StartOrWait => self.window as usize + 1,
+            Act::Accept => 2,
+        }
+    }
+
+    /// Whether the agent is shown true run times, or predictions that are them.
+    #[must_use]
+    pub fn is_clairvoyant(&self) -> bool {
+        self.observation.features().contains(&Feature::Run) || self.predict.contains("perfect")
+    }
+
+    /// Refuses what makes no environment.
+    ///
+    /// # Errors
+    /// Options that contradict each other or are out of range.
+    pub fn check(&self) -> Result<(), EnvError> {
+        let refuse = |problem: String| Err(EnvError::Option(problem));
+        if self.jobs == 0 {
+            return refuse("jobs: an episode has at least 1 job".to_string());
+        }
+        if !(1..=4096).contains(&self.window) {
+            return refuse(format!("window: {} rows are not possible; expected 1 to 4096", self.window));
+        }
+        if self.act == Act::StartOrWait && self.fill != Fill::Nothing {
+            return refuse(
+                "fill: where the agent starts jobs or waits, no job is blocked that gaps could be filled around; fill=None".to_string(),
+            );
+        }
+        if self.act == Act::Accept && !(1..=31_536_000).contains(&self.patience) {
+            return refuse(format!("patience: {} s are not possible; expected 1 s to a year", self.patience));
+        }
+        if self.act == Act::Accept && self.rejections == 0 {
+            return refuse(
+                "rejections: where no job is ever put off there is no question; expected at least 1".to_string(),
+            );
+        }
+        if let Order::Formula(formula) = &self.base {
+            if formula.peeks().is_some() {
+                return refuse("base: the order knows true run times".to_string());
+            }
+            if !formula.windows().is_empty() {
+                return refuse(
+                    "base: an environment does not account for what users had of late (`usage`)".to_string(),
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why there is no environment, or it cannot go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EnvError {
+    /// An option is wrong.
+    #[error("{0}")]
+    Option(String),
+    /// The predictor or the warm policy is none.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// No episode fits.
+    #[error(
+        "{workload}: no episode of {jobs} jobs lies within the part that was asked for; its longest range has {longest} jobs \
+         (fewer jobs per episode, or a larger part)"
+    )]
+    NoEpisode {
+        /// Which workload.
+        workload: String,
+        /// Jobs of an episode.
+        jobs: u32,
+        /// The longest range.
+        longest: u32,
+    },
+    /// An action is none: counted, and an error only where it is no number of an action at all.
+    #[error("environment {env}: {action} is no action; expected 0 to {last}")]
+    Action {
+        /// Which environment.
+        env: usize,
+        /// What was given.
+        action: i64,
+        /// The last action.
+        last: usize,
+    },
+    /// Arrays of another length.
+    #[error("{what}: {found} values, expected {expected}")]
+    Length {
+        /// Which.
+        what: &'static str,
+        /// How many.
+        found: usize,
+        /// How many there should be.
+        expected: usize,
+    },
+    /// An environment was stepped before its first reset.
+    #[error("environment {0} was never reset: call reset before step")]
+    NotReset(usize),
+    /// The simulation failed: a mistake in this crate, not in the agent.
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
+}

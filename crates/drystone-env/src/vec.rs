@@ -1,0 +1,289 @@
+//! Many environments at once.
+
+use crate::env::{Env, Finished, Shown, Stepped};
+use crate::episode::Ground;
+use crate::features::{MACHINE, Scale};
+use crate::options::{Autoreset, EnvError, Options};
+use drystone::model::Workload;
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::sync::Arc;
+
+/// Environments that are stepped together, on a pool of threads that lives as long as they do.
+pub struct VecEnv {
+    envs: Vec<Env>,
+    options: Arc<Options>,
+    pool: ThreadPool,
+    threads: usize,
+}
+
+/// Arrays that environments write: one after the other in each.
+#[derive(Debug)]
+pub struct Parts<'a> {
+    /// Rows of jobs: environments × rows × features.
+    pub jobs: &'a mut [f32],
+    /// Numbers of the machines: environments × [`MACHINE`].
+    pub machine: &'a mut [f32],
+    /// Which actions are possible: environments × actions.
+    pub mask: &'a mut [bool],
+    /// Rewards of the last step.
+    pub reward: &'a mut [f32],
+    /// Whether the last step ended the episode.
+    pub terminated: &'a mut [bool],
+    /// Whether the last step cut it short.
+    pub truncated: &'a mut [bool],
+    /// The last rows of episodes that ended, where another one begins in the same step; else empty.
+    pub final_jobs: &'a mut [f32],
+    /// Likewise the numbers of the machine.
+    pub final_machine: &'a mut [f32],
+    /// What the episodes that ended came to.
+    pub finished: &'a mut [Option<Finished>],
+}
+
+/// Arrays of the right length.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "as the fields of `Parts`")]
+pub struct Buffers {
+    pub jobs: Vec<f32>,
+    pub machine: Vec<f32>,
+    pub mask: Vec<bool>,
+    pub reward: Vec<f32>,
+    pub terminated: Vec<bool>,
+    pub truncated: Vec<bool>,
+    pub final_jobs: Vec<f32>,
+    pub final_machine: Vec<f32>,
+    pub finished: Vec<Option<Finished>>,
+}
+
+impl Buffers {
+    /// To be written.
+    pub fn parts(&mut self) -> Parts<'_> {
+        Parts {
+            jobs: &mut self.jobs,
+            machine: &mut self.machine,
+            mask: &mut self.mask,
+            reward: &mut self.reward,
+            terminated: &mut self.terminated,
+            truncated: &mut self.truncated,
+            final_jobs: &mut self.final_jobs,
+            final_machine: &mut self.final_machine,
+            finished: &mut self.finished,
+        }
+    }
+}
+
+/// The part of one environment.
+struct One<'a> {
+    env: &'a mut Env,
+    jobs: &'a mut [f32],
+    machine: &'a mut [f32],
+    mask: &'a mut [bool],
+    reward: &'a mut f32,
+    terminated: &'a mut bool,
+    truncated: &'a mut bool,
+    last: Option<(&'a mut [f32], &'a mut [f32])>,
+    finished: &'a mut Option<Finished>,
+}
+
+impl VecEnv {
+    /// So many environments; the i-th plays the workloads in turn. On `threads` threads.
+    ///
+    /// # Errors
+    /// Options that contradict each other, a part of a log in which no episode fits.
+    pub fn new(
+        workloads: &[Arc<Workload>],
+        number: usize,
+        options: &Options,
+        threads: usize,
+    ) -> Result<VecEnv, EnvError> {
+        options.check()?;
+        if workloads.is_empty() || number == 0 {
+            return Err(EnvError::Option("at least one workload and one environment are needed".to_string()));
+        }
+        let options = Arc::new(options.clone());
+        let grounds = workloads.iter().map(|workload| {
+            Ok((Ground::new(workload, &options)?, Arc::new(Scale::new(workload, &options.observation))))
+        });
+        let grounds: Vec<(Ground, Arc<Scale>)> = grounds.collect::<Result<_, EnvError>>()?;
+        let envs = (0..number).map(|at| {
+            let (ground, scale) = &grounds[at % grounds.len()];
+            Env::new(at as u64, ground.clone(), Arc::clone(scale), &options)
+        });
+        let envs = envs.collect::<Result<_, _>>()?;
+        let threads = threads.clamp(1, number);
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|e| EnvError::Option(format!("threads: {e}")))?;
+        Ok(VecEnv { envs, options, pool, threads })
+    }
+
+    /// Number of environments.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.envs.len()
+    }
+
+    /// Whether there is none: there always is one.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.envs.is_empty()
+    }
+
+    /// What they are.
+    #[must_use]
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Arrays for them.
+    #[must_use]
+    pub fn buffers(&self) -> Buffers {
+        let number = self.len();
+        let jobs = number * self.options.window as usize * self.options.observation.width();
+        let last = if self.options.autoreset == Autoreset::SameStep { jobs } else { 0 };
+        Buffers {
+            jobs: vec![0.0; jobs],
+            machine: vec![0.0; number * MACHINE],
+            mask: vec![false; number * self.options.actions()],
+            reward: vec![0.0; number],
+            terminated: vec![false; number],
+            truncated: vec![false; number],
+            final_jobs: vec![0.0; last],
+            final_machine: vec![0.0; if last > 0 { number * MACHINE } else { 0 }],
+            finished: vec![None; number],
+        }
+    }
+
+    /// Begins a new episode everywhere, or where `mask` says so. With a seed episodes are counted from 0 again.
+    ///
+    /// # Errors
+    /// Arrays of another length.
+    pub fn reset(&mut self, seed: Option<u64>, mask: Option<&[bool]>, parts: &mut Parts<'_>) -> Result<(), EnvError> {
+        if let Some(mask) = mask {
+            length("reset_mask", mask.len(), self.len())?;
+        }
+        self.each(parts, |at, one| {
+            if mask.is_some_and(|mask| !mask[at]) {
+                return Ok(());
+            }
+            if let Some(seed) = seed {
+                one.env.seed(seed);
+            }
+            one.env.write_all();
+            (*one.reward, *one.terminated, *one.truncated, *one.finished) = (0.0, false, false, None);
+            one.env.reset(&mut Shown { jobs: one.jobs, machine: one.machine, mask: one.mask })
+        })
+    }
+
+    /// Takes an action in each. An action that is impossible now does nothing and is counted.
+    ///
+    /// # Errors
+    /// Actions that are none, arrays of another length, environments that were never reset.
+    pub fn step(&mut self, actions: &[i64], parts: &mut Parts<'_>) -> Result<(), EnvError> {
+        length("actions", actions.len(), self.len())?;
+        let (last, autoreset) = (self.options.actions() - 1, self.options.autoreset);
+        let wrong = actions.iter().position(|&action| usize::try_from(action).map_or(true, |action| action > last));
+        if let Some(env) = wrong {
+            return Err(EnvError::Action { env, action: actions[env], last });
+        }
+        self.each(parts, |at, one| {
+            let One { env, jobs, machine, mask, reward, terminated, truncated, last: kept, finished } = one;
+            if env.is_new() {
+                return Err(EnvError::NotReset(at));
+            }
+            **finished = None;
+            let mut shown = Shown { jobs, machine, mask };
+            if env.is_over() {
+                (**reward, **terminated, **truncated) = (0.0, false, false);
+                return match autoreset {
+                    Autoreset::NextStep => env.reset(&mut shown),
+                    // It stays as it is until it is reset.
+                    _ => {
+                        **terminated = true;
+                        env.show(&mut shown)
+                    }
+                };
+            }
+            let stepped: Stepped = env.step(actions[at] as usize, &mut shown)?;
+            (**reward, **terminated, **truncated) = (stepped.reward, stepped.terminated, stepped.truncated);
+            if stepped.terminated || stepped.truncated {
+                **finished = Some(env.finished());
+                if autoreset == Autoreset::SameStep {
+                    if let Some((jobs, machine)) = kept {
+                        jobs.copy_from_slice(shown.jobs);
+                        machine.copy_from_slice(shown.machine);
+                    }
+                    return env.reset(&mut shown);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// All rows are to be written with the next step: the arrays are new.
+    pub fn write_all(&mut self) {
+        self.envs.iter_mut().for_each(Env::write_all);
+    }
+
+    /// Does something with each environment and its part of the arrays, on all threads.
+    fn each(
+        &mut self,
+        parts: &mut Parts<'_>,
+        work: impl Fn(usize, &mut One<'_>) -> Result<(), EnvError> + Sync,
+    ) -> Result<(), EnvError> {
+        let number = self.len();
+        let (rows, actions) = (self.options.window as usize * self.options.observation.width(), self.options.actions());
+        length("jobs", parts.jobs.len(), number * rows)?;
+        length("machine", parts.machine.len(), number * MACHINE)?;
+        length("mask", parts.mask.len(), number * actions)?;
+        for (what, found) in [
+            ("reward", parts.reward.len()),
+            ("terminated", parts.terminated.len()),
+            ("truncated", parts.truncated.len()),
+            ("finished", parts.finished.len()),
+        ] {
+            length(what, found, number)?;
+        }
+        let same = !parts.final_jobs.is_empty();
+        if same {
+            length("final_jobs", parts.final_jobs.len(), number * rows)?;
+            length("final_machine", parts.final_machine.len(), number * MACHINE)?;
+        }
+        let mut last_jobs = parts.final_jobs.chunks_exact_mut(rows);
+        let mut last_machine = parts.final_machine.chunks_exact_mut(MACHINE);
+        let all = self
+            .envs
+            .iter_mut()
+            .zip(parts.jobs.chunks_exact_mut(rows))
+            .zip(parts.machine.chunks_exact_mut(MACHINE))
+            .zip(parts.mask.chunks_exact_mut(actions))
+            .zip(parts.reward.iter_mut().zip(parts.terminated.iter_mut()))
+            .zip(parts.truncated.iter_mut().zip(parts.finished.iter_mut()));
+        let mut ones: Vec<One<'_>> = all
+            .map(|(((((env, jobs), machine), mask), (reward, terminated)), (truncated, finished))| One {
+                env,
+                jobs,
+                machine,
+                mask,
+                reward,
+                terminated,
+                truncated,
+                last: last_jobs.next().zip(last_machine.next()),
+                finished,
+            })
+            .collect();
+        if self.threads == 1 {
+            return ones.iter_mut().enumerate().try_for_each(|(at, one)| work(at, one));
+        }
+        // A few parts per thread: episodes end at different times, and a reset takes longer than a step.
+        let part = number.div_ceil(4 * self.threads).max(1);
+        self.pool.install(|| {
+            ones.par_chunks_mut(part).enumerate().try_for_each(|(chunk, ones)| {
+                ones.iter_mut().enumerate().try_for_each(|(at, one)| work(chunk * part + at, one))
+            })
+        })
+    }
+}
+
+fn length(what: &'static str, found: usize, expected: usize) -> Result<(), EnvError> {
+    if found == expected { Ok(()) } else { Err(EnvError::Length { what, found, expected }) }
+}

@@ -1,0 +1,244 @@
+//! Episodes: which they are, what they begin on, what they are worth.
+
+use crate::agents::{Arbitrary, log};
+use drystone::engine::{Replay, Schedule, Simulation};
+use drystone_env::{Act, Autoreset, EnvError, Feature, Fill, Observation, Options, Parts, Rows, VecEnv};
+use std::sync::Arc;
+
+/// Everything that some steps of arbitrary actions show, as text.
+fn played(envs: usize, threads: usize, options: &Options, steps: usize, watch: usize) -> Vec<String> {
+    let workloads = [log(64, 1_200, 0.95, 8)];
+    let mut all = VecEnv::new(&workloads, envs, options, threads).expect("options");
+    let mut seen = all.buffers();
+    let width = options.actions();
+    all.reset(Some(3), None, &mut seen.parts()).expect("arrays");
+    let mut choices: Vec<Arbitrary> = (0..envs as u64).map(Arbitrary).collect();
+    let mut told = Vec::new();
+    for _ in 0..steps {
+        let actions: Vec<i64> = choices
+            .iter_mut()
+            .zip(seen.mask.chunks(width))
+            .map(|(choice, mask)| if mask.contains(&true) { choice.of(mask) as i64 } else { 0 })
+            .collect();
+        all.step(&actions, &mut seen.parts()).expect("a step");
+        let rows = options.window as usize * options.observation.width();
+        told.push(format!(
+            "{:?} {:?} {} {:?}",
+            &seen.jobs[watch * rows..(watch + 1) * rows],
+            &seen.machine[watch * 7..(watch + 1) * 7],
+            seen.reward[watch],
+            seen.finished[watch]
+        ));
+    }
+    told
+}
+
+#[test]
+fn trajectories_depend_on_neither_threads_nor_number() {
+    for act in [Act::Pick, Act::StartOrWait, Act::Accept] {
+        let fill = if act == Act::StartOrWait { Fill::Nothing } else { Fill::Easy };
+        let options = Options {
+            act,
+            fill,
+            jobs: 40,
+            window: 16,
+            warm: Some("easy".parse().expect("easy")),
+            dense: true,
+            ..Options::default()
+        };
+        let alone = played(3, 1, &options, 300, 2);
+        assert!(alone.iter().any(|step| step.contains("Some")), "episodes end");
+        assert_eq!(alone, played(3, 3, &options, 300, 2), "{act}");
+        assert_eq!(alone, played(9, 2, &options, 300, 2), "{act}");
+    }
+}
+
+/// Rewards along the way add up to the one at the end.
+#[test]
+fn dense_rewards_sum_to_the_sparse_one() {
+    let sum = |dense: bool| -> Vec<f64> {
+        let options = Options { jobs: 30, window: 8, dense, rows: Rows::Shortest, ..Options::default() };
+        let workloads = [log(64, 800, 1.0, 9)];
+        let mut envs = VecEnv::new(&workloads, 2, &options, 1).expect("options");
+        let mut seen = envs.buffers();
+        envs.reset(Some(5), None, &mut seen.parts()).expect("arrays");
+        let (mut sums, mut done) = (vec![0.0], 0);
+        while done < 4 {
+            envs.step(&[0, 0], &mut seen.parts()).expect("a step");
+            *sums.last_mut().expect("one") += f64::from(seen.reward[0]);
+            if seen.terminated[0] {
+                let finished = seen.finished[0].clone().expect("over");
+                let last = *sums.last().expect("one");
+                assert!((finished.reward - last).abs() < 1e-3 * last.abs(), "{finished:?} {last}");
+                sums.push(0.0);
+                done += 1;
+            }
+        }
+        sums
+    };
+    for (sparse, dense) in sum(false).iter().zip(sum(true)) {
+        assert!((sparse - dense).abs() <= 1e-3 * sparse.abs(), "{sparse} {dense}");
+    }
+}
+
+/// An observation without run times is the same when they are others: the first question of an episode is the same.
+#[test]
+fn observations_do_not_change_with_the_future() {
+    let workload = log(64, 900, 1.1, 10);
+    let (machine, jobs, mut truth, provenance) = (*workload).clone().into_parts();
+    for (at, truth) in truth.iter_mut().enumerate() {
+        truth.run = drystone::model::Span((truth.run.0 * 7 + at as i64) % 5_000);
+    }
+    let other = Arc::new(drystone::model::Workload::new(machine, jobs, truth, provenance).expect("jobs"));
+    let first = |workload: &Arc<drystone::model::Workload>, observation: &Observation| {
+        let options = Options { jobs: 30, window: 8, observation: observation.clone(), ..Options::default() };
+        let mut envs = VecEnv::new(std::slice::from_ref(workload), 1, &options, 1).expect("options");
+        let mut seen = envs.buffers();
+        envs.reset(Some(5), None, &mut seen.parts()).expect("arrays");
+        seen.jobs.clone()
+    };
+    let all =
+        ["present", "wait", "prediction", "estimate", "procs", "fits", "area", "user", "clipped_wait", "clipped_procs"];
+    let features: Vec<Feature> = all.iter().map(|word| word.parse().expect(word)).collect();
+    let honest = Observation::of(&features).expect("features");
+    assert_eq!(first(&workload, &honest), first(&other, &honest));
+    let oracle = Observation::of(&[Feature::Present, Feature::Run]).expect("features");
+    assert_ne!(first(&workload, &oracle), first(&other, &oracle));
+    assert!(Options { observation: oracle, ..Options::default() }.is_clairvoyant());
+    assert!(!Options { observation: honest, ..Options::default() }.is_clairvoyant());
+}
+
+/// A warm episode finds the machine as the policy left it: as many processors are busy as in a simulation of the whole log.
+#[test]
+fn warm_episodes_begin_where_the_policy_left_the_machine() {
+    let workload = log(64, 1_000, 0.95, 11);
+    let warm: drystone::policy::PolicySpec = "easy".parse().expect("easy");
+    let mut schedule = Schedule::default();
+    let simulation = Simulation::new(workload.machine(), warm.scheduler(), Replay::new(&workload)).run(&mut schedule);
+    simulation.expect("easy is sound");
+    let options = Options {
+        act: Act::StartOrWait,
+        fill: Fill::Nothing,
+        jobs: 20,
+        window: 64,
+        warm: Some(warm),
+        autoreset: Autoreset::Disabled,
+        ..Options::default()
+    };
+    let mut envs = VecEnv::new(std::slice::from_ref(&workload), 64, &options, 1).expect("options");
+    let mut seen = envs.buffers();
+    envs.reset(Some(12), None, &mut seen.parts()).expect("arrays");
+    let before = (seen.machine.clone(), seen.jobs.clone());
+    // Plays each to its end to learn which jobs it had.
+    let mut firsts = vec![None; 64];
+    while firsts.iter().any(Option::is_none) {
+        let pick = |mask: &[bool]| mask.iter().position(|can| *can).unwrap_or(0) as i64;
+        let actions: Vec<i64> = seen.mask.chunks(65).map(pick).collect();
+        envs.step(&actions, &mut seen.parts()).expect("a step");
+        for (first, finished) in firsts.iter_mut().zip(&seen.finished) {
+            *first = first.or(finished.as_ref().map(|finished| finished.first as usize));
+        }
+    }
+    let mut busy_somewhere = 0;
+    for (env, first) in firsts.into_iter().enumerate() {
+        let first = first.expect("an episode");
+        let now = workload.jobs()[first].submit;
+        // Jobs that end or start at this very second are the episode's affair.
+        let running = (0..first).filter(|&at| schedule.spans[at].is_some_and(|(start, end)| start < now && end > now));
+        let busy: u32 = running.map(|at| workload.jobs()[at].procs).sum();
+        let free = (before.0[env * 7] * 64.0).round() as u32;
+        // The first question comes when a job fits: at once, or later where the machine is full.
+        if free == 64 - busy {
+            busy_somewhere += u32::from(busy > 0);
+        }
+    }
+    assert!(busy_somewhere >= 32, "{busy_somewhere} of 64 episodes begin on a busy machine");
+}
+
+#[test]
+fn splits_keep_episodes_apart() {
+    let workload = log(64, 1_000, 0.95, 13);
+    for (from, to) in [(0, 400), (400, 1_000)] {
+        let options = Options { jobs: 50, window: 8, split: std::iter::once(from..to).collect(), ..Options::default() };
+        let mut envs = VecEnv::new(std::slice::from_ref(&workload), 16, &options, 1).expect("options");
+        let mut seen = envs.buffers();
+        envs.reset(Some(1), None, &mut seen.parts()).expect("arrays");
+        let mut done = 0;
+        while done < 100 {
+            envs.step(&[0; 16], &mut seen.parts()).expect("a step");
+            for finished in seen.finished.iter().flatten() {
+                assert!((from..=to - 50).contains(&finished.first), "{finished:?}");
+                done += 1;
+            }
+        }
+    }
+    let options = Options { jobs: 50, split: vec![0..20, 900..1_000], ..Options::default() };
+    assert!(VecEnv::new(std::slice::from_ref(&workload), 1, &options, 1).is_ok());
+    let options = Options { jobs: 50, split: vec![0..20, 960..2_000], ..Options::default() };
+    let refused = VecEnv::new(&[workload], 1, &options, 1).err().expect("too short").to_string();
+    assert!(refused.contains("its longest range has 40 jobs"), "{refused}");
+}
+
+#[test]
+fn modes_of_reset() {
+    let workload = log(64, 500, 0.9, 14);
+    let play = |autoreset: Autoreset| {
+        let options = Options { jobs: 5, window: 4, autoreset, ..Options::default() };
+        let mut envs = VecEnv::new(std::slice::from_ref(&workload), 1, &options, 1).expect("options");
+        let mut seen = envs.buffers();
+        envs.reset(Some(1), None, &mut seen.parts()).expect("arrays");
+        while !seen.terminated[0] {
+            envs.step(&[0], &mut seen.parts()).expect("a step");
+        }
+        (envs, seen)
+    };
+    let (mut envs, mut seen) = play(Autoreset::NextStep);
+    assert!(!seen.mask.contains(&true), "nothing can be done at the end");
+    envs.step(&[3], &mut seen.parts()).expect("the action is not taken");
+    assert!(!seen.terminated[0] && seen.reward[0] == 0.0 && seen.mask[0] && seen.finished[0].is_none());
+
+    let (_, seen) = play(Autoreset::SameStep);
+    assert!(seen.mask[0] && seen.finished[0].is_some() && seen.reward[0] < 0.0);
+    assert!(seen.final_jobs.iter().all(|&value| value == 0.0), "no job is left");
+    assert!(seen.jobs[0] == 1.0, "the next episode has a job");
+
+    let (mut envs, mut seen) = play(Autoreset::Disabled);
+    envs.step(&[0], &mut seen.parts()).expect("nothing happens");
+    assert!(seen.terminated[0] && seen.reward[0] == 0.0);
+    envs.reset(None, Some(&[true]), &mut seen.parts()).expect("arrays");
+    assert!(!seen.terminated[0] && seen.mask[0]);
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let workload = [log(64, 100, 0.9, 15)];
+    let options = Options { jobs: 10, window: 4, ..Options::default() };
+    let mut envs = VecEnv::new(&workload, 2, &options, 1).expect("options");
+    let mut seen = envs.buffers();
+    let error = |result: Result<(), EnvError>| result.expect_err("refused").to_string();
+    assert_eq!(error(envs.step(&[0, 0], &mut seen.parts())), "environment 0 was never reset: call reset before step");
+    envs.reset(Some(1), None, &mut seen.parts()).expect("arrays");
+    assert_eq!(error(envs.step(&[0], &mut seen.parts())), "actions: 1 values, expected 2");
+    assert_eq!(error(envs.step(&[0, 4], &mut seen.parts())), "environment 1: 4 is no action; expected 0 to 3");
+    assert_eq!(error(envs.step(&[-1, 0], &mut seen.parts())), "environment 0: -1 is no action; expected 0 to 3");
+    let mut short = Vec::new();
+    let parts = Parts { jobs: &mut short, ..seen.parts() };
+    let mut parts = parts;
+    assert_eq!(error(envs.step(&[0, 0], &mut parts)), "jobs: 0 values, expected 48");
+    // An impossible action does nothing and is counted.
+    let before = seen.jobs.clone();
+    let row = seen.mask[..4].iter().position(|can| !can).expect("few jobs wait") as i64;
+    envs.step(&[row, 0], &mut seen.parts()).expect("a step");
+    assert_eq!(before[..24], seen.jobs[..24]);
+    for (options, part) in [
+        (Options { jobs: 0, ..Options::default() }, "at least 1 job"),
+        (Options { window: 0, ..Options::default() }, "0 rows"),
+        (Options { act: Act::StartOrWait, ..Options::default() }, "fill"),
+        (Options { jobs: 101, ..Options::default() }, "longest range has 100 jobs"),
+        (Options { predict: "nonsense".to_string(), jobs: 9, ..Options::default() }, "nonsense"),
+        (Options { predict: "recent(2,propagate=waiting)".to_string(), jobs: 9, ..Options::default() }, "propagate=no"),
+    ] {
+        let refused = VecEnv::new(&workload, 1, &options, 1).err().expect(part).to_string();
+        assert!(refused.contains(part), "{refused}");
+    }
+}

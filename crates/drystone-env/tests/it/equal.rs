@@ -1,0 +1,102 @@
+//! Agents that do what a policy of the library does must come to its schedule, job by job: as a policy, and step by step in an
+//! environment.
+
+use crate::agents::{First, Least, log};
+use drystone::engine::{Replay, Schedule, Scheduler, Simulation};
+use drystone::metrics::Measure;
+use drystone::model::Workload;
+use drystone::parts::Order;
+use drystone::policy::PolicySpec;
+use drystone_env::{Act, Agent, Feature, Fill, Learned, Observation, Options, VecEnv};
+use std::sync::Arc;
+
+fn native(workload: &Workload, policy: &str) -> Schedule {
+    let spec: PolicySpec = policy.parse().expect(policy);
+    let mut schedule = Schedule::default();
+    let simulated = Simulation::new(workload.machine(), spec.scheduler(), Replay::new(workload)).run(&mut schedule);
+    simulated.expect(policy);
+    schedule
+}
+
+fn learned(workload: &Workload, options: &Options, agent: Box<dyn Agent>) -> Schedule {
+    let forecast = "easy".parse::<PolicySpec>().expect("easy").scheduler().forecast;
+    let policy = Learned::new("agent", workload, options, agent).expect("options");
+    let scheduler = Scheduler { forecast, ..Scheduler::new(Box::new(policy)) };
+    let mut schedule = Schedule::default();
+    Simulation::new(workload.machine(), scheduler, Replay::new(workload)).run(&mut schedule).expect("sound");
+    schedule
+}
+
+fn shortest() -> (Observation, Box<dyn Agent>) {
+    let observation = Observation::of(&[Feature::Prediction, Feature::Procs]).expect("features");
+    (observation, Box::new(Least { feature: 0, width: 2 }))
+}
+
+#[test]
+fn an_agent_that_always_picks_the_oldest_job_is_easy() {
+    for (load, seed) in [(0.7, 1), (0.95, 2), (1.3, 3)] {
+        let workload = log(64, 1_500, load, seed);
+        let easy = native(&workload, "easy");
+        assert_eq!(learned(&workload, &Options::default(), Box::new(First)), easy, "load {load}");
+        let nothing = Options { fill: Fill::Nothing, ..Options::default() };
+        assert_eq!(learned(&workload, &nothing, Box::new(First)), native(&workload, "fcfs"), "load {load}");
+    }
+}
+
+#[test]
+fn an_order_that_accepts_everything_is_easy_in_that_order() {
+    for (order, policy) in [("sjf", "easy(order=sjf)"), ("fcfs", "easy"), ("saf", "easy(order=saf)")] {
+        let workload = log(64, 1_000, 0.9, 4);
+        let base: Order = order.parse().expect(order);
+        let options = Options { act: Act::Accept, base, ..Options::default() };
+        // Accepts: the last of the two actions.
+        struct Accepts;
+        impl Agent for Accepts {
+            fn act(&mut self, _: drystone_env::Seen<'_>) -> Option<usize> {
+                Some(1)
+            }
+        }
+        // In our environment the jobs behind are filled in by arrival, as `backfill=fcfs`.
+        let native = native(&workload, &policy.replace(')', ",backfill=fcfs)"));
+        assert_eq!(learned(&workload, &options, Box::new(Accepts)), native, "{order}");
+    }
+}
+
+#[test]
+fn an_agent_that_starts_what_fits_is_greedy() {
+    let workload = log(64, 1_000, 0.9, 5);
+    let options = Options { act: Act::StartOrWait, fill: Fill::Nothing, window: 4096, ..Options::default() };
+    assert_eq!(learned(&workload, &options, Box::new(First)), native(&workload, "greedy"));
+}
+
+/// An environment of the whole log, stepped by an agent, gives the measures of the agent as a policy.
+#[test]
+fn an_episode_of_a_whole_log_is_worth_what_a_simulation_says() {
+    let workload = log(64, 600, 0.9, 6);
+    let (observation, mut agent) = shortest();
+    let options = Options { jobs: 600, window: 600, observation, ..Options::default() };
+    let mut envs = VecEnv::new(&[Arc::clone(&workload)], 1, &options, 1).expect("options");
+    let mut seen = envs.buffers();
+    envs.reset(Some(1), None, &mut seen.parts()).expect("arrays");
+    while !seen.terminated[0] {
+        let shown = drystone_env::Seen { jobs: &seen.jobs, machine: &seen.machine, mask: &seen.mask };
+        let action = agent.act(shown).expect("a row");
+        envs.step(&[action as i64], &mut seen.parts()).expect("a step");
+    }
+    let finished = seen.finished[0].clone().expect("the episode is over");
+    let (_, agent) = shortest();
+    let schedule = learned(&workload, &options, agent);
+    let mut sums = [0.0; Measure::ALL.len()];
+    for ((job, truth), span) in workload.jobs().iter().zip(workload.truth()).zip(&schedule.spans) {
+        let (start, _) = span.expect("every job ended");
+        for (sum, measure) in sums.iter_mut().zip(Measure::ALL) {
+            let value = measure.of(start - job.submit, truth.run);
+            *sum += if value.is_nan() { 0.0 } else { value };
+        }
+    }
+    for (at, measure) in Measure::ALL.into_iter().enumerate() {
+        let expected = sums[at] / 600.0;
+        assert!((finished.means[at] - expected).abs() <= 1e-9 * expected.abs(), "{measure}: {finished:?}");
+    }
+    assert!((f64::from(seen.reward[0]) + finished.means[3]).abs() < 1e-3 * finished.means[3]);
+}

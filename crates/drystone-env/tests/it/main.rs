@@ -1,0 +1,5 @@
+//! What environments promise.
+
+mod agents;
+mod episodes;
+mod equal;

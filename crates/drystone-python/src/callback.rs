@@ -1,0 +1,177 @@
+//! Objects of Python that decide or predict: policy texts name them while somebody holds their place.
+
+use crate::env::learned;
+use crate::error;
+use crate::policy::PyPolicy;
+use crate::predictor::PyPredictor;
+use drystone::parts::predict::{PredictorKind, register_predictor};
+use drystone::policy::{Args, Form, Kind, Outside, Param, Policy, SpecError, Takes, register};
+use drystone::snapshot::SnapshotError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// An object that has a place.
+pub(crate) struct Held {
+    pub(crate) object: Py<PyAny>,
+    /// What tells its class from others: module, name, a hash of its source.
+    pub(crate) identity: String,
+    /// What it raised.
+    failure: Mutex<Option<PyErr>>,
+    /// Set when it raises, so that the work stops.
+    halts: Mutex<Vec<Arc<AtomicBool>>>,
+}
+
+impl Held {
+    /// Keeps what it raised and stops the work.
+    pub(crate) fn fail(&self, error: PyErr) {
+        lock(&self.failure).get_or_insert(error);
+        lock(&self.halts).iter().for_each(|halt| halt.store(true, Ordering::Relaxed));
+    }
+
+    /// Whether it has raised.
+    pub(crate) fn has_failed(&self) -> bool {
+        lock(&self.failure).is_some()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+static PLACES: Mutex<BTreeMap<String, Arc<Held>>> = Mutex::new(BTreeMap::new());
+
+/// Holds the place of an object: as long as it lives, `python(NAME)` is the object.
+#[pyclass(frozen, module = "drystone._drystone")]
+pub(crate) struct Slot {
+    #[pyo3(get)]
+    name: String,
+    held: Arc<Held>,
+}
+
+#[pymethods]
+impl Slot {
+    /// Takes a place under this name, or under one like it where that is taken.
+    #[new]
+    fn new(py: Python<'_>, name: &str, object: Bound<'_, PyAny>) -> PyResult<Slot> {
+        let identity = py.import("drystone._callbacks")?.call_method1("identity", (&object,))?.extract()?;
+        let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '+') { c } else { '_' };
+        let name: String = name.chars().map(plain).collect();
+        let held =
+            Arc::new(Held { object: object.unbind(), identity, failure: Mutex::default(), halts: Mutex::default() });
+        let mut places = lock(&PLACES);
+        let like = (2..).map(|number| format!("{name}-{number}"));
+        let free = std::iter::once(name.clone()).chain(like).find(|name| !places.contains_key(name));
+        let name = free.unwrap_or(name);
+        places.insert(name.clone(), Arc::clone(&held));
+        Ok(Slot { name, held })
+    }
+}
+
+impl Slot {
+    /// Work that stops when the object raises.
+    pub(crate) fn halts(&self, stop: &Arc<AtomicBool>) {
+        let mut halts = lock(&self.held.halts);
+        // Those of work that is over are held here alone.
+        halts.retain(|halt| Arc::strong_count(halt) > 1);
+        halts.push(Arc::clone(stop));
+    }
+
+    /// Raises what the object has raised, once.
+    pub(crate) fn raised(&self) -> PyResult<()> {
+        lock(&self.held.failure).take().map_or(Ok(()), Err)
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        lock(&PLACES).remove(&self.name);
+    }
+}
+
+fn held(args: &Args<'_>) -> Result<Option<Arc<Held>>, SpecError> {
+    match args.text("object") {
+        NOTHING => Ok(None),
+        name => lock(&PLACES).get(name).cloned().map(Some).ok_or_else(|| {
+            args.error(format!(
+                "there is no object `{name}` of Python here; give the object itself, or register it first \
+                 (drystone.register)"
+            ))
+        }),
+    }
+}
+
+const NOTHING: &str = "none";
+
+const OBJECT: Param = Param::new(
+    "object",
+    NOTHING,
+    &[Takes::Form(&Form {
+        name: "object",
+        shape: "the name of an object of Python",
+        samples: &[NOTHING],
+        check: |_| true,
+    })],
+    "which object",
+);
+
+static POLICY: Kind = Kind::new("python", "a policy written in Python, by the name of its object", &|args| {
+    Ok(match held(args)? {
+        Some(held) => match learned(&held) {
+            Some(learned) => learned.map_err(|e| args.error(e.to_string()))?,
+            None => Box::new(PyPolicy::new(held)) as Box<dyn Policy>,
+        },
+        None => Box::new(Outside),
+    })
+})
+.source("your own program")
+.unnamed("object")
+.params(&[OBJECT]);
+
+static PREDICTOR: PredictorKind =
+    PredictorKind::new("python", "a predictor written in Python, by the name of its object", &|args| {
+        Ok(match held(args)? {
+            Some(held) => Box::new(PyPredictor::new(held)),
+            None => Box::new(drystone::parts::predict::UserEstimate),
+        })
+    })
+    .source("your own program")
+    .unnamed("object")
+    .params(&[OBJECT]);
+
+/// Makes both known by name; called once.
+pub(crate) fn register_kinds() -> PyResult<()> {
+    register(&POLICY).map_err(error::internal)?;
+    register_predictor(&PREDICTOR).map_err(error::internal)
+}
+
+/// Whether any object has a place.
+pub(crate) fn any() -> bool {
+    !lock(&PLACES).is_empty()
+}
+
+/// A fresh copy of an object, as it was given.
+pub(crate) fn fresh(py: Python<'_>, held: &Held) -> PyResult<Py<PyAny>> {
+    Ok(py.import("drystone._callbacks")?.call_method1("fresh", (&held.object,))?.unbind())
+}
+
+/// The state of an object by pickle, or why it cannot be saved.
+pub(crate) fn pickled(held: &Held, live: Option<&Py<PyAny>>) -> Result<Vec<u8>, SnapshotError> {
+    let refused = |error: PyErr| SnapshotError::Refused(format!("{}: cannot be pickled: {error}", held.identity));
+    Python::attach(|py| {
+        let object = live.unwrap_or(&held.object);
+        let bytes = py.import("pickle").and_then(|pickle| pickle.call_method1("dumps", (object,)));
+        bytes.and_then(|bytes| Ok(bytes.cast::<PyBytes>()?.as_bytes().to_vec())).map_err(refused)
+    })
+}
+
+/// An object from its pickled state.
+pub(crate) fn unpickled(held: &Held, bytes: &[u8]) -> Result<Py<PyAny>, SnapshotError> {
+    let refused = |error: PyErr| SnapshotError::Refused(format!("{}: cannot be restored: {error}", held.identity));
+    Python::attach(|py| {
+        let loaded = py.import("pickle").and_then(|pickle| pickle.call_method1("loads", (PyBytes::new(py, bytes),)));
+        loaded.map(Bound::unbind).map_err(refused)
+    })
+}

@@ -1,0 +1,358 @@
+//! Environments for learning, on arrays of numpy.
+
+use crate::callback::Held;
+use crate::error;
+use crate::log::Log;
+use drystone::metrics::Measure;
+use drystone::model::Workload;
+use drystone::policy::{Policy, PolicySpec};
+use drystone_env::{
+    Agent, Buffers, EnvError, Feature, Finished, Learned, MACHINE, Observation, Options, Parts, Preset, Seen, VecEnv,
+};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadwriteArray1};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+
+fn wrong(error: EnvError) -> PyErr {
+    match error {
+        EnvError::Spec(spec) => error::spec(&spec),
+        EnvError::Simulation(simulation) => error::simulation(&simulation, &simulation.to_string()),
+        EnvError::Action { .. } | EnvError::Length { .. } => error::value(error),
+        other => error::wrong(other),
+    }
+}
+
+/// What an environment is, from arguments of Python.
+#[pyclass(frozen, name = "EnvOptions", module = "drystone._drystone")]
+pub(crate) struct PyOptions {
+    options: Options,
+}
+
+#[pymethods]
+impl PyOptions {
+    #[new]
+    #[pyo3(signature = (*, act, fill, jobs, window, order, obs, reward, dense, warm, predict, split, base, patience, rejections, autoreset))]
+    #[expect(clippy::too_many_arguments, reason = "each is an argument of Python's environments by name")]
+    fn new(
+        act: &str,
+        fill: &str,
+        jobs: u32,
+        window: u32,
+        order: &str,
+        obs: Vec<String>,
+        reward: &str,
+        dense: bool,
+        warm: Option<&str>,
+        predict: String,
+        split: Vec<(u32, u32)>,
+        base: &str,
+        patience: u32,
+        rejections: u32,
+        autoreset: &str,
+    ) -> PyResult<PyOptions> {
+        let observation = match obs.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            ["default"] => Observation::preset(Preset::Default),
+            ["rlscheduler"] => Observation::preset(Preset::RlScheduler),
+            _ => {
+                let features = obs.iter().map(|word| word.parse()).collect::<Result<Vec<Feature>, EnvError>>();
+                Observation::of(&features.map_err(wrong)?).map_err(wrong)?
+            }
+        };
+        let warm: Option<PolicySpec> = warm.map(str::parse).transpose().map_err(|e| error::spec(&e))?;
+        let options = Options {
+            act: act.parse().map_err(wrong)?,
+            fill: fill.parse().map_err(wrong)?,
+            jobs,
+            window,
+            rows: order.parse().map_err(wrong)?,
+            observation,
+            reward: reward.parse().map_err(wrong)?,
+            dense,
+            warm,
+            predict,
+            split: split.into_iter().map(|(start, stop)| Range { start, end: stop }).collect(),
+            base: base.parse().map_err(|problem| error::wrong(format!("base: {problem}")))?,
+            patience,
+            rejections,
+            autoreset: autoreset.parse().map_err(wrong)?,
+        };
+        options.check().map_err(wrong)?;
+        Ok(PyOptions { options })
+    }
+
+    /// Number of actions.
+    #[getter]
+    fn actions(&self) -> usize {
+        self.options.actions()
+    }
+
+    /// Rows and features of an observation.
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        (self.options.window as usize, self.options.observation.width())
+    }
+
+    /// Numbers of the machine.
+    #[getter]
+    fn machine(&self) -> usize {
+        MACHINE
+    }
+
+    /// Names of the features, in order.
+    #[getter]
+    fn features(&self) -> Vec<&'static str> {
+        self.options.observation.features().iter().map(|feature| feature.name()).collect()
+    }
+
+    /// Whether the agent sees run times.
+    #[getter]
+    fn clairvoyant(&self) -> bool {
+        self.options.is_clairvoyant()
+    }
+}
+
+/// Environments, and what episodes that ended in the last step came to.
+struct Inner {
+    envs: VecEnv,
+    finished: Vec<Option<Finished>>,
+}
+
+/// Many environments at once. Arrays are given with every call and written in place, without the interpreter's lock.
+#[pyclass(frozen, name = "VecEnv", module = "drystone._drystone")]
+pub(crate) struct PyVecEnv {
+    inner: Mutex<Inner>,
+}
+
+impl PyVecEnv {
+    fn lock(&self) -> PyResult<MutexGuard<'_, Inner>> {
+        match self.inner.try_lock() {
+            Ok(inner) => Ok(inner),
+            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+            // A call that waited would hold the interpreter's lock, which a step at work needs in the end.
+            Err(TryLockError::WouldBlock) => {
+                Err(PyRuntimeError::new_err("the environments are at work in another thread"))
+            }
+        }
+    }
+}
+
+/// Arrays that environments write, flat.
+#[derive(FromPyObject)]
+struct Arrays<'py> {
+    #[pyo3(item)]
+    jobs: PyReadwriteArray1<'py, f32>,
+    #[pyo3(item)]
+    machine: PyReadwriteArray1<'py, f32>,
+    #[pyo3(item)]
+    mask: PyReadwriteArray1<'py, bool>,
+    #[pyo3(item)]
+    reward: PyReadwriteArray1<'py, f32>,
+    #[pyo3(item)]
+    terminated: PyReadwriteArray1<'py, bool>,
+    #[pyo3(item)]
+    truncated: PyReadwriteArray1<'py, bool>,
+    #[pyo3(item)]
+    final_jobs: PyReadwriteArray1<'py, f32>,
+    #[pyo3(item)]
+    final_machine: PyReadwriteArray1<'py, f32>,
+}
+
+impl Arrays<'_> {
+    fn parts<'a>(&'a mut self, finished: &'a mut [Option<Finished>]) -> PyResult<Parts<'a>> {
+        Ok(Parts {
+            jobs: self.jobs.as_slice_mut()?,
+            machine: self.machine.as_slice_mut()?,
+            mask: self.mask.as_slice_mut()?,
+            reward: self.reward.as_slice_mut()?,
+            terminated: self.terminated.as_slice_mut()?,
+            truncated: self.truncated.as_slice_mut()?,
+            final_jobs: self.final_jobs.as_slice_mut()?,
+            final_machine: self.final_machine.as_slice_mut()?,
+            finished,
+        })
+    }
+}
+
+#[pymethods]
+impl PyVecEnv {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        logs: Vec<Py<Log>>,
+        number: usize,
+        options: &PyOptions,
+        threads: usize,
+    ) -> PyResult<PyVecEnv> {
+        let workloads: Vec<Arc<Workload>> =
+            logs.iter().map(|log| Arc::new(log.get().input.workload().clone())).collect();
+        let envs = py.detach(|| VecEnv::new(&workloads, number, &options.options, threads)).map_err(wrong)?;
+        Ok(PyVecEnv { inner: Mutex::new(Inner { envs, finished: vec![None; number] }) })
+    }
+
+    /// The lengths of the arrays, by name.
+    fn lengths<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let Buffers { jobs, machine, mask, reward, final_jobs, final_machine, .. } = self.lock()?.envs.buffers();
+        let lengths = PyDict::new(py);
+        for (name, length) in [
+            ("jobs", jobs.len()),
+            ("machine", machine.len()),
+            ("mask", mask.len()),
+            ("reward", reward.len()),
+            ("terminated", reward.len()),
+            ("truncated", reward.len()),
+            ("final_jobs", final_jobs.len()),
+            ("final_machine", final_machine.len()),
+        ] {
+            lengths.set_item(name, length)?;
+        }
+        Ok(lengths)
+    }
+
+    /// Begins a new episode everywhere, or where the mask says so.
+    fn reset(
+        &self,
+        py: Python<'_>,
+        mut arrays: Arrays<'_>,
+        seed: Option<u64>,
+        mask: Option<Vec<bool>>,
+    ) -> PyResult<()> {
+        let mut inner = self.lock()?;
+        let Inner { envs, finished } = &mut *inner;
+        let mut parts = arrays.parts(finished)?;
+        py.detach(|| envs.reset(seed, mask.as_deref(), &mut parts)).map_err(wrong)
+    }
+
+    /// Takes an action in each environment. `fresh` says that the arrays are new: all rows are written.
+    fn step(
+        &self,
+        py: Python<'_>,
+        actions: PyReadonlyArray1<'_, i64>,
+        mut arrays: Arrays<'_>,
+        fresh: bool,
+    ) -> PyResult<()> {
+        let mut inner = self.lock()?;
+        let Inner { envs, finished } = &mut *inner;
+        let actions = actions.as_slice()?;
+        let mut parts = arrays.parts(finished)?;
+        py.detach(|| {
+            if fresh {
+                envs.write_all();
+            }
+            envs.step(actions, &mut parts)
+        })
+        .map_err(wrong)
+    }
+
+    /// What the episodes that ended in the last step came to, with the number of the environment; `None` where none ended.
+    fn finished<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Told<'py>>>> {
+        let inner = self.lock()?;
+        let mut all = Vec::new();
+        for (env, finished) in inner.finished.iter().enumerate() {
+            if let Some(finished) = finished {
+                all.push((env, told(py, finished)?));
+            }
+        }
+        Ok((!all.is_empty()).then_some(all))
+    }
+}
+
+/// What an episode came to, and the number of its environment.
+type Told<'py> = (usize, Bound<'py, PyDict>);
+
+fn told<'py>(py: Python<'py>, finished: &Finished) -> PyResult<Bound<'py, PyDict>> {
+    let told = PyDict::new(py);
+    told.set_item("r", finished.reward)?;
+    told.set_item("l", finished.steps)?;
+    told.set_item("first", finished.first)?;
+    told.set_item("impossible", finished.impossible)?;
+    told.set_item("utilisation", finished.utilisation)?;
+    for (measure, mean) in Measure::ALL.into_iter().zip(&finished.means) {
+        told.set_item(format!("{measure}_mean"), mean)?;
+    }
+    Ok(told)
+}
+
+/// Marks an object of Python as an agent: what it was trained in, and on which workload.
+#[pyclass(frozen, name = "AgentSpec", module = "drystone._drystone")]
+pub(crate) struct AgentSpec {
+    options: Options,
+    trained_on: Arc<Workload>,
+}
+
+#[pymethods]
+impl AgentSpec {
+    #[new]
+    fn new(options: &PyOptions, trained_on: &Log) -> PyResult<AgentSpec> {
+        let spec = AgentSpec { options: options.options.clone(), trained_on: Arc::new(trained_on.workload().clone()) };
+        // What makes no policy is said now.
+        struct Idle;
+        impl Agent for Idle {
+            fn act(&mut self, _: Seen<'_>) -> Option<usize> {
+                None
+            }
+        }
+        Learned::new("agent", &spec.trained_on, &spec.options, Box::new(Idle)).map_err(wrong)?;
+        Ok(spec)
+    }
+
+    fn __deepcopy__(slf: Py<AgentSpec>, _memo: &Bound<'_, PyAny>) -> Py<AgentSpec> {
+        slf
+    }
+}
+
+/// The name under which an object has it.
+pub(crate) const AGENT: &str = "_drystone_agent";
+
+/// An object that decides by arrays.
+struct PyAgent {
+    held: Arc<Held>,
+    live: Option<Py<PyAny>>,
+}
+
+impl PyAgent {
+    fn asked(&mut self, seen: Seen<'_>) -> PyResult<usize> {
+        Python::attach(|py| {
+            let live = match &mut self.live {
+                Some(live) => live,
+                empty => empty.insert(crate::callback::fresh(py, &self.held)?),
+            };
+            let arrays = (
+                PyArray1::from_slice(py, seen.jobs),
+                PyArray1::from_slice(py, seen.machine),
+                PyArray1::from_slice(py, seen.mask),
+            );
+            let answer = live.bind(py).call_method1("_act", arrays)?;
+            answer.extract().map_err(|_| {
+                let told = answer.repr().map_or_else(|_| "this".to_string(), |text| text.to_string());
+                if answer.is_none() {
+                    PyTypeError::new_err("the agent answered None; expected the number of an action")
+                } else {
+                    PyValueError::new_err(format!("the agent answered {told}; expected the number of an action"))
+                }
+            })
+        })
+    }
+}
+
+impl Agent for PyAgent {
+    fn act(&mut self, seen: Seen<'_>) -> Option<usize> {
+        if self.held.has_failed() {
+            return None;
+        }
+        self.asked(seen).map_err(|error| self.held.fail(error)).ok()
+    }
+}
+
+/// The policy of an object that is an agent; `None` where it is none.
+pub(crate) fn learned(held: &Arc<Held>) -> Option<Result<Box<dyn Policy>, EnvError>> {
+    let spec = Python::attach(|py| -> Option<Py<AgentSpec>> {
+        held.object.bind(py).getattr(AGENT).ok()?.cast_into::<AgentSpec>().ok().map(Bound::unbind)
+    })?;
+    let spec = spec.get();
+    let agent = Box::new(PyAgent { held: Arc::clone(held), live: None });
+    let name = format!("agent: {}", held.identity);
+    Some(Learned::new(name, &spec.trained_on, &spec.options, agent).map(|learned| Box::new(learned) as Box<dyn Policy>))
+}

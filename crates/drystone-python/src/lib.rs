@@ -1,0 +1,74 @@
+//! Drystone for Python: the extension module of the package `drystone`. It holds no logic of scheduling: it passes workloads,
+//! policies and results on. What people call is in `python/drystone`.
+
+mod callback;
+mod env;
+mod error;
+mod given;
+mod log;
+mod policy;
+mod predictor;
+mod registry;
+mod run;
+mod session;
+mod sweep;
+mod table;
+mod view;
+mod waiting;
+mod work;
+
+use pyo3::prelude::*;
+use std::ffi::OsString;
+
+/// Runs the command with these arguments, the program first, and answers its exit code.
+#[pyfunction]
+fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    // The command has threads and signals of its own: the interpreter waits.
+    py.detach(|| drystone_cli::library::main_with(arguments))
+}
+
+/// Around threads that simulate, where objects of Python may be called.
+fn around(work: &mut (dyn FnMut() + Send)) {
+    if callback::any() { work::known_to_python(work) } else { work() }
+}
+
+/// The extension module.
+#[pymodule]
+fn _drystone(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    drystone_cli::library::register_policies().map_err(|failure| error::internal(failure.text()))?;
+    drystone_cli::library::around_threads(around);
+    callback::register_kinds()?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(main, module)?)?;
+    module.add_function(wrap_pyfunction!(run::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(run::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(run::gantt, module)?)?;
+    module.add_function(wrap_pyfunction!(run::explain, module)?)?;
+    module.add_function(wrap_pyfunction!(registry::policies, module)?)?;
+    module.add_function(wrap_pyfunction!(registry::list_predictors, module)?)?;
+    module.add_function(wrap_pyfunction!(registry::metrics, module)?)?;
+    module.add_function(wrap_pyfunction!(registry::policy, module)?)?;
+    module.add_function(wrap_pyfunction!(registry::with_parameter, module)?)?;
+    module.add_function(wrap_pyfunction!(table::arrays, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::sweep, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::ask, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::configurations, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::rank, module)?)?;
+    module.add_class::<env::PyOptions>()?;
+    module.add_class::<env::PyVecEnv>()?;
+    module.add_class::<env::AgentSpec>()?;
+    module.add_class::<log::Log>()?;
+    module.add_class::<table::Table>()?;
+    module.add_class::<run::Outcome>()?;
+    module.add_class::<run::Judgement>()?;
+    module.add_class::<run::Plot>()?;
+    module.add_class::<callback::Slot>()?;
+    module.add_class::<view::PyView>()?;
+    module.add_class::<view::WaitingJobs>()?;
+    module.add_class::<view::RunningJobs>()?;
+    module.add_class::<view::PyJob>()?;
+    module.add_class::<view::JobEvent>()?;
+    module.add_class::<view::PyActions>()?;
+    module.add_class::<session::PySession>()?;
+    Ok(())
+}

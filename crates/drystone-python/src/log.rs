@@ -1,0 +1,236 @@
+//! Workloads.
+
+use crate::table::{Column, Table};
+use crate::work::interruptible;
+use crate::{error, given};
+use arrow_array::RecordBatch;
+use drystone::generate::{Habits, Length, Model, Params, generate};
+use drystone::log::source;
+use drystone::log::swf::Record;
+use drystone::log::transform::{self, Factor};
+use drystone::model::{Job, Setting, Span, Time, Truth, Workload};
+use drystone_cli::library::{Input, Told};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use pyo3_arrow::input::AnyRecordBatch;
+use std::collections::BTreeMap;
+use std::io::Cursor;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+/// Jobs on a machine, with all that is known of where they come from. Shared, never changed.
+#[pyclass(frozen, module = "drystone._drystone")]
+pub(crate) struct Log {
+    pub(crate) input: Arc<Input>,
+    hash: OnceLock<String>,
+}
+
+impl Log {
+    fn of(input: Input) -> Log {
+        Log { input: Arc::new(input), hash: OnceLock::new() }
+    }
+
+    pub(crate) fn workload(&self) -> &Workload {
+        self.input.workload()
+    }
+}
+
+/// A log and what people should hear of it.
+fn read(told: Result<Told<Input>, drystone_cli::library::Failure>) -> PyResult<(Log, Vec<String>)> {
+    let Told { what, messages } = told.map_err(|failure| error::failure(&failure))?;
+    Ok((Log::of(what), messages))
+}
+
+#[pymethods]
+impl Log {
+    /// Reads and cleans a log from a file.
+    #[staticmethod]
+    fn read(py: Python<'_>, path: PathBuf, options: Vec<String>) -> PyResult<(Log, Vec<String>)> {
+        read(interruptible(py, move |_| Input::load(&path, &options))?)
+    }
+
+    /// The same from bytes.
+    #[staticmethod]
+    fn read_bytes(py: Python<'_>, bytes: Vec<u8>, title: String, options: Vec<String>) -> PyResult<(Log, Vec<String>)> {
+        read(interruptible(py, move |_| {
+            let opened = source::decompress(Box::new(Cursor::new(bytes)), title.as_str().into());
+            Input::load_from(opened?, &title, &options)
+        })?)
+    }
+
+    /// A workload from a table of another library.
+    #[staticmethod]
+    fn from_arrow(table: AnyRecordBatch, procs: u32, columns: BTreeMap<String, String>, name: &str) -> PyResult<Log> {
+        let (batches, schema) = table.into_table().map_err(PyErr::from)?.into_inner();
+        let batches: Vec<RecordBatch> = batches;
+        Ok(Log::of(Input::of(given::workload(&batches, &schema, procs, &columns, name)?)))
+    }
+
+    /// A synthetic workload.
+    #[staticmethod]
+    #[pyo3(signature = (*, procs, jobs, days, load, seed, model, max_estimate, users))]
+    #[expect(clippy::too_many_arguments, reason = "each is an argument of Python's `generate` by name")]
+    fn generate(
+        py: Python<'_>,
+        procs: u32,
+        jobs: Option<u32>,
+        days: Option<u32>,
+        load: Option<f64>,
+        seed: u64,
+        model: &str,
+        max_estimate: i64,
+        users: Option<u32>,
+    ) -> PyResult<Log> {
+        let length = match (jobs, days) {
+            (Some(jobs), None) => Length::Jobs(jobs),
+            (None, Some(days)) => Length::Span(Span(i64::from(days) * Span::DAY.0)),
+            _ => return Err(error::wrong("generate: give either jobs or days")),
+        };
+        let model = match model {
+            "lublin" | "typeless" => Model::Typeless,
+            "lublin-typed" | "typed" => Model::Typed,
+            other => {
+                let problem = format!("generate: there is no model `{other}`; there are lublin, lublin-typed");
+                return Err(error::wrong(problem));
+            }
+        };
+        let habits = Habits { users, ..Habits::default() };
+        let params = Params { procs, length, load, seed, model, max_estimate: Span(max_estimate), habits };
+        let made = interruptible(py, move |_| generate(&params))?;
+        Ok(Log::of(Input::of(made.map_err(error::wrong)?)))
+    }
+
+    fn __len__(&self) -> usize {
+        self.workload().len()
+    }
+
+    #[getter]
+    fn procs(&self) -> u32 {
+        self.workload().machine().procs
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.workload().provenance.name
+    }
+
+    /// Fingerprint of everything that can influence a result.
+    #[getter]
+    fn hash(&self, py: Python<'_>) -> &str {
+        self.hash.get_or_init(|| py.detach(|| drystone_sweep::fingerprint(self.workload())))
+    }
+
+    #[getter]
+    fn load(&self) -> Option<f64> {
+        self.workload().load()
+    }
+
+    /// First and last submit, in seconds.
+    #[getter]
+    fn submits(&self) -> Option<(i64, i64)> {
+        self.workload().submits().map(|(first, last)| (first.0, last.0))
+    }
+
+    /// Unix time of second 0, where it is known.
+    #[getter]
+    fn unix_start(&self) -> Option<i64> {
+        self.workload().provenance.unix_start
+    }
+
+    /// What shaped the workload, in the order in which it did.
+    #[getter]
+    fn settings(&self) -> Vec<(String, String)> {
+        let settings = self.workload().provenance.settings.iter();
+        settings.map(|setting| (setting.name.clone(), setting.value.clone())).collect()
+    }
+
+    /// Fields of the log's header, in order.
+    #[getter]
+    fn header(&self) -> Vec<(String, String)> {
+        self.input.header().fields().collect()
+    }
+
+    /// What cleaning did: records, jobs, and the number of records that each rule touched.
+    #[getter]
+    fn audit<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (audit, rules, told) = (self.input.audit(), PyDict::new(py), PyDict::new(py));
+        for (rule, records) in audit.counts() {
+            rules.set_item(rule.name(), records)?;
+        }
+        told.set_item("records", audit.records)?;
+        told.set_item("jobs", audit.jobs)?;
+        told.set_item("rules", rules)?;
+        told.set_item("text", audit.to_string())?;
+        Ok(told)
+    }
+
+    /// The jobs as a table.
+    fn table(&self, py: Python<'_>) -> PyResult<Table> {
+        py.detach(|| table(self.workload()))
+    }
+
+    /// The jobs at these places in the order of arrival.
+    fn piece(&self, start: usize, stop: usize, name: &str, value: &str) -> PyResult<Log> {
+        if start >= stop {
+            return Err(error::wrong(format!("no job is left of the {name} {value}")));
+        }
+        let setting = Setting { name: name.to_string(), value: value.to_string() };
+        let workload = transform::piece(self.workload(), start..stop, setting).map_err(error::wrong)?;
+        let records: Option<Vec<Record>> = self.input.records().and_then(|all| Some(all.get(start..stop)?.to_vec()));
+        Ok(Log::of(self.input.with(workload, records)))
+    }
+
+    /// Places of the jobs that were submitted from one second up to but not including another.
+    #[pyo3(signature = (start, stop))]
+    fn submitted(&self, start: Option<i64>, stop: Option<i64>) -> (usize, usize) {
+        let places = transform::submitted(self.workload(), start.map(Time), stop.map(Time));
+        (places.start, places.end)
+    }
+
+    /// Calendar months with the places of their jobs.
+    fn months(&self) -> PyResult<Vec<(String, usize, usize)>> {
+        let months = transform::months(self.workload()).map_err(|e| error::log(&e))?;
+        Ok(months.into_iter().map(|(name, places)| (name, places.start, places.end)).collect())
+    }
+
+    /// Submit times divided by a factor, written in decimal.
+    fn scale(&self, factor: &str) -> PyResult<Log> {
+        let factor: Factor = factor.parse().map_err(error::wrong)?;
+        let workload = transform::scale_load(self.workload().clone(), factor).map_err(error::wrong)?;
+        // The waits that the log recorded are those of another load.
+        Ok(Log::of(self.input.with(workload, None)))
+    }
+
+    /// Times shifted so that the first submit is 0.
+    fn shift(&self) -> PyResult<Log> {
+        let workload = transform::shift(self.workload().clone()).map_err(error::wrong)?;
+        Ok(Log::of(self.input.with(workload, self.input.records().map(<[Record]>::to_vec))))
+    }
+
+    /// Writes the jobs as a log, as the path's ending says.
+    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let input = Arc::clone(&self.input);
+        interruptible(py, move |_| input.write(&path))?.map_err(|failure| error::failure(&failure))
+    }
+}
+
+/// The jobs as a table: its columns are those that `from_arrow` reads.
+fn table(workload: &Workload) -> PyResult<Table> {
+    let jobs = |get: fn(&Job) -> i64| Column::Int(workload.jobs().iter().map(get).collect());
+    let truth = |get: fn(&Truth) -> i64| Column::Int(workload.truth().iter().map(get).collect());
+    let columns = vec![
+        ("job_id", truth(|truth| truth.number)),
+        ("submit", jobs(|job| job.submit.0)),
+        ("run", truth(|truth| truth.run.0)),
+        ("procs", jobs(|job| i64::from(job.procs))),
+        ("estimate", jobs(|job| job.estimate.0)),
+        ("user", jobs(|job| i64::from(job.user))),
+        ("group", jobs(|job| i64::from(job.group))),
+        ("executable", jobs(|job| i64::from(job.executable))),
+        ("queue", jobs(|job| i64::from(job.queue))),
+        ("partition", jobs(|job| i64::from(job.partition))),
+        ("memory_kb", jobs(|job| job.memory_kb)),
+        ("status", truth(|truth| truth.status.to_swf())),
+    ];
+    Table::new(columns.into_iter().map(|(name, column)| (name.to_string(), column)).collect())
+}

@@ -1,0 +1,190 @@
+//! A policy written in Python, on the same contract as all others.
+
+use crate::callback::{Held, fresh, pickled, unpickled};
+use crate::view::{Call, JobEvent, PyActions, PyView};
+use crate::waiting::Waiting;
+use drystone::model::{JobId, Time};
+use drystone::policy::{Abilities, Action, Actions, Event, Policy, Snapshot, SnapshotError, View};
+use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use std::sync::Arc;
+
+/// What a class says of itself, asked once.
+#[derive(Clone, Copy, Default)]
+struct Traits {
+    observes: bool,
+    wakes: bool,
+    suspends: bool,
+    hears: bool,
+}
+
+/// An object at work.
+struct Live {
+    object: Py<PyAny>,
+    view: Py<PyView>,
+    actions: Py<PyActions>,
+}
+
+/// The adapter: it keeps the waiting jobs and calls the object.
+pub(crate) struct PyPolicy {
+    held: Arc<Held>,
+    name: String,
+    traits: Traits,
+    live: Option<Live>,
+    waiting: Waiting,
+    wake: Option<Time>,
+}
+
+impl PyPolicy {
+    pub(crate) fn new(held: Arc<Held>) -> PyPolicy {
+        let traits = Python::attach(|py| {
+            let object = held.object.bind(py);
+            let has = |name: &str| object.hasattr(name).unwrap_or(false);
+            let is = |name: &str| object.getattr(name).and_then(|value| value.is_truthy()).unwrap_or(false);
+            Traits { observes: has("observe"), wakes: has("next_wake"), suspends: is("suspends"), hears: is("hears") }
+        });
+        let name = format!("python: {}", held.identity);
+        PyPolicy { held, name, traits, live: None, waiting: Waiting::default(), wake: None }
+    }
+
+    /// The object that works here: a copy of the one that was given, made at the first event.
+    fn live<'a>(live: &'a mut Option<Live>, held: &Held, py: Python<'_>) -> PyResult<&'a Live> {
+        match live {
+            Some(live) => Ok(live),
+            empty => {
+                let made = Live {
+                    object: fresh(py, held)?,
+                    view: Py::new(py, PyView::new(py)?)?,
+                    actions: Py::new(py, PyActions::default())?,
+                };
+                Ok(empty.insert(made))
+            }
+        }
+    }
+
+    fn observed(&mut self, event: Event, view: &View<'_>) -> PyResult<()> {
+        Python::attach(|py| {
+            let live = PyPolicy::live(&mut self.live, &self.held, py)?;
+            let event = Py::new(py, JobEvent::of(event))?;
+            let call = Call { world: view.world(), waiting: &self.waiting };
+            call.with(live.view.get(), || live.object.call_method1(py, intern!(py, "observe"), (event, &live.view)))?;
+            Ok(())
+        })
+    }
+
+    fn decided(&mut self, view: &View<'_>, actions: &mut Actions) -> PyResult<()> {
+        Python::attach(|py| {
+            let live = PyPolicy::live(&mut self.live, &self.held, py)?;
+            let call = Call { world: view.world(), waiting: &self.waiting };
+            live.actions.get().open();
+            let decided = call.with(live.view.get(), || {
+                live.object.call_method1(py, intern!(py, "decide"), (&live.view, &live.actions))
+            });
+            let wanted = live.actions.get().close();
+            decided?;
+            for action in wanted {
+                if let Action::Start { job, .. } = action {
+                    self.waiting.remove(job);
+                }
+                actions.push(action);
+            }
+            if self.traits.wakes {
+                let wake = live.object.call_method0(py, intern!(py, "next_wake"))?;
+                let wake: Option<i64> = wake.extract(py).map_err(|_| {
+                    PyTypeError::new_err("next_wake answers a time in seconds, as a whole number, or None")
+                })?;
+                self.wake = wake.map(Time);
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Policy for PyPolicy {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn observe(&mut self, event: Event, view: &View<'_>) {
+        match event {
+            Event::Arrived(id) | Event::Released(id) => self.waiting.add(id, view),
+            Event::Cancelled(id) | Event::Held(id) | Event::Runs(id) => self.waiting.remove(id),
+            Event::Repredicted { job, .. } => self.waiting.repredict(job, view),
+            _ => {}
+        }
+        if self.traits.observes
+            && !self.held.has_failed()
+            && let Err(error) = self.observed(event, view)
+        {
+            self.held.fail(error);
+        }
+    }
+
+    fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
+        self.wake = None;
+        if !self.held.has_failed()
+            && let Err(error) = self.decided(view, actions)
+        {
+            self.held.fail(error);
+        }
+    }
+
+    fn next_wake(&self) -> Option<Time> {
+        self.wake
+    }
+
+    fn wakes(&self) -> bool {
+        self.traits.wakes
+    }
+
+    fn hears(&self) -> bool {
+        self.traits.hears
+    }
+
+    fn needs(&self) -> Abilities {
+        Abilities { suspend: self.traits.suspends, ..Abilities::default() }
+    }
+}
+
+impl Snapshot for PyPolicy {
+    fn save(&self) -> Result<Vec<u8>, SnapshotError> {
+        let state = pickled(&self.held, self.live.as_ref().map(|live| &live.object))?;
+        let waiting = &self.waiting;
+        let columns = [&waiting.id, &waiting.submit, &waiting.procs, &waiting.estimate, &waiting.prediction];
+        // The wake-up is kept by the session; whether it was made yet tells a state from the beginning.
+        (state, columns.map(Clone::clone).to_vec(), self.wake.map(|wake| wake.0), self.live.is_some()).save()
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        type Saved = (Vec<u8>, Vec<Vec<i64>>, Option<i64>, bool);
+        let mut saved: Saved = (Vec::new(), Vec::new(), None, false);
+        saved.load(bytes)?;
+        let (state, columns, wake, at_work) = saved;
+        let Ok([id, submit, procs, estimate, prediction]) = <[Vec<i64>; 5]>::try_from(columns) else {
+            return Err(SnapshotError::Refused("the columns of the waiting jobs are damaged".to_string()));
+        };
+        let object = unpickled(&self.held, &state)?;
+        self.live = if at_work {
+            let made = Python::attach(|py| -> PyResult<Live> {
+                let (view, actions) = (Py::new(py, PyView::new(py)?)?, Py::new(py, PyActions::default())?);
+                Ok(Live { object, view, actions })
+            });
+            Some(made.map_err(|e| SnapshotError::Refused(e.to_string()))?)
+        } else {
+            None
+        };
+        let version = self.waiting.version + 1;
+        self.waiting = Waiting { id, submit, procs, estimate, prediction, version };
+        self.wake = wake.map(Time);
+        Ok(())
+    }
+}
+
+/// A job by its number, from Python.
+pub(crate) fn job_id(job: &Bound<'_, PyAny>) -> PyResult<JobId> {
+    job.extract::<u32>().map(JobId).map_err(|_| {
+        let told = job.repr().map_or_else(|_| "this".to_string(), |text| text.to_string());
+        PyTypeError::new_err(format!("{told} is no job; expected the id of a job, such as view.waiting.id[0]"))
+    })
+}

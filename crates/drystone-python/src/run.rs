@@ -1,0 +1,318 @@
+//! Runs and comparisons: those of the commands `run` and `compare`.
+
+use crate::log::Log;
+use crate::table::{Column, Table};
+use crate::work::{interruptible, with_objects};
+use crate::{callback::Slot, error};
+use drystone::engine::Segments;
+use drystone::experiment::Experiment;
+use drystone::metrics::{Found, JobRow, Measure, Metric, Selection};
+use drystone::model::Time;
+use drystone::policy::PolicySpec;
+use drystone_cli::library::{Compared, Input, Run, Told, explain as story};
+use drystone_report::charts::{self, Drawing};
+use drystone_report::{Colour, Gantt, Results, page};
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Work was told to stop although no signal came: that cannot be.
+fn stopped() -> PyErr {
+    PyKeyboardInterrupt::new_err("stopped")
+}
+
+/// What came of one policy on one workload.
+#[pyclass(frozen, module = "drystone._drystone")]
+pub(crate) struct Outcome {
+    run: Arc<Run>,
+    input: Arc<Input>,
+    results: Arc<Results>,
+    messages: Vec<String>,
+}
+
+/// Simulates one policy; the options are those of the command `run`.
+#[pyfunction]
+pub(crate) fn simulate(py: Python<'_>, log: &Log, options: Vec<String>, slots: Vec<Py<Slot>>) -> PyResult<Outcome> {
+    let input = Arc::clone(&log.input);
+    let shared = Arc::clone(&input);
+    let told = with_objects(py, slots, move |stop| Run::of(&shared, &options, stop))?;
+    let Told { what, messages } = told.map_err(|failure| error::failure(&failure))?.ok_or_else(stopped)?;
+    let results = what.results().map_err(|failure| error::failure(&failure))?;
+    Ok(Outcome { run: Arc::new(what), input, results: Arc::new(results), messages })
+}
+
+#[pymethods]
+impl Outcome {
+    /// Notes and warnings.
+    #[getter]
+    fn messages(&self) -> Vec<String> {
+        self.messages.clone()
+    }
+
+    /// A row per job.
+    fn jobs(&self, py: Python<'_>) -> PyResult<Table> {
+        py.detach(|| jobs(self.run.rows()))
+    }
+
+    /// Every metric of the catalogue that was measured, by name.
+    fn measures(&self) -> Vec<(String, f64)> {
+        let Some(only) = self.results.policies.first() else { return Vec::new() };
+        let found = Found { report: &only.report, promises: Some(&only.promises) };
+        Metric::all().filter_map(|metric| Some((metric.id(), metric.of(found)?))).collect()
+    }
+
+    /// What the command prints as JSON.
+    fn json(&self) -> String {
+        self.results.data.to_string()
+    }
+
+    /// What the command prints as text.
+    fn text(&self) -> String {
+        self.run.text()
+    }
+
+    /// A page with plots, whole.
+    fn page(&self, py: Python<'_>) -> PyResult<String> {
+        let results = Arc::clone(&self.results);
+        interruptible(py, move |_| page(&results))
+    }
+
+    /// Every plot as SVG: name, title, drawing.
+    fn plots(&self, py: Python<'_>, width: u32) -> PyResult<Vec<Plot>> {
+        plots(py, &self.results, width)
+    }
+
+    /// Writes the schedule, byte for byte as `drystone run --jobs` does.
+    fn write_schedule(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let (run, input) = (Arc::clone(&self.run), Arc::clone(&self.input));
+        interruptible(py, move |_| run.write_schedule(&input, &path))?.map_err(|failure| error::failure(&failure))
+    }
+
+    /// Writes the result, as `drystone run --report` does.
+    fn write_report(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let run = Arc::clone(&self.run);
+        interruptible(py, move |_| run.write_report(&path))?.map_err(|failure| error::failure(&failure))
+    }
+}
+
+/// What came of several policies on one workload.
+#[pyclass(frozen, module = "drystone._drystone")]
+pub(crate) struct Judgement {
+    compared: Arc<Compared>,
+    results: Arc<Results>,
+    messages: Vec<String>,
+}
+
+/// Compares policies; the options are those of the command `compare`.
+#[pyfunction]
+pub(crate) fn compare(py: Python<'_>, log: &Log, options: Vec<String>, slots: Vec<Py<Slot>>) -> PyResult<Judgement> {
+    let input = Arc::clone(&log.input);
+    let told = with_objects(py, slots, move |stop| Compared::of(&input, &options, stop))?;
+    let Told { what, messages } = told.map_err(|failure| error::failure(&failure))?.ok_or_else(stopped)?;
+    let results = what.results().map_err(|failure| error::failure(&failure))?;
+    Ok(Judgement { compared: Arc::new(what), results: Arc::new(results), messages })
+}
+
+#[pymethods]
+impl Judgement {
+    /// Notes and warnings.
+    #[getter]
+    fn messages(&self) -> Vec<String> {
+        self.messages.clone()
+    }
+
+    /// The sentences of the verdict.
+    #[getter]
+    fn verdict(&self) -> Vec<String> {
+        self.results.verdict.clone()
+    }
+
+    /// The policy that the others are compared with.
+    #[getter]
+    fn baseline(&self) -> &str {
+        &self.results.baseline
+    }
+
+    /// A row per policy with every metric, its change against the baseline, the interval and what that says.
+    fn table(&self) -> PyResult<Table> {
+        table(&self.results)
+    }
+
+    /// As [`Outcome::json`].
+    fn json(&self) -> String {
+        self.results.data.to_string()
+    }
+
+    /// What the command prints as text.
+    fn text(&self) -> String {
+        self.compared.text()
+    }
+
+    /// A page with plots, whole.
+    fn page(&self, py: Python<'_>) -> PyResult<String> {
+        let results = Arc::clone(&self.results);
+        interruptible(py, move |_| page(&results))
+    }
+
+    /// Every plot as SVG: name, title, drawing.
+    fn plots(&self, py: Python<'_>, width: u32) -> PyResult<Vec<Plot>> {
+        plots(py, &self.results, width)
+    }
+
+    /// Writes the result, as `drystone compare --report` does.
+    fn write_report(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let compared = Arc::clone(&self.compared);
+        interruptible(py, move |_| compared.write_report(&path))?.map_err(|failure| error::failure(&failure))
+    }
+}
+
+/// A drawing, as SVG and PNG.
+#[pyclass(frozen, module = "drystone._drystone")]
+pub(crate) struct Plot {
+    drawing: Arc<Drawing>,
+}
+
+#[pymethods]
+impl Plot {
+    #[getter]
+    fn id(&self) -> &str {
+        &self.drawing.id
+    }
+
+    #[getter]
+    fn title(&self) -> &str {
+        &self.drawing.title
+    }
+
+    /// The drawing with its title and what determined it.
+    fn svg(&self) -> String {
+        self.drawing.file()
+    }
+
+    /// The same in pixels, `scale` of them to a unit.
+    fn png(&self, py: Python<'_>, scale: f32) -> PyResult<Vec<u8>> {
+        let drawing = Arc::clone(&self.drawing);
+        interruptible(py, move |_| drawing.png(scale))?.map_err(error::value)
+    }
+}
+
+fn plots(py: Python<'_>, results: &Arc<Results>, width: u32) -> PyResult<Vec<Plot>> {
+    let results = Arc::clone(results);
+    let drawn = interruptible(py, move |_| charts::draw(&results, width))?.map_err(error::internal)?;
+    Ok(drawn.into_iter().map(|drawing| Plot { drawing: Arc::new(drawing) }).collect())
+}
+
+/// The schedule of a policy as a chart: a drawing, or a page where no size is given.
+#[pyfunction]
+#[pyo3(signature = (log, policy, study, start, end, colour, size, slots))]
+#[expect(clippy::too_many_arguments, reason = "each is an argument of Python's `gantt` by name")]
+pub(crate) fn gantt(
+    py: Python<'_>,
+    log: &Log,
+    policy: &str,
+    study: Option<&str>,
+    start: Option<i64>,
+    end: Option<i64>,
+    colour: &str,
+    size: Option<(u32, u32)>,
+    slots: Vec<Py<Slot>>,
+) -> PyResult<(Option<Plot>, Option<String>)> {
+    let mut spec: PolicySpec = policy.parse().map_err(|e| error::spec(&e))?;
+    if let Some(study) = study {
+        spec = spec.in_study(study).map_err(|e| error::spec(&e))?;
+    }
+    let colour = Colour::ALL.into_iter().find(|one| one.id() == colour).ok_or_else(|| {
+        error::wrong(format!("colour: there is no `{colour}`; there are {}", Colour::ALL.map(Colour::id).join(", ")))
+    })?;
+    let input = Arc::clone(&log.input);
+    with_objects(py, slots, move |stop| {
+        let workload = input.workload();
+        let mut segments = Segments::default();
+        let simulation = Experiment::new(&spec, workload).finding(&[], Selection::All).until(stop);
+        simulation.run(&mut segments).map_err(|e| error::experiment(&e, spec.text()))?;
+        let window = (start.map(Time), end.map(Time));
+        let gantt = Gantt::new(workload, spec.text(), &segments.list, window, None);
+        Ok(match size {
+            Some((width, height)) => {
+                let drawing = gantt.draw(colour, width, height).map_err(error::internal)?;
+                (Some(Plot { drawing: Arc::new(drawing) }), None)
+            }
+            None => (None, Some(gantt.page(colour))),
+        })
+    })?
+}
+
+/// Why a job started when it did; the options are those of the command `explain`.
+#[pyfunction]
+pub(crate) fn explain(
+    py: Python<'_>,
+    log: &Log,
+    options: Vec<String>,
+    slots: Vec<Py<Slot>>,
+) -> PyResult<(String, String)> {
+    let input = Arc::clone(&log.input);
+    let told = with_objects(py, slots, move |_| story(&input, &options))?;
+    Ok(told.map_err(|failure| error::failure(&failure))?.what)
+}
+
+/// A row per job, as `drystone run --jobs` writes it.
+fn jobs(rows: &[JobRow]) -> PyResult<Table> {
+    let int = |get: fn(&JobRow) -> i64| Column::Int(rows.iter().map(get).collect());
+    let columns = vec![
+        ("job_id", int(|row| row.number)),
+        ("submit", int(|row| row.submit.0)),
+        ("start", int(|row| row.start.0)),
+        ("end", int(|row| row.end.0)),
+        ("wait", int(|row| row.wait().0)),
+        ("run", int(|row| row.ran.0)),
+        ("procs", int(|row| i64::from(row.procs))),
+        ("estimate", int(|row| row.estimate.0)),
+        ("user", int(|row| i64::from(row.user))),
+        (
+            "bounded_slowdown",
+            Column::Float(rows.iter().map(|row| Measure::BoundedSlowdown.of(row.wait(), row.ran)).collect()),
+        ),
+        ("suspensions", int(|row| i64::from(row.suspensions))),
+        ("suspended", int(|row| row.suspended.0)),
+        ("overhead", int(|row| row.overhead.0)),
+        ("first_reservation", Column::MaybeInt(rows.iter().map(|row| row.first_reservation.map(|at| at.0)).collect())),
+        ("first_prediction", int(|row| row.first_prediction.0)),
+        ("corrections", int(|row| i64::from(row.corrections))),
+        ("accuracy", Column::MaybeFloat(rows.iter().map(|row| row.accuracy).collect())),
+        ("counted", Column::Bool(rows.iter().map(|row| row.counted).collect())),
+    ];
+    Table::new(columns.into_iter().map(|(name, column)| (name.to_string(), column)).collect())
+}
+
+/// A row per policy.
+fn table(results: &Results) -> PyResult<Table> {
+    let policies = &results.policies;
+    let text = |get: &dyn Fn(usize) -> Option<String>| Column::Text((0..policies.len()).map(get).collect());
+    let mut columns = vec![("policy".to_string(), text(&|at| Some(policies[at].policy.text.clone())))];
+    for metric in Metric::all() {
+        let value =
+            |at: usize| metric.of(Found { report: &policies[at].report, promises: Some(&policies[at].promises) });
+        let values: Vec<Option<f64>> = (0..policies.len()).map(value).collect();
+        if values.iter().any(Option::is_some) {
+            columns.push((metric.id(), Column::MaybeFloat(values)));
+        }
+    }
+    for metric in Metric::compared() {
+        let change = |at: usize| {
+            let compared = results.comparison.policies.iter().find(|one| one.name == policies[at].policy.text)?;
+            compared.changes.iter().find(|change| change.metric == metric)
+        };
+        let float = |get: &dyn Fn(usize) -> Option<f64>| Column::MaybeFloat((0..policies.len()).map(get).collect());
+        let id = metric.id();
+        columns.push((format!("{id}_change"), float(&|at| change(at)?.relative)));
+        columns.push((format!("{id}_change_low"), float(&|at| Some(change(at)?.interval?.0))));
+        columns.push((format!("{id}_change_high"), float(&|at| Some(change(at)?.interval?.1))));
+        let word = |at: usize| {
+            let verdict = serde_json::to_value(change(at)?.verdict).ok()?;
+            verdict.as_str().map(ToString::to_string)
+        };
+        columns.push((format!("{id}_verdict"), text(&word)));
+    }
+    Table::new(columns)
+}

@@ -1,0 +1,191 @@
+//! A scheduler at work, told of events one by one: the engine's `Session`.
+
+use crate::callback::Slot;
+use crate::error;
+use crate::policy::job_id;
+use crate::view::PyJob;
+use drystone::engine::{Session, Violation};
+use drystone::model::{Job, JobId, Machine, Span, Time};
+use drystone::policy::{Action, PolicySpec};
+use pyo3::exceptions::{PyKeyError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::sync::{Mutex, MutexGuard, TryLockError};
+
+/// A session, and why it is of no more use.
+struct Inner {
+    session: Session,
+    broken: Option<Violation>,
+}
+
+/// A scheduler at work. Time is an argument of every call; it never goes back.
+#[pyclass(frozen, name = "Session", module = "drystone._drystone")]
+pub(crate) struct PySession {
+    inner: Mutex<Inner>,
+    slots: Vec<Py<Slot>>,
+    #[pyo3(get)]
+    policy: String,
+}
+
+impl PySession {
+    /// The session, if it is of any use.
+    fn sound(&self) -> PyResult<MutexGuard<'_, Inner>> {
+        // A call that waited here would hold the interpreter's lock, which a policy at work may need.
+        let inner = match self.inner.try_lock() {
+            Ok(inner) => inner,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                let problem = "the session is at work: its own policy, or another thread, uses it now";
+                return Err(PyRuntimeError::new_err(problem));
+            }
+        };
+        match &inner.broken {
+            Some(broken) => {
+                let told = format!(
+                    "the policy broke its contract before ({broken}): this session is of no more use; begin a new one"
+                );
+                Err(error::violation(broken, &told))
+            }
+            None => Ok(inner),
+        }
+    }
+
+    /// Raises what an object of Python has raised in a call.
+    fn check(&self) -> PyResult<()> {
+        self.slots.iter().try_for_each(|slot| slot.get().raised())
+    }
+}
+
+#[pymethods]
+impl PySession {
+    #[new]
+    fn new(procs: u32, policy: &str, slots: Vec<Py<Slot>>) -> PyResult<PySession> {
+        let spec: PolicySpec = policy.parse().map_err(|e| error::spec(&e))?;
+        if procs == 0 {
+            return Err(error::wrong("a machine needs at least one processor"));
+        }
+        let session = Session::new(Machine::new(procs), spec.scheduler());
+        if session.clairvoyant() {
+            return Err(error::wrong(format!("policy {spec}: it has to know run times, which no session can tell it")));
+        }
+        Ok(PySession { inner: Mutex::new(Inner { session, broken: None }), slots, policy: spec.text().to_string() })
+    }
+
+    /// A job arrives; answers its id, in the order of arrival from 0.
+    #[pyo3(signature = (now, *, procs, estimate, user=-1, group=-1, executable=-1, queue=-1, partition=-1, memory_kb=-1))]
+    #[expect(clippy::too_many_arguments, reason = "each is an attribute of a job, given by name")]
+    fn arrive(
+        &self,
+        now: i64,
+        procs: u32,
+        estimate: i64,
+        user: i32,
+        group: i32,
+        executable: i32,
+        queue: i32,
+        partition: i32,
+        memory_kb: i64,
+    ) -> PyResult<u32> {
+        let mut job = Job::new(Time(now), procs, Span(estimate)).by(user);
+        (job.group, job.executable, job.queue) = (group, executable, queue);
+        (job.partition, job.memory_kb) = (partition, memory_kb);
+        let id = self.sound()?.session.arrive(Time(now), &job, None).map_err(error::wrong)?;
+        self.check()?;
+        Ok(id.0)
+    }
+
+    /// A running job ends; answers whether there was such a job.
+    fn end(&self, now: i64, job: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let ended = self.sound()?.session.end(Time(now), job_id(job)?);
+        self.check()?;
+        Ok(ended)
+    }
+
+    /// Predictions that have expired by now are corrected, and the policy is woken if it asked for that.
+    fn expire(&self, now: i64) -> PyResult<()> {
+        self.sound()?.session.expire(Time(now));
+        self.check()
+    }
+
+    /// A waiting or suspended job is withdrawn; answers whether there was such a job.
+    fn cancel(&self, now: i64, job: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let cancelled = self.sound()?.session.cancel(Time(now), job_id(job)?);
+        self.check()?;
+        Ok(cancelled)
+    }
+
+    /// One scheduling pass: what is to be carried out on the machine, in order, as (action, job, time) with the start that is
+    /// announced as the time of a reservation.
+    fn decide(&self, now: i64) -> PyResult<Vec<(&'static str, u32, Option<i64>)>> {
+        let mut inner = self.sound()?;
+        let decided = inner.session.decide(Time(now)).map(|actions| actions.list().to_vec());
+        let actions = match decided {
+            Ok(actions) => actions,
+            Err(violation) => {
+                let told = format!("policy {}: {violation}", self.policy);
+                inner.broken = Some(violation.clone());
+                drop(inner);
+                self.check()?;
+                return Err(error::violation(&violation, &told));
+            }
+        };
+        drop(inner);
+        self.check()?;
+        let told = |action: &Action| match *action {
+            Action::Start { job, .. } => Some(("start", job.0, None)),
+            Action::Suspend(job) => Some(("suspend", job.0, None)),
+            Action::Resume(job) | Action::ResumeOn { job, .. } => Some(("resume", job.0, None)),
+            Action::Kill(job) => Some(("kill", job.0, None)),
+            Action::Reserve { job, start, .. } => Some(("reserve", job.0, Some(start.0))),
+            Action::Repredict { job, prediction } => Some(("repredict", job.0, Some(prediction.0))),
+            _ => None,
+        };
+        Ok(actions.iter().filter_map(told).collect())
+    }
+
+    /// When something happens without an event from outside: a prediction expires, the policy wakes.
+    #[getter]
+    fn deadline(&self) -> PyResult<Option<i64>> {
+        Ok(self.sound()?.session.deadline().map(|time| time.0))
+    }
+
+    /// Free processors.
+    #[getter]
+    fn free(&self) -> PyResult<u32> {
+        Ok(self.sound()?.session.free())
+    }
+
+    /// Ids of the waiting jobs, in the order of arrival.
+    #[getter]
+    fn waiting(&self) -> PyResult<Vec<u32>> {
+        Ok(self.sound()?.session.view().waiting().map(|id| id.0).collect())
+    }
+
+    /// Ids of the running jobs, in the order of their predicted ends.
+    #[getter]
+    fn running(&self) -> PyResult<Vec<u32>> {
+        Ok(self.sound()?.session.view().running().iter().map(|running| running.id.0).collect())
+    }
+
+    /// What is known of a job that is here.
+    fn job(&self, job: &Bound<'_, PyAny>) -> PyResult<PyJob> {
+        let id: JobId = job_id(job)?;
+        let inner = self.sound()?;
+        let view = inner.session.view();
+        if !view.knows(id) {
+            return Err(PyKeyError::new_err(format!("there is no job {} here", id.0)));
+        }
+        Ok(PyJob::of(id, view.job(id), Some(view.prediction(id))))
+    }
+
+    /// The whole state.
+    fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.sound()?.session.save().map_err(|e| error::snapshot(&e))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Goes on from a saved state of a session with the same policy.
+    fn load(&self, state: &[u8]) -> PyResult<()> {
+        self.sound()?.session.load(state).map_err(|e| error::snapshot(&e))
+    }
+}

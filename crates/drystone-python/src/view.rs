@@ -1,0 +1,567 @@
+//! What a policy sees and what it can ask for. Views hold nothing: they look into the engine for the time of one call, and raise
+//! afterwards.
+
+use crate::error;
+use crate::policy::job_id;
+use crate::waiting::Waiting;
+use drystone::model::{Job, JobId, Span, Time};
+use drystone::parts::{Extra, Running};
+use drystone::policy::{Action, Event, Placement, View, Why, World};
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::exceptions::{PyIndexError, PyKeyError, PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+scoped_tls::scoped_thread_local!(static WORLD: World);
+scoped_tls::scoped_thread_local!(static WAITING: Waiting);
+
+thread_local! {
+    /// Whose call it is that lends the two above.
+    static CALLED: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Numbers of views.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// What is lent for one call.
+pub(crate) struct Call<'a> {
+    pub(crate) world: &'a World,
+    pub(crate) waiting: &'a Waiting,
+}
+
+impl Call<'_> {
+    /// Does something while this view shows what is lent.
+    pub(crate) fn with<T>(&self, view: &PyView, work: impl FnOnce() -> T) -> T {
+        let before = CALLED.replace(view.number);
+        let done = WORLD.set(self.world, || WAITING.set(self.waiting, work));
+        CALLED.set(before);
+        done
+    }
+}
+
+/// Looks into what is lent to this view.
+fn look<T>(number: u64, at: impl FnOnce(&View<'_>, &Waiting) -> T) -> PyResult<T> {
+    if CALLED.get() != number || !WORLD.is_set() {
+        return Err(PyRuntimeError::new_err(
+            "a view is valid only inside the call that it was given to; keep numbers or copies of its columns, not the view",
+        ));
+    }
+    Ok(WORLD.with(|world| WAITING.with(|waiting| at(&View::of(world), waiting))))
+}
+
+/// A job that the session knows.
+fn known(view: &View<'_>, id: JobId) -> PyResult<JobId> {
+    if view.knows(id) { Ok(id) } else { Err(PyKeyError::new_err(format!("there is no job {} here", id.0))) }
+}
+
+/// An array that is not to be changed.
+fn frozen<'py>(py: Python<'py>, values: &[i64]) -> Bound<'py, PyArray1<i64>> {
+    let array = PyArray1::from_slice(py, values);
+    if let Ok(array) = array.try_readwrite() {
+        let _ = array.make_nonwriteable();
+    }
+    array
+}
+
+/// The world as a policy sees it at one instant.
+#[pyclass(frozen, name = "View", module = "drystone._drystone")]
+pub(crate) struct PyView {
+    number: u64,
+    waiting: Py<WaitingJobs>,
+    running: Py<RunningJobs>,
+}
+
+impl PyView {
+    pub(crate) fn new(py: Python<'_>) -> PyResult<PyView> {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Ok(PyView {
+            number,
+            waiting: Py::new(py, WaitingJobs { number, kept: Mutex::default() })?,
+            running: Py::new(py, RunningJobs { number })?,
+        })
+    }
+}
+
+#[pymethods]
+impl PyView {
+    /// The present, in seconds.
+    #[getter]
+    fn now(&self) -> PyResult<i64> {
+        look(self.number, |view, _| view.now().0)
+    }
+
+    /// When the first job was submitted.
+    #[getter]
+    fn origin(&self) -> PyResult<i64> {
+        look(self.number, |view, _| view.origin().0)
+    }
+
+    /// Free processors, before anything that is decided in this call.
+    #[getter]
+    fn free(&self) -> PyResult<u32> {
+        look(self.number, |view, _| view.free())
+    }
+
+    /// Processors of the machine.
+    #[getter]
+    fn procs(&self) -> PyResult<u32> {
+        look(self.number, |view, _| view.machine().procs)
+    }
+
+    /// The waiting jobs in the order of their arrival.
+    #[getter]
+    fn waiting(&self, py: Python<'_>) -> PyResult<Py<WaitingJobs>> {
+        look(self.number, |_, _| self.waiting.clone_ref(py))
+    }
+
+    /// The running jobs in the order of their predicted ends.
+    #[getter]
+    fn running(&self, py: Python<'_>) -> PyResult<Py<RunningJobs>> {
+        look(self.number, |_, _| self.running.clone_ref(py))
+    }
+
+    /// Ids of the suspended jobs in the order of their arrival.
+    #[getter]
+    fn suspended<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let ids: Vec<i64> = look(self.number, |view, _| view.suspended().map(|id| i64::from(id.0)).collect())?;
+        Ok(frozen(py, &ids))
+    }
+
+    /// What is known of a job.
+    fn job(&self, job: &Bound<'_, PyAny>) -> PyResult<PyJob> {
+        let id = job_id(job)?;
+        look(self.number, |view, _| {
+            known(view, id)?;
+            Ok(PyJob::of(id, view.job(id), Some(view.prediction(id))))
+        })?
+    }
+
+    /// How long a job is predicted to run in total, in seconds.
+    fn prediction(&self, job: &Bound<'_, PyAny>) -> PyResult<i64> {
+        let id = job_id(job)?;
+        look(self.number, |view, _| Ok(view.prediction(known(view, id)?).0))?
+    }
+
+    /// How long a job has run so far.
+    fn ran(&self, job: &Bound<'_, PyAny>) -> PyResult<i64> {
+        let id = job_id(job)?;
+        look(self.number, |view, _| Ok(view.ran(known(view, id)?).0))?
+    }
+
+    /// How long a job has been here without running.
+    fn waited(&self, job: &Bound<'_, PyAny>) -> PyResult<i64> {
+        let id = job_id(job)?;
+        look(self.number, |view, _| Ok(view.waited(known(view, id)?).0))?
+    }
+
+    /// Where a job is in its life: waiting, held, running, suspended, done.
+    fn phase(&self, job: &Bound<'_, PyAny>) -> PyResult<String> {
+        let id = job_id(job)?;
+        look(self.number, |view, _| Ok(format!("{:?}", view.phase(known(view, id)?)).to_lowercase()))?
+    }
+
+    /// When so many processors are predicted to be free, and how many are left over then: the reservation of a job that is blocked.
+    /// `started` are jobs that this call starts: they count as running, and their processors as taken.
+    #[pyo3(signature = (procs, started=None))]
+    fn shadow(&self, procs: u32, started: Option<Vec<Bound<'_, PyAny>>>) -> PyResult<Option<(i64, u32)>> {
+        let started = started.unwrap_or_default().iter().map(job_id).collect::<PyResult<Vec<JobId>>>()?;
+        look(self.number, |view, _| {
+            let mut more = Vec::with_capacity(started.len());
+            for id in started {
+                let job = view.job(known(view, id)?);
+                more.push(Running { end: view.now() + view.prediction(id), id, procs: job.procs });
+            }
+            more.sort_unstable_by_key(|job: &Running| (job.end, job.id));
+            let free = i64::from(view.free()) - more.iter().map(|job| i64::from(job.procs)).sum::<i64>();
+            let missing = u32::try_from((i64::from(procs) - free).max(0)).unwrap_or(u32::MAX);
+            if missing == 0 {
+                return Ok(Some((view.now().0, u32::try_from(free - i64::from(procs)).unwrap_or(0))));
+            }
+            let shadow = view.running().shadow_with(&more, missing, Extra::All, Time::MIN);
+            Ok(shadow.map(|shadow| (shadow.time.0, shadow.extra)))
+        })?
+    }
+
+    fn __repr__(&self) -> String {
+        look(self.number, |view, waiting| {
+            let (now, free, procs) = (view.now().0, view.free(), view.machine().procs);
+            let (waiting, running) = (waiting.id.len(), view.running().len());
+            format!("<View at {now} s: {free} of {procs} processors free, {waiting} jobs wait, {running} run>")
+        })
+        .unwrap_or_else(|_| "<View, no longer valid>".to_string())
+    }
+}
+
+/// Columns that were made of the waiting jobs, as long as these are the same.
+#[derive(Default)]
+struct Kept {
+    version: u64,
+    columns: [Option<Py<PyArray1<i64>>>; 5],
+}
+
+/// The waiting jobs in the order of their arrival: columns of numpy, made when they are asked for.
+#[pyclass(frozen, module = "drystone._drystone")]
+pub(crate) struct WaitingJobs {
+    number: u64,
+    kept: Mutex<Kept>,
+}
+
+impl WaitingJobs {
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn column(&self, py: Python<'_>, at: usize, of: fn(&Waiting) -> &[i64]) -> PyResult<Py<PyArray1<i64>>> {
+        look(self.number, |_, waiting| {
+            let known = {
+                let mut kept = self.kept();
+                if kept.version != waiting.version {
+                    *kept = Kept { version: waiting.version, columns: Default::default() };
+                }
+                kept.columns[at].as_ref().map(|column| column.clone_ref(py))
+            };
+            known.unwrap_or_else(|| {
+                // Not under the lock: new memory may have Python clear up, which runs what it likes.
+                let column = frozen(py, of(waiting)).unbind();
+                self.kept().columns[at] = Some(column.clone_ref(py));
+                column
+            })
+        })
+    }
+
+    fn gather<'py>(&self, py: Python<'py>, of: fn(&Job) -> i64) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let values: Vec<i64> =
+            look(self.number, |view, waiting| waiting.id.iter().map(|&id| of(view.job(JobId(id as u32)))).collect())?;
+        Ok(frozen(py, &values))
+    }
+}
+
+#[pymethods]
+impl WaitingJobs {
+    /// Ids.
+    #[getter]
+    fn id(&self, py: Python<'_>) -> PyResult<Py<PyArray1<i64>>> {
+        self.column(py, 0, |waiting| &waiting.id)
+    }
+
+    /// When each was submitted.
+    #[getter]
+    fn submit(&self, py: Python<'_>) -> PyResult<Py<PyArray1<i64>>> {
+        self.column(py, 1, |waiting| &waiting.submit)
+    }
+
+    /// Processors that each needs.
+    #[getter]
+    fn procs(&self, py: Python<'_>) -> PyResult<Py<PyArray1<i64>>> {
+        self.column(py, 2, |waiting| &waiting.procs)
+    }
+
+    /// The users' estimates.
+    #[getter]
+    fn estimate(&self, py: Python<'_>) -> PyResult<Py<PyArray1<i64>>> {
+        self.column(py, 3, |waiting| &waiting.estimate)
+    }
+
+    /// How long each is predicted to run.
+    #[getter]
+    fn prediction(&self, py: Python<'_>) -> PyResult<Py<PyArray1<i64>>> {
+        self.column(py, 4, |waiting| &waiting.prediction)
+    }
+
+    /// Users.
+    #[getter]
+    fn user<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        self.gather(py, |job| i64::from(job.user))
+    }
+
+    /// Groups.
+    #[getter]
+    fn group<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        self.gather(py, |job| i64::from(job.group))
+    }
+
+    /// Programs.
+    #[getter]
+    fn executable<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        self.gather(py, |job| i64::from(job.executable))
+    }
+
+    /// Queues.
+    #[getter]
+    fn queue<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        self.gather(py, |job| i64::from(job.queue))
+    }
+
+    /// Partitions.
+    #[getter]
+    fn partition<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        self.gather(py, |job| i64::from(job.partition))
+    }
+
+    /// Memory per processor in kilobytes.
+    #[getter]
+    fn memory_kb<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        self.gather(py, |job| job.memory_kb)
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        look(self.number, |_, waiting| waiting.id.len())
+    }
+
+    /// The job at a place in the order of arrival.
+    fn __getitem__(&self, at: isize) -> PyResult<PyJob> {
+        look(self.number, |view, waiting| {
+            let place = if at < 0 { at + waiting.id.len() as isize } else { at };
+            let id = usize::try_from(place).ok().and_then(|place| waiting.id.get(place));
+            let id = *id.ok_or_else(|| PyIndexError::new_err(format!("{} jobs wait", waiting.id.len())))?;
+            let id = JobId(id as u32);
+            Ok(PyJob::of(id, view.job(id), Some(view.prediction(id))))
+        })?
+    }
+}
+
+/// The running jobs in the order of their predicted ends: columns of numpy, made when they are asked for.
+#[pyclass(frozen, module = "drystone._drystone")]
+pub(crate) struct RunningJobs {
+    number: u64,
+}
+
+impl RunningJobs {
+    fn column<'py>(
+        &self,
+        py: Python<'py>,
+        of: impl Fn(&View<'_>, &Running) -> i64,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let values: Vec<i64> =
+            look(self.number, |view, _| view.running().iter().map(|running| of(view, running)).collect())?;
+        Ok(frozen(py, &values))
+    }
+}
+
+#[pymethods]
+impl RunningJobs {
+    /// Ids.
+    #[getter]
+    fn id<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        self.column(py, |_, running| i64::from(running.id.0))
+    }
+
+    /// When each is predicted to end; may lie in the past.
+    #[getter]
+    fn end<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        self.column(py, |_, running| running.end.0)
+    }
+
+    /// Processors that each holds.
+    #[getter]
+    fn procs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        self.column(py, |_, running| i64::from(running.procs))
+    }
+
+    /// When each began to run, this time.
+    #[getter]
+    fn start<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        self.column(py, |view, running| view.segment_start(running.id).0)
+    }
+
+    /// Users.
+    #[getter]
+    fn user<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        self.column(py, |view, running| i64::from(view.job(running.id).user))
+    }
+
+    /// The users' estimates.
+    #[getter]
+    fn estimate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        self.column(py, |view, running| view.job(running.id).estimate.0)
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        look(self.number, |view, _| view.running().len())
+    }
+}
+
+/// What a scheduler may know of a job. A copy: it stays valid. The run time is not in it.
+#[pyclass(frozen, name = "Job", module = "drystone._drystone", get_all)]
+pub(crate) struct PyJob {
+    id: u32,
+    submit: i64,
+    procs: u32,
+    estimate: i64,
+    /// How long it is predicted to run; `None` where that is being asked.
+    prediction: Option<i64>,
+    user: i32,
+    group: i32,
+    executable: i32,
+    queue: i32,
+    partition: i32,
+    memory_kb: i64,
+}
+
+impl PyJob {
+    pub(crate) fn of(id: JobId, job: &Job, prediction: Option<Span>) -> PyJob {
+        PyJob {
+            id: id.0,
+            submit: job.submit.0,
+            procs: job.procs,
+            estimate: job.estimate.0,
+            prediction: prediction.map(|span| span.0),
+            user: job.user,
+            group: job.group,
+            executable: job.executable,
+            queue: job.queue,
+            partition: job.partition,
+            memory_kb: job.memory_kb,
+        }
+    }
+}
+
+#[pymethods]
+impl PyJob {
+    fn __repr__(&self) -> String {
+        let PyJob { id, submit, procs, estimate, .. } = self;
+        format!("<Job {id}: submitted at {submit} s, {procs} processors, estimate {estimate} s>")
+    }
+}
+
+/// Something that happened.
+#[pyclass(frozen, name = "Event", module = "drystone._drystone", get_all)]
+pub(crate) struct JobEvent {
+    /// arrived, ended, repredicted, cancelled, woken, held, released, runs, stopped, parked, capacity.
+    kind: &'static str,
+    /// Which job; `None` where it is about none.
+    job: Option<u32>,
+}
+
+impl JobEvent {
+    pub(crate) fn of(event: Event) -> JobEvent {
+        let (kind, job) = match event {
+            Event::Arrived(job) => ("arrived", Some(job)),
+            Event::Ended { job, .. } => ("ended", Some(job)),
+            Event::Repredicted { job, .. } => ("repredicted", Some(job)),
+            Event::Cancelled(job) => ("cancelled", Some(job)),
+            Event::Woken => ("woken", None),
+            Event::Held(job) => ("held", Some(job)),
+            Event::Released(job) => ("released", Some(job)),
+            Event::Runs(job) => ("runs", Some(job)),
+            Event::Stopped { job, .. } => ("stopped", Some(job)),
+            Event::Parked(job) => ("parked", Some(job)),
+            Event::Capacity => ("capacity", None),
+            _ => ("other", None),
+        };
+        JobEvent { kind, job: job.map(|job| job.0) }
+    }
+}
+
+#[pymethods]
+impl JobEvent {
+    fn __repr__(&self) -> String {
+        match self.job {
+            Some(job) => format!("<Event {}: job {job}>", self.kind),
+            None => format!("<Event {}>", self.kind),
+        }
+    }
+}
+
+/// What a policy asks for in one call, in order.
+#[pyclass(frozen, name = "Actions", module = "drystone._drystone")]
+#[derive(Default)]
+pub(crate) struct PyActions {
+    /// `None` outside a call.
+    list: Mutex<Option<Vec<Action>>>,
+}
+
+impl PyActions {
+    fn list(&self) -> MutexGuard<'_, Option<Vec<Action>>> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on actions are taken.
+    pub(crate) fn open(&self) {
+        *self.list() = Some(Vec::new());
+    }
+
+    /// What was asked for; from now on nothing is taken.
+    pub(crate) fn close(&self) -> Vec<Action> {
+        self.list().take().unwrap_or_default()
+    }
+
+    fn push(&self, action: Action) -> PyResult<()> {
+        match &mut *self.list() {
+            Some(list) => {
+                list.push(action);
+                Ok(())
+            }
+            None => Err(PyRuntimeError::new_err("actions are taken only inside the call that they were given to")),
+        }
+    }
+}
+
+/// A number of seconds, from Python or numpy.
+fn seconds(value: &Bound<'_, PyAny>, what: &str) -> PyResult<i64> {
+    value.extract::<i64>().map_err(|_| PyTypeError::new_err(format!("{what} is a whole number of seconds")))
+}
+
+#[pymethods]
+impl PyActions {
+    /// Starts a waiting job, or each of several.
+    #[pyo3(signature = (job, why="backfilled"))]
+    fn start(&self, job: &Bound<'_, PyAny>, why: &str) -> PyResult<()> {
+        let why = match why {
+            "head" => Why::Head,
+            "backfilled" => Why::Backfilled,
+            "planned" => Why::Planned,
+            "preempting" => Why::Preempting,
+            other => {
+                let problem = format!("why: there is no `{other}`; there are head, backfilled, planned, preempting");
+                return Err(error::wrong(problem));
+            }
+        };
+        let start = |job| self.push(Action::Start { job, why, on: Placement::Any });
+        match job.extract::<u32>() {
+            Ok(id) => start(JobId(id)),
+            Err(_) if job.is_instance_of::<PyString>() => start(job_id(job)?),
+            Err(_) => match job.try_iter() {
+                Ok(several) => several.into_iter().try_for_each(|one| start(job_id(&one?)?)),
+                Err(_) => start(job_id(job)?),
+            },
+        }
+    }
+
+    /// Takes a running job off its processors; it keeps its progress.
+    fn suspend(&self, job: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.push(Action::Suspend(job_id(job)?))
+    }
+
+    /// Lets a suspended job go on.
+    fn resume(&self, job: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.push(Action::Resume(job_id(job)?))
+    }
+
+    /// Announces where a waiting job is planned to start, and the latest start that is promised: the same where it is left out,
+    /// none where it is infinite.
+    #[pyo3(signature = (job, start, latest=None))]
+    fn reserve(
+        &self,
+        job: &Bound<'_, PyAny>,
+        start: &Bound<'_, PyAny>,
+        latest: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let start = Time(seconds(start, "start")?);
+        let latest = match latest {
+            None => start,
+            Some(value) if value.extract::<f64>().is_ok_and(f64::is_infinite) => Time::MAX,
+            Some(value) => Time(seconds(value, "latest")?),
+        };
+        self.push(Action::Reserve { job: job_id(job)?, start, latest })
+    }
+
+    /// Replaces the prediction of a job: its run time in total, in seconds.
+    fn repredict(&self, job: &Bound<'_, PyAny>, prediction: &Bound<'_, PyAny>) -> PyResult<()> {
+        let prediction = Span(seconds(prediction, "prediction")?);
+        self.push(Action::Repredict { job: job_id(job)?, prediction })
+    }
+}

@@ -1,0 +1,121 @@
+//! Reads a workload.
+
+use super::profiles::{Profiles, Ran, told};
+use super::{Log, wrong};
+use crate::log::LogError;
+use crate::log::swf::{Decimal, Header, Record};
+use crate::model::TIME_LIMIT;
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Decimals of a second that are kept.
+const DECIMALS: u8 = 6;
+
+/// A number of seconds, as logs have it.
+pub(super) fn seconds(value: f64) -> Option<Decimal> {
+    if !value.is_finite() || value.abs() > TIME_LIMIT as f64 {
+        return None;
+    }
+    if value.fract() == 0.0 {
+        return Some((value as i64).into());
+    }
+    let text = format!("{value:.*}", usize::from(DECIMALS));
+    let text = text.trim_end_matches('0');
+    let (whole, fraction) = text.split_once('.')?;
+    let digits: i64 = format!("{whole}{fraction}").parse().ok()?;
+    Decimal::new(digits, fraction.len() as u8)
+}
+
+/// A workload's JSON as records.
+pub(super) fn workload(text: &[u8], name: &Arc<str>) -> Result<Log, LogError> {
+    let whole: Value = serde_json::from_slice(text)
+        .map_err(|e| wrong(name, e.line() as u64, format!("no JSON ({e}); expected a workload of Batsim")))?;
+    let part = |key: &str| whole.get(key);
+    let jobs = part("jobs").and_then(Value::as_array);
+    let jobs = jobs.ok_or_else(|| wrong(name, 0, "a workload of Batsim has `jobs`, a list; here is none"))?;
+    let empty = Map::new();
+    let profiles = part("profiles").and_then(Value::as_object).unwrap_or(&empty);
+    let mut profiles = Profiles::new(profiles);
+    let mut header = Header::new();
+    header.push("Version", "2.2");
+    header.push("Conversion", "from a workload of Batsim");
+    if let Some(procs) = part("nb_res") {
+        let procs = procs.as_i64().filter(|procs| *procs > 0);
+        let procs = procs.ok_or_else(|| {
+            wrong(name, 0, format!("`nb_res` is {}; expected a number of resources above 0", told(part("nb_res"))))
+        })?;
+        header.push("MaxProcs", &procs.to_string());
+    }
+    if jobs.is_empty() {
+        return Err(LogError::Empty { file: name.clone(), lines: text.split(|&byte| byte == b'\n').count() as u64 });
+    }
+    let mut used = BTreeSet::new();
+    let mut records = Vec::with_capacity(jobs.len());
+    for (at, job) in jobs.iter().enumerate() {
+        let mut record = record(job, &mut profiles).map_err(|problem| wrong(name, 0, who(job, at) + &problem))?;
+        // Ids are texts: those that are numbers stay what they are, others are numbered.
+        if record.number < 0 || !used.insert(record.number) {
+            record.number = (at as i64 + 1..).find(|number| used.insert(*number)).unwrap_or(-1);
+        }
+        records.push(record);
+    }
+    records.sort_by_key(|record: &Record| record.submit.round());
+    Ok(Log { header, records })
+}
+
+/// Which job, for messages.
+fn who(job: &Value, at: usize) -> String {
+    match job.get("id") {
+        Some(id) => format!("job {id}: "),
+        None => format!("the job in place {} of `jobs`: ", at + 1),
+    }
+}
+
+fn record(job: &Value, profiles: &mut Profiles<'_>) -> Result<Record, String> {
+    let number = |key: &str| job.get(key).and_then(Value::as_f64);
+    let submit = number("subtime").and_then(seconds);
+    let submit = submit.ok_or_else(|| format!("`subtime` is {}; expected seconds", told(job.get("subtime"))))?;
+    let procs = job.get("res").and_then(Value::as_i64).filter(|procs| *procs > 0);
+    let procs = procs.ok_or_else(|| format!("`res` is {}; expected a number above 0", told(job.get("res"))))?;
+    let profile = match job.get("profile") {
+        Some(Value::String(name)) => name.clone(),
+        Some(Value::Number(name)) => name.to_string(),
+        other => return Err(format!("`profile` is {}; expected the name of one", told(other))),
+    };
+    let Ran { seconds: run, succeeds } = profiles.of(&profile)?;
+    let run = seconds(run).ok_or_else(|| format!("profile `{profile}` runs for {run} s, which is too long"))?;
+    let walltime = match job.get("walltime") {
+        None | Some(Value::Null) => Decimal::UNKNOWN,
+        Some(value) => {
+            let given = value.as_f64();
+            // Older workloads say -1 for none.
+            match given.filter(|time| *time < 0.0) {
+                Some(_) => Decimal::UNKNOWN,
+                None => given.and_then(seconds).ok_or_else(|| format!("`walltime` is `{value}`; expected seconds"))?,
+            }
+        }
+    };
+    let attribute = |key: &str| job.get(key).and_then(Value::as_i64).unwrap_or(-1);
+    let id = match job.get("id") {
+        Some(Value::Number(number)) => number.as_i64(),
+        // `w0!17` is job 17 of workload w0.
+        Some(Value::String(text)) => text.rsplit('!').next().and_then(|text| text.parse().ok()),
+        _ => None,
+    };
+    Ok(Record {
+        number: id.filter(|id| *id >= 0).unwrap_or(-1),
+        submit,
+        run,
+        allocated: procs,
+        requested: procs,
+        requested_time: walltime,
+        status: i64::from(succeeds),
+        user: attribute("user"),
+        group: attribute("group"),
+        executable: attribute("executable"),
+        queue: attribute("queue"),
+        partition: attribute("partition"),
+        ..Record::default()
+    })
+}

@@ -1,0 +1,41 @@
+//! The records of a log in any format that is read, as they stand.
+
+use super::source::Source;
+use super::swf::{Header, Reader, Record};
+use super::{LogError, batsim};
+
+/// A log as it stands: nothing is cleaned away.
+#[derive(Clone, Debug)]
+pub struct Records {
+    /// Its comments and header fields.
+    pub header: Header,
+    /// Its records, in order.
+    pub records: Vec<Record>,
+    /// Malformed lines that were skipped.
+    pub skipped: u64,
+}
+
+/// Reads the records of a log: Standard Workload Format, a workload of Batsim or its `jobs.csv`.
+///
+/// # Errors
+/// The source cannot be read, is damaged or no log, or has a malformed line and is not read leniently.
+pub fn records(source: Source, lenient: bool) -> Result<Records, LogError> {
+    let Source { bytes, name } = source;
+    let bytes = match batsim::read(bytes, &name)? {
+        batsim::Read::Else(bytes) => bytes,
+        batsim::Read::Log(batsim::Log { header, records }) => {
+            return Ok(Records { header, records, skipped: 0 });
+        }
+    };
+    let mut reader = Reader::new(bytes, name)?.lenient(lenient);
+    let mut records = Vec::new();
+    while let Some(record) = reader.read()? {
+        records.push(record);
+    }
+    if records.is_empty() {
+        return Err(LogError::Empty { file: reader.name().clone(), lines: reader.lines() });
+    }
+    let (skipped, _) = reader.malformed();
+    let (header, _) = reader.into_header();
+    Ok(Records { header, records, skipped })
+}

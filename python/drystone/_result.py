@@ -1,0 +1,481 @@
+"""Simulations and comparisons, and what is drawn of them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from drystone import _drystone
+from drystone._errors import OptionError
+from drystone._policy import PolicyLike, PredictorLike, places, registered, texts
+from drystone._table import Table
+from drystone._workload import PathLike, Workload, options, read, tell
+
+__all__ = ["Comparison", "Figure", "Result", "Story", "compare", "simulate"]
+
+
+class Figure:
+    """A drawing: shown in a notebook, and saved as SVG or PNG. What determined it is in the file."""
+
+    def __init__(self, plot: _drystone.Plot) -> None:
+        self._plot = plot
+
+    @property
+    def id(self) -> str:
+        """Its short name."""
+        return self._plot.id
+
+    @property
+    def title(self) -> str:
+        """What it shows."""
+        return self._plot.title
+
+    @property
+    def svg(self) -> str:
+        """The drawing as SVG."""
+        return self._plot.svg()
+
+    def png(self, scale: float = 2.0) -> bytes:
+        """The drawing as PNG, ``scale`` pixels to a unit."""
+        return bytes(self._plot.png(scale))
+
+    def save(self, path: PathLike, *, scale: float = 2.0) -> None:
+        """Writes ``.svg`` or ``.png``."""
+        path = Path(path)
+        if path.suffix.lower() == ".svg":
+            write(path, self.svg.encode())
+        elif path.suffix.lower() == ".png":
+            write(path, self.png(scale))
+        else:
+            raise OptionError(f"{path}: the ending says how to write it; expected .svg or .png")
+
+    def __repr__(self) -> str:
+        return f"<Figure {self.id}: {self.title}>"
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+def write(path: Path, content: bytes) -> None:
+    """Writes a file whole or not at all."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_bytes(content)
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+class Story:
+    """Why a job started when it did: ``str(story)`` for people, ``story.data`` for programs."""
+
+    def __init__(self, text: str, data: dict[str, Any]) -> None:
+        self.text = text
+        self.data = data
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        from drystone import _repr
+
+        return _repr.preformatted(self.text)
+
+
+class _Drawn:
+    """What results of one and of several policies have in common: plots and pages."""
+
+    _made: _drystone.Outcome | _drystone.Judgement
+    _data: dict[str, Any] | None = None
+    _figures: dict[int, list[Figure]]
+    _detailed: bool
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Everything, as the command line writes it with ``--format json``."""
+        if self._data is None:
+            self._data = json.loads(self._made.json())
+        return self._data
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """What determined the result: version, workload with its hash and cleaning, settings, policies with parameters, seed."""
+        data = self.data
+        told = {key: data[key] for key in ("drystone", "workload", "experiment")}
+        told["policies"] = [one["policy"] for one in data["results"]] if "results" in data else [data["policy"]]
+        return told
+
+    @property
+    def text(self) -> str:
+        """The result as tables for people, as the command line prints it."""
+        return self._made.text()
+
+    def plots(self, *, width: int = 820) -> list[Figure]:
+        """Every plot that the result has something for."""
+        if width not in self._figures:
+            self._figures[width] = [Figure(plot) for plot in self._detail().plots(width)]
+        return self._figures[width]
+
+    def plot(self, kind: str = "cdf-wait", *, width: int = 820) -> Figure:
+        """One plot by its name; ``plots()`` has them all."""
+        figures = self.plots(width=width)
+        for figure in figures:
+            if figure.id == kind:
+                return figure
+        known = ", ".join(figure.id for figure in figures)
+        raise OptionError(f"there is no plot `{kind}` of this result; there are {known}")
+
+    def _detail(self) -> Any:
+        return self._made
+
+    def report(self, path: PathLike | None = None) -> str:
+        """The whole result as one page of HTML with plots, tables and data; with a path it is written there, in the format of its
+        ending: ``.html``, ``.json``, ``.csv``, ``.md``, ``.txt``."""
+        made = self._detail()
+        if path is not None:
+            made.write_report(Path(path))
+            return str(path)
+        return str(made.page())
+
+    def report_view(self, height: int = 600) -> Any:
+        """The page in a notebook, in a frame of its own that reaches nothing outside."""
+        from drystone import _repr
+
+        return _repr.Frame(self.report(), height)
+
+
+class Result(_Drawn):
+    """What came of one policy on one workload.
+
+    >>> import drystone as ds
+    >>> result = ds.simulate(ds.generate(jobs=500, procs=64, load=0.9, seed=1), "easy")
+    >>> result.jobs.columns[:4]
+    ['job_id', 'submit', 'start', 'end']
+    >>> bool((result.jobs["wait"] >= 0).all()), result["wait_mean"] == result.measures["wait_mean"]
+    (True, True)
+    >>> result.provenance["workload"]["hash"] == result.workload.hash
+    True
+    """
+
+    def __init__(
+        self,
+        made: _drystone.Outcome,
+        workload: Workload,
+        policy: str,
+        again: Callable[[bool], _drystone.Outcome],
+        given: tuple[PolicyLike, PredictorLike | None, str | None],
+    ) -> None:
+        self._made: _drystone.Outcome = made
+        self._figures = {}
+        self._again = again
+        self._given = given
+        self._detailed = False
+        self._jobs: Table | None = None
+        self.workload = workload
+        self.policy = policy
+        self.messages = tell(made.messages)
+
+    @property
+    def jobs(self) -> Table:
+        """A row per job in the order of arrival: when it started and ended, how long it waited, what was predicted of it."""
+        if self._jobs is None:
+            self._jobs = Table(self._made.jobs())
+        return self._jobs
+
+    @property
+    def measures(self) -> Mapping[str, float]:
+        """Every metric by name, such as ``wait_mean``; ``metrics()`` says what they mean."""
+        return dict(self._made.measures())
+
+    def __getitem__(self, metric: str) -> float:
+        measures = self.measures
+        if metric not in measures:
+            raise KeyError(f"there is no metric `{metric}` of this result; there are {', '.join(measures)}")
+        return measures[metric]
+
+    def _detail(self) -> _drystone.Outcome:
+        if not self._detailed:
+            self._made, self._detailed, self._data = self._again(True), True, None
+        return self._made
+
+    def write(self, path: PathLike) -> None:
+        """Writes the schedule job by job, byte for byte as ``drystone run --jobs`` does: ``.csv``, ``.parquet``, ``.swf`` and
+        ``.swf.gz``, or ``jobs.csv`` of Batsim with the ending ``.batsim.csv``."""
+        self._made.write_schedule(Path(path))
+
+    def gantt(
+        self,
+        start: int | None = None,
+        end: int | None = None,
+        *,
+        colour: str = "user",
+        size: tuple[int, int] = (1200, 500),
+    ) -> Figure:
+        """The schedule drawn, processors by time, between two seconds of the log. ``colour`` is user, class or wait."""
+        plot, _ = self._gantt(start, end, colour, size)
+        if plot is None:
+            raise OptionError("nothing was drawn")
+        return Figure(plot)
+
+    def gantt_page(self, start: int | None = None, end: int | None = None, *, colour: str = "user") -> str:
+        """The same as a page of HTML that zooms and tells of each job."""
+        _, page = self._gantt(start, end, colour, None)
+        return page or ""
+
+    def _gantt(
+        self, start: int | None, end: int | None, colour: str, size: tuple[int, int] | None
+    ) -> tuple[_drystone.Plot | None, str | None]:
+        policy, predictor, study = self._given
+        with places() as taken:
+            text = taken.policy(policy, predictor)
+            slots = taken.slots + registered()
+            return _drystone.gantt(self.workload._log, text, study, start, end, colour, size, slots)
+
+    def explain(self, job: int, *, what_if: bool = True, why_not: bool = False) -> Story:
+        """Why the job with this number (``job_id``) started when it did; ``what_if`` also tells what a shorter estimate or fewer
+        processors would have changed, ``why_not`` what stood in its way hour by hour."""
+        policy, predictor, study = self._given
+        with places() as taken:
+            text = taken.policy(policy, predictor)
+            given = {"policy": text, "job": job, "as": study, "why_not": why_not, "no_what_if": not what_if}
+            if why_not:
+                given["no_what_if"] = False
+            told, data = _drystone.explain(self.workload._log, options(given), taken.slots + registered())
+        return Story(told, json.loads(data))
+
+    def __repr__(self) -> str:
+        wait = self.measures.get("wait_mean")
+        mean = "" if wait is None else f", mean wait {wait / 60:.1f} min"
+        return f"<Result of {self.policy} on {self.workload.name}: {len(self.workload):,} jobs{mean}>"
+
+    def _repr_html_(self) -> str:
+        from drystone import _repr
+
+        return _repr.result(self)
+
+
+def _workload(given: Workload | PathLike, study: str | None) -> tuple[Workload, str | None]:
+    """A workload and the study whose choices hold."""
+    if not isinstance(given, Workload):
+        if hasattr(given, "__arrow_c_stream__") or isinstance(given, Mapping):
+            raise TypeError("a table has no machine: make a workload of it with from_arrow(table, procs=...)")
+        given = read(given, as_study=study)
+    elif study is not None and study != given.study:
+        raise OptionError(
+            f"as_study={study!r}: the workload was read without it; read(..., as_study={study!r}) cleans it as the study did"
+        )
+    return given, given.study
+
+
+def simulate(
+    workload: Workload | PathLike,
+    policy: PolicyLike = "easy",
+    *,
+    predictor: PredictorLike | None = None,
+    as_study: str | None = None,
+    trim: str | None = None,
+    by: Sequence[str] = (),
+    seed: int = 1,
+    priorities: PathLike | None = None,
+    platform: PathLike | None = None,
+    search_threads: int = 1,
+) -> Result:
+    """Simulates one policy on one workload.
+
+    The schedule is the same, to the byte, as that of ``drystone run``. Other threads of Python run meanwhile, and Ctrl-C ends it.
+    ``trim`` says which jobs count, ``by`` adds categories, ``priorities`` and ``platform`` are files: all as on the command line.
+
+    >>> import drystone as ds
+    >>> log = ds.generate(jobs=500, procs=64, load=0.9, seed=1)
+    >>> ds.simulate(log, "easy", predictor="recent(2)").policy
+    'easy(predict=recent(2))'
+    >>> try:
+    ...     ds.simulate(log, "esy")
+    ... except ds.PolicyTextError as error:
+    ...     print(error.suggestion)
+    easy
+    """
+    workload, study = _workload(workload, as_study)
+
+    def run(details: bool) -> tuple[_drystone.Outcome, str]:
+        with places() as taken:
+            text = taken.policy(policy, predictor)
+            given: dict[str, object | None] = {
+                "policy": text,
+                "as": study,
+                "trim": trim,
+                "by": list(by),
+                "seed": seed,
+                "priorities": priorities,
+                "platform": platform,
+                "search_threads": search_threads,
+                "details": details,
+            }
+            return _drystone.simulate(workload._log, options(given), taken.slots + registered()), text
+
+    made, text = run(False)
+    return Result(made, workload, text, lambda details: run(details)[0], (policy, predictor, study))
+
+
+class Comparison(_Drawn):
+    """What came of several policies on one workload: a verdict, a table, plots.
+
+    >>> import drystone as ds
+    >>> log = ds.generate(jobs=8000, procs=64, load=0.9, seed=1)
+    >>> comparison = ds.compare(log, ["easy", "fcfs", "easy++"])
+    >>> list(comparison.table["policy"])
+    ['easy', 'fcfs', 'easy++']
+    >>> change = comparison.changes("fcfs")["wait_mean"]
+    >>> change["relative"] > 0, change["verdict"]
+    (True, 'worse')
+    """
+
+    def __init__(
+        self,
+        made: _drystone.Judgement,
+        workload: Workload,
+        again: Callable[[bool], _drystone.Judgement],
+    ) -> None:
+        self._made: _drystone.Judgement = made
+        self._figures = {}
+        self._again = again
+        self._detailed = False
+        self._table: Table | None = None
+        self.workload = workload
+        self.messages = tell(made.messages)
+
+    @property
+    def verdict(self) -> str:
+        """What the comparison comes to, in sentences for people who have to decide."""
+        return "\n".join(self._made.verdict)
+
+    @property
+    def baseline(self) -> str:
+        """The policy that the others are compared with."""
+        return self._made.baseline
+
+    @property
+    def policies(self) -> list[str]:
+        """The policies, in order."""
+        return [str(text) for text in self.table["policy"]]
+
+    @property
+    def table(self) -> Table:
+        """A row per policy: every metric, and its change against the baseline with the interval and what that says."""
+        if self._table is None:
+            self._table = Table(self._made.table())
+        return self._table
+
+    def changes(self, policy: str) -> dict[str, dict[str, Any]]:
+        """By metric the change of a policy against the baseline: ``relative``, ``interval`` (two bounds or ``None``), ``verdict``."""
+        if policy not in self.policies or policy == self.baseline:
+            others = [one for one in self.policies if one != self.baseline]
+            raise OptionError(f"there is no change of `{policy}`; there are those of {', '.join(others)}")
+        for one in self.data["comparison"]["policies"]:
+            if one["name"] == policy:
+                return {_metric(change["metric"]): change for change in one["changes"]}
+        return {}
+
+    def _detail(self) -> _drystone.Judgement:
+        if not self._detailed:
+            self._made, self._detailed, self._data = self._again(True), True, None
+        return self._made
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {', '.join(self.policies)} on {self.workload.name}>\n{self.verdict}"
+
+    def _repr_html_(self) -> str:
+        from drystone import _repr
+
+        return _repr.comparison(self)
+
+
+def _metric(told: Any) -> str:
+    """The name of a metric, as JSON has it: a word, or a statistic of a measure."""
+    if isinstance(told, dict):
+        ((statistic, measure),) = told.items()
+        return f"{measure}_{statistic}"
+    return str(told)
+
+
+def compare(
+    workload: Workload | PathLike,
+    policies: Sequence[PolicyLike] | None = None,
+    *,
+    baseline: PolicyLike | None = None,
+    all: bool = False,
+    predictor: PredictorLike | None = None,
+    as_study: str | None = None,
+    confidence: float = 0.95,
+    resamples: int = 2_000,
+    threads: int | None = None,
+    trim: str | None = None,
+    by: Sequence[str] = (),
+    loads: Sequence[float] = (),
+    seed: int = 1,
+    priorities: PathLike | None = None,
+    platform: PathLike | None = None,
+) -> Comparison:
+    """Simulates several policies on one workload and says which is better, and how sure that is.
+
+    Without ``policies`` it compares the candidates that the command line does. Differences carry intervals from a paired
+    bootstrap over weeks; where an interval contains zero the verdict ranks nothing. Policies may be texts and objects of Python;
+    each is simulated on a copy of its own. Native policies run on ``threads`` threads at a time; objects of Python take turns.
+
+    >>> import drystone as ds
+    >>> def shortest_first(view, actions):
+    ...     free = view.free
+    ...     for at in view.waiting.estimate.argsort(kind="stable"):
+    ...         if view.waiting.procs[at] > free:
+    ...             break
+    ...         actions.start(view.waiting.id[at], why="head")
+    ...         free -= view.waiting.procs[at]
+    >>> log = ds.generate(jobs=1000, procs=64, load=0.8, seed=1)
+    >>> ds.compare(log, ["easy", shortest_first]).policies
+    ['easy', 'python(shortest_first)']
+    """
+    workload, study = _workload(workload, as_study)
+    if policies is not None and (isinstance(policies, str) or not len(policies)):
+        raise OptionError("policies: expected a list of at least one policy, such as ['easy', 'slack']")
+
+    def run(details: bool) -> _drystone.Judgement:
+        with ExitStack() as stack:
+            named, taken = texts(stack, policies or [], predictor)
+            base = None if baseline is None else taken.policy(baseline, predictor)
+            given: dict[str, object | None] = {
+                "policy": named,
+                "all": all,
+                "baseline": base,
+                "as": study,
+                "confidence": confidence,
+                "resamples": resamples,
+                "threads": threads,
+                "trim": trim,
+                "by": list(by),
+                "loads": ",".join(str(load) for load in loads) or None,
+                "seed": seed,
+                "priorities": priorities,
+                "platform": platform,
+                "details": details,
+            }
+            return _drystone.compare(workload._log, options(given), taken.slots + registered())
+
+    return Comparison(run(False), workload, run)
+
+
+def metrics() -> Table | list[dict[str, str]]:
+    """Every metric: ``id``, ``name``, ``unit``, and whether ``more`` or ``less`` is better.
+
+    >>> import drystone as ds
+    >>> ds.metrics()[0]
+    {'id': 'wait_mean', 'name': 'mean wait', 'unit': 'seconds', 'better': 'less'}
+    """
+    return [dict(zip(("id", "name", "unit", "better"), one)) for one in _drystone.metrics()]

@@ -1,0 +1,372 @@
+"""Workloads: read from logs, taken from tables, generated."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+
+from drystone import _drystone
+from drystone._errors import OptionError
+from drystone._table import Table, whole
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+PathLike = str | os.PathLike[str]
+
+_log = logging.getLogger("drystone")
+
+
+def tell(messages: Sequence[str]) -> tuple[str, ...]:
+    """Passes on what the library said: warnings as such, notes as information."""
+    for message in messages:
+        kind, _, text = message.partition(": ")
+        _log.log(logging.WARNING if kind == "warning" else logging.INFO, text)
+    return tuple(messages)
+
+
+def options(given: Mapping[str, object | None]) -> list[str]:
+    """Arguments of Python as options of the command line: what is None or False is left out."""
+    words: list[str] = []
+    for name, value in given.items():
+        option = "--" + name.rstrip("_").replace("_", "-")
+        if value is None or value is False:
+            continue
+        if value is True:
+            words.append(option)
+        elif isinstance(value, (list, tuple)):
+            words.extend(f"{option}={one}" for one in value)
+        else:
+            words.append(f"{option}={value}")
+    return words
+
+
+class Workload:
+    """Jobs in the order of arrival on a machine of equal processors, and where they come from.
+
+    A workload never changes: ``scale`` and slices are new ones, and what they did is recorded in ``settings``. ``read``,
+    ``from_arrow`` and ``generate`` make workloads.
+
+    >>> import drystone as ds
+    >>> log = ds.generate(jobs=1000, procs=128, load=0.9, seed=1)
+    >>> len(log), log.procs, round(log.load, 3)
+    (1000, 128, 0.9)
+    >>> week = log[:500]
+    >>> len(week), week.settings[-1]
+    (500, ('jobs', '0..500'))
+    >>> round(log.scale(1.1).load, 2)
+    0.99
+    """
+
+    def __init__(
+        self, log: _drystone.Log, *, study: str | None = None, messages: Sequence[str] = ()
+    ) -> None:
+        self._log = log
+        self._study = study
+        self._messages = tuple(messages)
+
+    @staticmethod
+    def from_arrow(
+        table: Any, *, procs: int, columns: Mapping[str, str] | None = None, name: str = "table"
+    ) -> Workload:
+        """As the function ``from_arrow``."""
+        return from_arrow(table, procs=procs, columns=columns, name=name)
+
+    @property
+    def procs(self) -> int:
+        """Processors of the machine."""
+        return self._log.procs
+
+    @property
+    def name(self) -> str:
+        """What results call it."""
+        return self._log.name
+
+    @property
+    def hash(self) -> str:
+        """Fingerprint of everything in it that can influence a result."""
+        return self._log.hash
+
+    @property
+    def load(self) -> float | None:
+        """Offered load: work per processor-second between the first and the last submit."""
+        return self._log.load
+
+    @property
+    def submits(self) -> tuple[int, int] | None:
+        """First and last submit, in seconds of the log."""
+        return self._log.submits
+
+    @property
+    def unix_start(self) -> int | None:
+        """Unix time of second 0, where the log says it."""
+        return self._log.unix_start
+
+    @property
+    def study(self) -> str | None:
+        """The published study whose choices it was read with; ``simulate`` and ``compare`` keep to them."""
+        return self._study
+
+    @property
+    def settings(self) -> list[tuple[str, str]]:
+        """Everything that shaped it, in order: size field, overrun, load factor, slice."""
+        return self._log.settings
+
+    @property
+    def header(self) -> list[tuple[str, str]]:
+        """Fields of the log's header; a field may stand there several times."""
+        return self._log.header
+
+    @property
+    def audit(self) -> dict[str, Any]:
+        """What cleaning did: ``records``, ``jobs``, and under ``rules`` how many records each rule touched."""
+        return self._log.audit
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """Notes and warnings that came with it."""
+        return self._messages
+
+    def __len__(self) -> int:
+        return len(self._log)
+
+    def _changed(self, log: _drystone.Log) -> Workload:
+        return Workload(log, study=self._study)
+
+    def __getitem__(self, places: slice) -> Workload:
+        """Jobs by their places in the order of arrival; the step is 1."""
+        if not isinstance(places, slice):
+            raise TypeError("a workload takes slices, such as log[:1000]; workload.jobs has the jobs as a table")
+        start, stop, step = places.indices(len(self))
+        if step != 1:
+            raise OptionError(f"a slice of a workload has the step 1, not {step}")
+        return self._changed(self._log.piece(start, stop, "jobs", f"{start}..{stop}"))
+
+    def between(self, start: int | None = None, end: int | None = None) -> Workload:
+        """The jobs submitted from ``start`` up to but not including ``end``, in seconds of the log."""
+        first, last = self._log.submitted(start, end)
+        text = f"{'' if start is None else start}..{'' if end is None else end}"
+        return self._changed(self._log.piece(first, last, "slice", text))
+
+    def months(self) -> list[str]:
+        """The calendar months in which jobs were submitted, such as ``1997-03``."""
+        return [name for name, _, _ in self._log.months()]
+
+    def month(self, name: str) -> Workload:
+        """The jobs that were submitted in a calendar month of the log's time zone."""
+        months = self._log.months()
+        for month, start, stop in months:
+            if month == name:
+                return self._changed(self._log.piece(start, stop, "month", name))
+        known = f"{months[0][0]} to {months[-1][0]}" if months else "none"
+        raise OptionError(f"no job was submitted in {name}; the months are {known}")
+
+    def scale(self, load: float | str) -> Workload:
+        """The same jobs with submit times divided by ``load``: 1.1 is 10 % more load."""
+        return self._changed(self._log.scale(str(load)))
+
+    def shift(self) -> Workload:
+        """The same jobs with the first submit at 0."""
+        return self._changed(self._log.shift())
+
+    @property
+    def jobs(self) -> Table:
+        """The jobs as a table; ``from_arrow`` reads it back."""
+        return Table(self._log.table())
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The jobs for pandas."""
+        return self.jobs.to_pandas()
+
+    def to_polars(self) -> polars.DataFrame:
+        """The jobs for polars."""
+        return self.jobs.to_polars()
+
+    def to_arrow(self) -> pyarrow.Table:
+        """The jobs for pyarrow."""
+        return self.jobs.to_arrow()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.jobs.__arrow_c_stream__(requested_schema)
+
+    def write(self, path: PathLike) -> None:
+        """Writes the jobs as a log: ``.swf``, ``.swf.gz``, ``.swf.zst``, ``.csv``, ``.parquet``, or ``.json`` for Batsim."""
+        self._log.write(Path(path))
+
+    def __copy__(self) -> Workload:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Workload:
+        # It never changes.
+        return self
+
+    def __repr__(self) -> str:
+        load = "" if self.load is None else f", load {self.load:.2f}"
+        return f"<Workload {self.name}: {len(self):,} jobs on {self.procs:,} processors{load}>"
+
+    def _repr_html_(self) -> str:
+        from drystone import _repr
+
+        return _repr.workload(self)
+
+
+def read(
+    source: PathLike | BinaryIO,
+    *,
+    as_study: str | None = None,
+    procs: int | None = None,
+    overrun: Literal["run-on", "kill", "raise", "exact"] | None = None,
+    size: str | None = None,
+    missing_estimate: str | int | None = None,
+    zero_run: Literal["keep", "drop"] | None = None,
+    negative_run: str | None = None,
+    negative_submit: Literal["keep", "drop"] | None = None,
+    too_wide: str | None = None,
+    duplicates: str | None = None,
+    take: int | None = None,
+    load: float | str | None = None,
+    shift: bool = False,
+    lenient: bool = False,
+    name: str | None = None,
+) -> Workload:
+    """Reads and cleans a log: a path or an open binary file, in Standard Workload Format, plain or compressed.
+
+    Every option means what it means on the command line (``drystone run --help``). ``as_study`` sets cleaning, trimming and the
+    variants of policies as a published study had them; options that are given win.
+
+    >>> import drystone as ds, io
+    >>> text = b"; MaxProcs: 4\\n1 0 0 100 3 -1 -1 3 100 -1 1 7 -1 -1 -1 -1 -1 -1\\n"
+    >>> ds.read(io.BytesIO(text), name="tiny")
+    <Workload tiny: 1 jobs on 4 processors>
+    >>> try:
+    ...     ds.read(io.BytesIO(b"; MaxProcs: 4\\n1 0 0 1oo 3\\n"), name="tiny")
+    ... except ds.LogError as error:
+    ...     print(error.line, error.field)
+    2 7
+    """
+    given = options(
+        {
+            "as": as_study,
+            "procs": procs,
+            "overrun": overrun,
+            "size": size,
+            "missing_estimate": missing_estimate,
+            "zero_run": zero_run,
+            "negative_run": negative_run,
+            "negative_submit": negative_submit,
+            "too_wide": too_wide,
+            "duplicates": duplicates,
+            "take": take,
+            "load": load,
+            "shift": shift,
+            "lenient": lenient,
+        }
+    )
+    if isinstance(source, (str, os.PathLike)):
+        if name is not None:
+            raise OptionError("name is for open files; a path names itself")
+        log, messages = _drystone.Log.read(Path(source), given)
+    else:
+        told = getattr(source, "name", None)
+        title = name or (Path(told).name if isinstance(told, str) else "log")
+        log, messages = _drystone.Log.read_bytes(source.read(), title, given)
+    return Workload(log, study=as_study, messages=tell(messages))
+
+
+def from_arrow(
+    table: Any, *, procs: int, columns: Mapping[str, str] | None = None, name: str = "table"
+) -> Workload:
+    """A workload from a table of pandas, polars, pyarrow, DuckDB, or anything else that speaks Arrow's C interface; a mapping of
+    names to arrays does, too.
+
+    Needed are ``submit``, ``run`` and ``procs``; ``estimate``, ``job_id``, ``user``, ``group``, ``executable``, ``queue``,
+    ``partition``, ``memory_kb`` and ``status`` are read where they are there. ``columns`` says which column is which:
+    ``columns={"run": "elapsed"}``. Times are seconds, or timestamps and durations; users, groups and queues may be names.
+
+    >>> import drystone as ds
+    >>> log = ds.from_arrow({"submit": [0, 5], "run": [10, 20], "cpus": [4, 2]}, procs=4, columns={"procs": "cpus"})
+    >>> len(log)
+    2
+    >>> try:
+    ...     ds.from_arrow({"submit": [0], "run": [10], "procs": [-3]}, procs=4)
+    ... except ds.LogError as error:
+    ...     print(error, "|", error.field, error.line)
+    column `procs`, row 0: -3 is not possible; expected 1 to 4 | procs 0
+    """
+    if not whole(procs) or procs < 1:
+        raise OptionError(f"procs: {procs!r} is no number of processors; expected at least 1")
+    if not hasattr(table, "__arrow_c_stream__") and not hasattr(table, "__arrow_c_array__"):
+        table = _columns(table)
+    return Workload(_drystone.Log.from_arrow(table, int(procs), dict(columns or {}), name))
+
+
+def _columns(table: Any) -> Any:
+    """A mapping of names to arrays, or a frame without Arrow, as something that speaks it."""
+    names = getattr(table, "columns", None)
+    if names is None:
+        if not isinstance(table, Mapping):
+            raise TypeError(
+                f"{type(table).__name__} is no table: expected a frame of pandas, polars, pyarrow or DuckDB, or a mapping "
+                "of names to arrays"
+            )
+        names = list(table)
+    return _drystone.arrays([(str(name), _array(table[name], str(name))) for name in names])
+
+
+def _array(values: Any, name: str) -> Any:
+    """A column as an array of whole numbers or floats, or as a list of texts."""
+    import numpy as np
+
+    array = np.asarray(values)
+    if array.dtype.kind == "M":
+        return array.astype("datetime64[s]").astype(np.int64)
+    if array.dtype.kind == "m":
+        return array.astype("timedelta64[s]").astype(np.int64)
+    if array.dtype.kind in "iub":
+        return array.astype(np.int64)
+    if array.dtype.kind == "f":
+        return array.astype(np.float64)
+    return [None if value is None else str(value) for value in array.tolist()]
+
+
+def generate(
+    model: str = "lublin",
+    *,
+    procs: int,
+    jobs: int | None = None,
+    days: int | None = None,
+    load: float | None = None,
+    seed: int = 1,
+    max_estimate: int = 64_800,
+    users: int | None = None,
+) -> Workload:
+    """A synthetic workload: jobs of Lublin & Feitelson, estimates of Tsafrir et al., users of our own.
+
+    ``jobs`` or ``days`` says how much. The same arguments give the same workload on every platform.
+
+    >>> import drystone as ds
+    >>> ds.generate(jobs=100, procs=64, load=0.8, seed=3)
+    <Workload lublin-typeless-64-seed3: 100 jobs on 64 processors, load 0.80>
+    """
+    if procs < 1:
+        raise OptionError(f"procs: {procs} is no number of processors; expected at least 1")
+    for what, value in (("jobs", jobs), ("days", days), ("seed", seed)):
+        if value is not None and (not whole(value) or value < 0):
+            raise OptionError(f"{what}: {value!r} is not possible; expected a whole number from 0 on")
+    return Workload(
+        _drystone.Log.generate(
+            procs=procs,
+            jobs=jobs,
+            days=days,
+            load=load,
+            seed=seed,
+            model=model,
+            max_estimate=max_estimate,
+            users=users,
+        )
+    )

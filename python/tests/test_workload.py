@@ -1,0 +1,208 @@
+"""Workloads: from files, from tables, changed; what is wrong is said with its place."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import pickle
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import drystone as ds
+import numpy as np
+import pytest
+from conftest import run
+
+COLUMNS = ["submit", "run", "procs", "estimate", "user"]
+
+
+def table(rows: int = 3) -> dict[str, Any]:
+    return {
+        "submit": np.arange(rows) * 10,
+        "run": np.full(rows, 60),
+        "procs": np.full(rows, 2),
+        "estimate": np.full(rows, 100),
+        "user": np.arange(rows),
+    }
+
+
+def test_tables_of_every_library_are_the_same_workload() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    import pandas
+    import polars
+    import pyarrow
+
+    frame = pandas.DataFrame(table())
+    given = {
+        "mapping": table(),
+        "pandas": frame,
+        "polars": polars.DataFrame(table()),
+        "pyarrow": pyarrow.table(table()),
+        "duckdb": duckdb.sql("select * from frame").arrow(),
+    }
+    hashes = {name: ds.from_arrow(one, procs=8).hash for name, one in given.items()}
+    assert len(set(hashes.values())) == 1, hashes
+
+
+def test_a_workload_comes_back_through_every_library(log: ds.Workload) -> None:
+    import polars
+    import pyarrow
+
+    for table in (log, log.jobs, log.to_polars(), log.to_arrow(), log.to_pandas()):
+        again = ds.from_arrow(table, procs=log.procs)
+        assert len(again) == len(log)
+        for name in log.jobs:
+            assert (again.jobs[name] == log.jobs[name]).all(), name
+    assert polars.DataFrame(log).height == pyarrow.table(log).num_rows == len(log)
+
+
+def test_times_and_names(tmp_path: Path) -> None:
+    import pandas
+
+    frame = pandas.DataFrame(
+        {
+            "Submit": [datetime(2026, 1, 5, 8), datetime(2026, 1, 5, 9)],
+            "Elapsed": [timedelta(minutes=5), timedelta(hours=2)],
+            "CPUs": [4, 8],
+            "User": ["alice", "bob"],
+        }
+    )
+    named = {"submit": "Submit", "run": "Elapsed", "procs": "CPUs", "user": "User"}
+    log = ds.from_arrow(frame, procs=8, columns=named)
+    assert list(log.jobs["run"]) == [300, 7200]
+    assert list(log.jobs["user"]) == [0, 1]
+    assert log.unix_start == 0 and log.jobs["submit"][1] - log.jobs["submit"][0] == 3600
+    assert log.months() == ["2026-01"]
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "line", "part"),
+    [
+        ({"procs": None}, "procs", None, "there is no column `procs` (processors); the table has submit, run, estimate, user"),
+        ({"procs": [2, -1, 2]}, "procs", 1, "row 1: -1 is not possible; expected 1 to 8"),
+        ({"procs": [2, 9, 2]}, "procs", 1, "row 1: 9 is not possible; expected 1 to 8"),
+        ({"run": [1.0, float("nan"), 2.0]}, "run", 1, "row 1: NaN is no number"),
+        ({"run": [1.0, float("inf"), 2.0]}, "run", 1, "row 1: inf is too large"),
+        ({"run": [1, -5, 2]}, "run", 1, "row 1: -5 is not possible; expected 0 to"),
+        ({"submit": [0, 2**60, 2]}, "submit", 1, "is not possible"),
+        ({"run": ["a", "b", "c"]}, "run", None, "holds texts"),
+        ({"estimate": [1, None, 2]}, "estimate", 1, "row 1: nothing stands there|NaN is no number"),
+    ],
+)
+def test_tables_that_are_no_workload(change: dict[str, Any], field: str, line: int | None, part: str) -> None:
+    import pandas
+
+    given = {name: values for name, values in {**table(), **change}.items() if values is not None}
+    for made in (given, pandas.DataFrame(given)):
+        # Arrow's form of a frame has no NaN among numbers, but nothing.
+        parts = part.split("|") + (["nothing stands there"] if "NaN" in part else [])
+        with pytest.raises(ds.LogError) as caught:
+            ds.from_arrow(made, procs=8)
+        assert any(one in str(caught.value) for one in parts), caught.value
+        assert caught.value.field == field and caught.value.line == line
+
+
+def test_other_things_are_no_tables() -> None:
+    for wrong in (None, 7, "LOG.swf", [1, 2, 3]):
+        with pytest.raises((TypeError, ds.DrystoneError)):
+            ds.from_arrow(wrong, procs=8)
+    with pytest.raises(ds.LogError, match="no rows"):
+        ds.from_arrow(table(0), procs=8)
+    with pytest.raises(ds.LogError, match="has 2 rows, others have 3"):
+        ds.from_arrow({**table(), "run": [1, 2]}, procs=8)
+    with pytest.raises(ds.OptionError, match="there is no `sise`"):
+        ds.from_arrow(table(), procs=8, columns={"sise": "procs"})
+    for procs in (0, -4, 2.5, True):
+        with pytest.raises(ds.OptionError, match="procs"):
+            ds.from_arrow(table(), procs=procs)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="make a workload of it"):
+        ds.simulate(table())  # type: ignore[arg-type]
+
+
+SWF = "; MaxProcs: 8\n1 0 0 60 2 -1 -1 2 100 -1 1 3 -1 -1 -1 -1 -1 -1\n2 5 0 6o 2 -1 -1 2 100 -1 1 3 -1 -1 -1 -1 -1 -1\n"
+
+
+def test_logs_that_are_wrong_say_where(tmp_path: Path) -> None:
+    path = tmp_path / "wrong.swf"
+    path.write_text(SWF)
+    with pytest.raises(ds.LogError) as caught:
+        ds.read(path)
+    assert (caught.value.file, caught.value.line, caught.value.field) == (str(path), 3, "7")
+    assert isinstance(caught.value, ValueError)
+    assert len(ds.read(path, lenient=True)) == 1
+    with pytest.raises(ds.LogError, match="cannot be opened"):
+        ds.read(tmp_path / "none.swf")
+    with pytest.raises(ds.OptionError, match="overrun"):
+        ds.read(path, overrun="never")  # type: ignore[arg-type]
+    with pytest.raises(ds.OptionError, match="tsafrir2007"):
+        ds.read(path, as_study="tsafrir2006")
+    cut = gzip.compress(SWF.replace("6o", "60").encode() * 100)[:-10]
+    with pytest.raises(ds.LogError, match="ends too soon"):
+        ds.read(io.BytesIO(cut))
+
+
+def test_slices_and_loads_are_those_of_the_command(log: ds.Workload, command: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "log.swf.gz"
+    log.write(path)
+    again = ds.read(path)
+    assert again.hash == log.hash
+    first, last = log.submits or (0, 0)
+    middle = (first + last) // 2
+    import json
+
+    for mine, words in (
+        (again.between(None, middle), ["--slice", f"..{middle}"]),
+        (again.scale(1.25), ["--load", "1.25"]),
+    ):
+        told = run(command, "run", "-w", str(path), "-p", "fcfs", "--format", "json", *words).stdout
+        assert json.loads(told)["workload"]["hash"] == mine.hash, words
+    assert len(again[:100]) == 100 and again[-50:].submits[1] == last  # type: ignore[index]
+    with pytest.raises(ds.OptionError, match="step"):
+        again[::2]
+    with pytest.raises(ds.OptionError, match="no job is left"):
+        again[10:10]
+    with pytest.raises(TypeError, match="slices"):
+        again[3]  # type: ignore[index]
+
+
+def test_batsim_there_and_back(log: ds.Workload, command: list[str], tmp_path: Path) -> None:
+    import csv
+
+    log.write(tmp_path / "log.json")
+    again = ds.read(tmp_path / "log.json")
+    for name in ("submit", "run", "procs", "estimate", "user"):
+        assert (again.jobs[name] == log.jobs[name]).all(), name
+    run(command, "workload", "convert", str(tmp_path / "log.json"), "--out", str(tmp_path / "log.swf"))
+    assert ds.read(tmp_path / "log.swf").hash == again.hash
+    result = ds.simulate(log, "easy")
+    result.write(tmp_path / "out.batsim.csv")
+    rows = list(csv.DictReader((tmp_path / "out.batsim.csv").read_text().splitlines()))
+    assert len(rows) == len(log)
+    starts = {int(row["job_id"]): int(row["starting_time"]) for row in rows}
+    assert starts == dict(zip(result.jobs["job_id"].tolist(), result.jobs["start"].tolist()))
+    # As many processors as were asked for, and no processor for two jobs at once.
+    used: list[tuple[int, int, set[int]]] = []
+    for row in rows:
+        held: set[int] = set()
+        for part in row["allocated_resources"].split():
+            low, _, high = part.partition("-")
+            held |= set(range(int(low), int(high or low) + 1))
+        assert len(held) == int(row["requested_number_of_resources"])
+        used.append((int(row["starting_time"]), int(row["finish_time"]), held))
+    used.sort(key=lambda one: one[:2])
+    for at, (_, end, held) in enumerate(used):
+        for start, _, others in used[at + 1 :]:
+            if start >= end:
+                break
+            assert not held & others
+
+
+def test_what_a_workload_says_of_itself(log: ds.Workload) -> None:
+    assert "2,000 jobs" in repr(log) and "<table>" in log._repr_html_()
+    assert log.audit["jobs"] == 2000 and log.settings
+    import copy
+
+    assert copy.deepcopy(log) is log
+    with pytest.raises(TypeError):
+        pickle.dumps(log)
