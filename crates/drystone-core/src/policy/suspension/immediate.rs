@@ -157,6 +157,10 @@ impl Immediate {
         actions.push(Action::Suspend(task.id));
         if let Some(processors) = &mut self.processors {
             processors.hold(&task.set);
+            if processors.are_shared(&task.set) {
+                // Somebody else had started jobs on the same processors: they are there still.
+                self.running.iter().filter(|other| other.meets(&task)).for_each(|other| processors.occupy(&other.set));
+            }
         }
         self.touch(&task);
         self.asking.push(Asking { ready: TOUCHED, blocker: NOBODY });

@@ -186,6 +186,12 @@ impl Processors {
         meets(set, &self.out) || meets(set, &self.shared)
     }
 
+    /// Whether others are on some of these, too.
+    #[inline]
+    pub(super) fn are_shared(&self, set: &ProcSet) -> bool {
+        meets(set, &self.shared)
+    }
+
     /// The same without these.
     pub(super) fn without(&self, barred: &ProcSet) -> Processors {
         let mut all = self.clone();

@@ -322,6 +322,10 @@ impl Selective {
             } else {
                 processors.hold(&task.set);
             }
+            if processors.are_shared(&task.set) {
+                // Somebody else had started jobs on the same processors: they are there still.
+                self.running.iter().filter(|other| other.meets(&task)).for_each(|other| processors.occupy(&other.set));
+            }
         }
         self.stopped.push(task);
     }

@@ -1,0 +1,4 @@
+//! The tracker and the daemon on clusters that are made up.
+
+mod chaos;
+mod world;
