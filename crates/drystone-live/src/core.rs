@@ -257,9 +257,13 @@ impl Core {
         let (ends, others) = self.ends_first(news);
         self.tell(now, ends)?;
         dirty |= self.session.expire(now);
-        let placed: BTreeSet<Key> = others.iter().filter_map(|(_, one)| if let News::Placed(key) = one { Some(*key) } else { None }).collect();
+        let mut placed: BTreeSet<Key> = others.iter().filter_map(|(_, one)| one.placed()).collect();
         let losses = others.iter().find_map(|(_, one)| if let News::Losses(losses) = one { Some(losses.clone()) } else { None });
         self.tell(now, others)?;
+        if !self.tracker.is_named() && !self.session.occupied().is_empty() {
+            // More runs than there is room for: the session has begun to name processors.
+            placed.extend(self.tracker.name_all());
+        }
         if self.tracker.is_named() {
             self.place(now, &placed)?;
         }

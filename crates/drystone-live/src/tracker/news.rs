@@ -97,6 +97,11 @@ pub enum News {
 }
 
 impl News {
+    /// Which job has moved, if that is the news.
+    pub(crate) fn placed(&self) -> Option<Key> {
+        if let News::Placed(key) = *self { Some(key) } else { None }
+    }
+
     /// Which job it is about.
     #[must_use]
     pub fn key(&self) -> Option<Key> {

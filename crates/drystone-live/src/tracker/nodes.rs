@@ -1,7 +1,7 @@
 //! Processors that are out.
 
 use super::{News, Place, Tracker, Turn};
-use crate::cluster::NodeState;
+use crate::cluster::{Key, NodeState};
 use drystone::model::{ProcSet, Time};
 use drystone::policy::Loss;
 
@@ -25,11 +25,17 @@ impl Tracker {
             return;
         }
         if !self.named {
-            self.named = true;
-            let running = self.jobs.values().filter(|t| t.place == Place::Running && t.flight.is_none());
-            turn.news.extend(running.map(|t| (t.id, News::Placed(t.key))));
+            let running: Vec<_> = self.name_all().into_iter().map(|key| (self.jobs[&key].id, News::Placed(key))).collect();
+            turn.news.extend(running);
         }
         self.losses.clone_from(&losses);
         turn.news.push((None, News::Losses(losses)));
+    }
+
+    /// From now on it matters where jobs run. Answers those that do.
+    pub(crate) fn name_all(&mut self) -> Vec<Key> {
+        self.named = true;
+        let running = self.jobs.values().filter(|t| t.place == Place::Running && t.flight.is_none());
+        running.map(|t| t.key).collect()
     }
 }

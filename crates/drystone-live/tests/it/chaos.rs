@@ -165,6 +165,17 @@ impl Chaos {
         panic!("{}: for ever: {left:?}; {free} free, {wrong:?}, last {last:?}", self.world.policy.canonical());
     }
 
+    fn describe(&self) -> String {
+        let view = self.world.core.session().view();
+        let told = |job: &drystone_live::cluster::JobFact| {
+            let known = self.world.core.tracker().job(job.keys()[0]);
+            let on = known.and_then(|job| job.id).and_then(|id| view.processors(id)).map(ToString::to_string);
+            let places: Vec<String> = job.places.iter().map(|p| format!("{}:{:?}", p.node, p.procs)).collect();
+            format!("\n{} {:?} {} {places:?} | {:?} {on:?}", job.id, job.state, job.procs, known.map(|k| (k.place, k.flight)))
+        };
+        self.world.cluster.truth().jobs.iter().filter(|job| !matches!(job.state, State::Ended(_))).map(told).collect()
+    }
+
     /// No start happened twice but those that the controller itself forgot.
     fn no_start_twice(&self) {
         if self.kills > 0 {
@@ -208,7 +219,7 @@ proptest! {
                 chaos.world.turn(0);
                 chaos.world.turn(0);
                 let wrong = chaos.world.differences();
-                prop_assert!(wrong.is_empty(), "{policy} after {step:?}: {wrong:?}");
+                prop_assert!(wrong.is_empty(), "{policy} after {step:?}: {wrong:?} {}", chaos.describe());
             }
         }
     }
