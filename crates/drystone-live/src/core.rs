@@ -2,9 +2,10 @@
 //! orders again, bit for bit.
 
 use crate::cluster::{Key, Order, Outcome};
-use crate::tracker::{Delta, Layout, Mode, News, Settings, Stamp, Told, Tracker, Turn};
+use crate::journal::Past;
+use crate::tracker::{how, Delta, Layout, Mode, News, Settings, Stamp, Told, Tracker, Turn};
 use drystone::engine::{Adopted, NewsError, ProposalError, Session, Violation};
-use drystone::model::{JobId, Machine, ProcSet, Time};
+use drystone::model::{JobId, Machine, ProcSet, Span, Time};
 use drystone::policy::{Action, Actions, Pass, Placement, PolicySpec, SnapshotError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -28,12 +29,22 @@ pub enum Input {
     Outcomes(Vec<Outcome>),
     /// The daemon has been away.
     Restarted(Stamp),
+    /// Jobs that ended before, for predictors to learn from, where no state was left that has learned from them. Times are the
+    /// session's less `offset`.
+    Taught {
+        /// What is added to their times.
+        offset: i64,
+        /// In the order of their ends.
+        jobs: Vec<Past>,
+    },
     /// Jobs that an earlier daemon held and suspended, of which nothing else is known.
     Remembered {
         /// Held.
         taken: BTreeSet<Key>,
         /// Suspended.
         stopped: BTreeSet<Key>,
+        /// Bound to nodes.
+        pinned: BTreeSet<Key>,
     },
 }
 
@@ -241,11 +252,34 @@ impl Core {
                 self.last = Output::default();
                 Ok(Output::default())
             }
-            Input::Remembered { taken, stopped } => {
-                self.tracker.remember(taken.clone(), stopped.clone());
+            Input::Taught { offset, jobs } => {
+                for past in jobs {
+                    self.teach(past, *offset)?;
+                }
+                Ok(Output::default())
+            }
+            Input::Remembered { taken, stopped, pinned } => {
+                self.tracker.remember(taken.clone(), stopped.clone(), pinned.clone());
                 Ok(Output::default())
             }
         }
+    }
+
+    /// Lets a job run and end that did so before.
+    fn teach(&mut self, past: &Past, offset: i64) -> Result<(), CoreError> {
+        let Some(start) = past.start else { return Ok(()) };
+        let end = Time(past.end + offset);
+        let job = self.tracker.job_of_past(past, offset);
+        let since = Time(start + offset).min(end);
+        // One that is wider than the machine is now teaches nothing.
+        match self.session.adopt(end, &job, None, &Adopted::Running { since, on: None }) {
+            Ok(id) => drop(self.session.ended(end, id, how(past.ending), Some(Span(past.ran)))),
+            Err(NewsError::Impossible(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+        // What is done is forgotten at the next decision.
+        self.session.decide(end)?;
+        Ok(())
     }
 
     fn turn(&mut self, stamp: Stamp, turn: Turn) -> Result<Output, CoreError> {

@@ -154,8 +154,6 @@ pub enum Ask {
     Heterogeneous,
     /// One of several partitions.
     SeveralPartitions,
-    /// Certain nodes.
-    Nodes,
 }
 
 impl Ask {
@@ -169,7 +167,6 @@ impl Ask {
             Ask::Reservation => "a reservation",
             Ask::Heterogeneous => "several components",
             Ask::SeveralPartitions => "one of several partitions",
-            Ask::Nodes => "certain nodes",
         }
     }
 }
@@ -237,7 +234,7 @@ pub struct JobFact {
     pub mark: Mark,
     /// How often it was requeued.
     pub restarts: u32,
-    /// Whether it is bound to certain nodes: by its user, where [`Ask::Nodes`] is among `asks`, else perhaps by us.
+    /// Whether it was bound to certain nodes when it was first seen: by its user, or by us.
     pub pinned: bool,
 }
 

@@ -6,18 +6,17 @@ use drystone::model::Time;
 
 impl Tracker {
     /// Why a job is the cluster's to start, for people; empty where it is the policy's.
-    pub(super) fn foreign_reasons(&self, fact: &JobFact) -> Vec<String> {
+    pub(super) fn foreign_reasons(&self, fact: &JobFact, user_nodes: bool) -> Vec<String> {
         let mut reasons = Vec::new();
         if !self.settings.partitions.iter().any(|partition| *partition == fact.partition)
             && !fact.asks.contains(&Ask::SeveralPartitions)
         {
             reasons.push(format!("jobs of partition {}", fact.partition));
         }
-        for ask in &fact.asks {
-            // A policy that only counts leaves it to the cluster where a job starts.
-            if *ask != Ask::Nodes || self.settings.names {
-                reasons.push(format!("jobs that ask for {}", ask.name()));
-            }
+        reasons.extend(fact.asks.iter().map(|ask| format!("jobs that ask for {}", ask.name())));
+        // A policy that only counts leaves it to the cluster where a job starts.
+        if user_nodes && self.settings.names {
+            reasons.push("jobs that ask for certain nodes".to_string());
         }
         if fact.procs > self.layout.procs() {
             reasons.push("jobs wider than the machine".to_string());
@@ -27,7 +26,7 @@ impl Tracker {
 
     /// Whether a pending job is the cluster's to start.
     pub(super) fn is_foreign(&self, tracked: &Tracked, fact: &JobFact) -> bool {
-        tracked.foreign || !self.foreign_reasons(fact).is_empty()
+        tracked.foreign || !self.foreign_reasons(fact, tracked.user_nodes).is_empty()
     }
 
     /// Whether a held job is held by us.

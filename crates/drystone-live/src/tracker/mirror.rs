@@ -85,7 +85,7 @@ impl Mirror {
     }
 
     /// Every record.
-    pub fn records(&self) -> impl Iterator<Item = &JobFact> {
+    pub fn records(&self) -> impl Iterator<Item = &JobFact> + Clone {
         self.records.values()
     }
 
@@ -101,7 +101,7 @@ impl Mirror {
     }
 
     /// Every node.
-    pub fn nodes(&self) -> impl Iterator<Item = &NodeFact> {
+    pub fn nodes(&self) -> impl Iterator<Item = &NodeFact> + Clone {
         self.nodes.values()
     }
 

@@ -17,9 +17,10 @@ pub use layout::Layout;
 pub use mirror::{Delta, Mirror};
 pub use names::Names;
 pub use news::{News, Stamp};
+pub(crate) use settle::how;
 pub use tracked::{Flight, Flying, Place, Promise, Retry, Story, Tracked, Why};
 
-use crate::cluster::{Ask, JobFact, Key, Mark, Order, Outcome, Want};
+use crate::cluster::{JobFact, Key, Mark, Order, Outcome, Want};
 use drystone::model::{JobId, Time};
 use drystone::policy::Loss;
 use serde::{Deserialize, Serialize};
@@ -116,6 +117,8 @@ pub struct Tracker {
     taken: BTreeSet<Key>,
     /// Jobs that we suspended, from the same.
     stopped: BTreeSet<Key>,
+    /// Jobs that we bound to nodes, from the same.
+    bound: BTreeSet<Key>,
     users: Names,
     groups: Names,
     queues: Names,
@@ -152,6 +155,7 @@ impl Tracker {
             throttles: BTreeMap::new(),
             taken: BTreeSet::new(),
             stopped: BTreeSet::new(),
+            bound: BTreeSet::new(),
             users: Names::default(),
             groups: Names::default(),
             queues: Names::default(),
@@ -168,8 +172,8 @@ impl Tracker {
 
     /// What is known of jobs that an earlier daemon held and suspended, where nothing else of it is left. Call it before the first
     /// look.
-    pub fn remember(&mut self, taken: BTreeSet<Key>, stopped: BTreeSet<Key>) {
-        (self.taken, self.stopped) = (taken, stopped);
+    pub fn remember(&mut self, taken: BTreeSet<Key>, stopped: BTreeSet<Key>, pinned: BTreeSet<Key>) {
+        (self.taken, self.stopped, self.bound) = (taken, stopped, pinned);
     }
 
     /// The daemon has been away: nobody knows whether what was ordered last was carried out, and what is pending unheld is no
@@ -270,9 +274,27 @@ impl Tracker {
         self.again = true;
     }
 
-    /// Whether a decision is due although nothing happened; asked once.
+    /// Whether a decision is due although nothing happened.
+    #[must_use]
+    pub fn is_undecided(&self) -> bool {
+        self.again
+    }
+
+    /// Whether anything was seen yet, since it began or came back.
+    #[must_use]
+    pub fn has_begun(&self) -> bool {
+        self.begun && !self.retake
+    }
+
+    /// The same; asked once.
     pub fn take_again(&mut self) -> bool {
         std::mem::take(&mut self.again)
+    }
+
+    /// The time in which the cluster answered, as far as it was told.
+    #[must_use]
+    pub fn steady(&self) -> u64 {
+        self.stamp.steady
     }
 
     /// How it was set up.
@@ -339,7 +361,7 @@ impl Tracker {
         let mut counts = BTreeMap::new();
         let pending = self.mirror.records().filter(|fact| fact.state == crate::cluster::State::Pending);
         for fact in pending {
-            for why in self.foreign_reasons(fact) {
+            for why in self.foreign_reasons(fact, false) {
                 *counts.entry(why).or_insert(0) += fact.keys().len();
             }
         }
@@ -510,10 +532,11 @@ impl Tracker {
         tracked.story.seen = Some(self.stamp.time());
         tracked.taken = self.taken.remove(&key);
         tracked.stopped = self.stopped.remove(&key);
+        tracked.pinned = self.bound.remove(&key);
         if let Some(fact) = fact {
             tracked.restarts = fact.restarts;
             tracked.user_hold = fact.mark == Mark::User;
-            tracked.user_nodes = fact.asks.contains(&Ask::Nodes);
+            tracked.user_nodes = fact.pinned && !tracked.pinned;
         }
         self.alive.insert((key.id, key.task), key);
         tracked

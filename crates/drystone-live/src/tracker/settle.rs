@@ -2,6 +2,7 @@
 
 use super::{Flight, Flying, Mode, News, Place, Tracked, Tracker, Turn, Why};
 use crate::cluster::{Ending, JobFact, Order, State};
+use crate::journal::Past;
 use drystone::engine::How;
 use drystone::model::{Job, Span, Time};
 
@@ -258,6 +259,16 @@ impl Tracker {
         job
     }
 
+    /// What the session is told of a job that ended before.
+    pub(crate) fn job_of_past(&mut self, past: &Past, offset: i64) -> Job {
+        let limit = past.limit.unwrap_or(UNLIMITED);
+        let mut job = Job::new(Time(past.submit + offset), past.procs.max(1), Span(limit));
+        job.user = self.users.number(&past.user);
+        job.group = self.groups.number(&past.group);
+        job.queue = self.queues.number(&past.queue);
+        job
+    }
+
     fn since(&self, fact: &JobFact) -> Time {
         fact.start.map_or(self.stamp.time(), |start| Time(start + self.offset).min(self.stamp.time()))
     }
@@ -273,7 +284,8 @@ impl Tracker {
     }
 }
 
-fn how(ending: Ending) -> How {
+/// What an end says of a run time.
+pub(crate) fn how(ending: Ending) -> How {
     match ending {
         Ending::Completed | Ending::Failed | Ending::OutOfMemory => How::Completed,
         Ending::AtLimit => How::AtLimit,

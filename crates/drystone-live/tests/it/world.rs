@@ -1,12 +1,12 @@
 //! A made-up cluster and a core that drives it.
 
-use drystone::model::{JobId, Time};
-use drystone::policy::{Phase, PolicySpec};
+use drystone::model::Time;
+use drystone::policy::PolicySpec;
+use drystone_live::audit::differences_from;
 use drystone_live::cluster::fake::FakeCluster;
-use drystone_live::cluster::{Cluster, Key, Outcome, Snapshot, State};
+use drystone_live::cluster::{Cluster, Outcome};
 use drystone_live::core::{Core, Input, Output};
-use drystone_live::tracker::{Layout, Mode, Place, Settings, Stamp, Told};
-use std::collections::{BTreeMap, BTreeSet};
+use drystone_live::tracker::{Layout, Mode, Settings, Stamp, Told};
 
 /// What is looked at, what is decided, and what came of it.
 pub(crate) struct World {
@@ -96,57 +96,7 @@ impl World {
 
     /// Where the books differ from the cluster, jobs in flight left out.
     pub(crate) fn differences(&self) -> Vec<String> {
-        differences(&self.core, &self.cluster.truth())
+        let truth = self.cluster.truth();
+        differences_from(&self.core, truth.jobs.iter(), truth.nodes.iter())
     }
-}
-
-/// Where a core's books differ from what a cluster shows.
-pub(crate) fn differences(core: &Core, truth: &Snapshot) -> Vec<String> {
-    let (tracker, view) = (core.tracker(), core.session().view());
-    let mut wrong = Vec::new();
-    let phase = |id: JobId| if id < view.oldest() { Phase::Done } else { view.phase(id) };
-    let mut listed: BTreeSet<Key> = BTreeSet::new();
-    let mut flying = false;
-    for fact in &truth.jobs {
-        for key in fact.keys() {
-            listed.insert(key);
-            let Some(job) = tracker.job(key) else {
-                if !matches!(fact.state, State::Ended(_)) {
-                    wrong.push(format!("{key} is not known"));
-                }
-                continue;
-            };
-            flying |= job.flight.is_some();
-            let (Some(id), None) = (job.id, job.flight) else { continue };
-            let right = match (fact.state, job.place) {
-                (State::Running, Place::Running) => phase(id) == Phase::Running,
-                (State::Pending, Place::Waiting) => phase(id) == Phase::Waiting,
-                (State::Pending, Place::Held) => phase(id) == Phase::Held,
-                (State::Suspended, Place::Suspended | Place::Interrupted) => phase(id) == Phase::Suspended,
-                (State::Ended(_), Place::Done) => phase(id) == Phase::Done,
-                _ => false,
-            };
-            if !right {
-                wrong.push(format!("{key}: {:?} there, {:?} and {:?} here", fact.state, job.place, phase(id)));
-            }
-        }
-    }
-    for job in tracker.jobs().filter(|job| !listed.contains(&job.key)) {
-        wrong.push(format!("{} is not there any more", job.key));
-    }
-    let busy: u32 = truth.nodes.iter().map(|node| node.busy).sum();
-    let all: u32 = truth.nodes.iter().map(|node| node.procs).sum();
-    let mut used: BTreeMap<&str, u32> = BTreeMap::new();
-    for fact in truth.jobs.iter().filter(|fact| fact.state == State::Running) {
-        for place in &fact.places {
-            *used.entry(&place.node).or_default() += place.procs.unwrap_or(0);
-        }
-    }
-    // Where somebody else lets more run than there is room for, what is free depends on how that is counted.
-    flying |= truth.nodes.iter().any(|node| used.get(node.name.as_str()).is_some_and(|&used| used > node.procs));
-    let up = truth.nodes.iter().all(|node| node.state == drystone_live::cluster::NodeState::Up);
-    if !flying && up && core.session().free() != all - busy {
-        wrong.push(format!("{} processors are free here, {} there", core.session().free(), all - busy));
-    }
-    wrong
 }
