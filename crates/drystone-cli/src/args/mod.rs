@@ -5,6 +5,8 @@ mod cut;
 mod evolve;
 mod explain;
 mod gantt;
+#[cfg(unix)]
+mod live;
 mod log;
 mod policies;
 mod predict;
@@ -23,6 +25,11 @@ pub(crate) use cut::CutArgs;
 pub(crate) use evolve::{EvolveArgs, Method};
 pub(crate) use explain::{ExplainArgs, StoryFormat};
 pub(crate) use gantt::GanttArgs;
+#[cfg(unix)]
+pub(crate) use live::{
+    Adopt, ClusterArgs, DaemonArgs, DriveArgs, HandBackArgs, HomeArgs, InstallArgs, JournalCommand, JournalExportArgs, JournalListArgs,
+    LiveArgs, LiveCommand, LiveReportArgs, LiveStatusArgs, LogForm, OnStop, Piece, PlaygroundArgs, ShadowArgs,
+};
 pub(crate) use log::LogArgs;
 pub(crate) use policies::PoliciesArgs;
 pub(crate) use predict::PredictArgs;
@@ -72,6 +79,7 @@ Examples:
   drystone predict LOG.swf.gz                          # how well run times can be foreseen
   drystone evolve -w LOG.swf.gz --for 10m              # a better order, found by search
   drystone sweep STUDY.toml                            # every configuration of a study
+  drystone live shadow --policy easy++                 # beside a real Slurm: what would it have done
   drystone reproduce --logs DIR                        # the published record, number by number
   drystone policies                                    # what policies there are
 
@@ -107,6 +115,9 @@ pub(crate) enum Command {
     Workload(WorkloadArgs),
     /// Simulate a whole study, tens of thousands of configurations, into a store; rank them.
     Sweep(Box<SweepArgs>),
+    /// Schedule a real cluster: watch it, drive it, give it back.
+    #[cfg(unix)]
+    Live(LiveArgs),
     /// Print completions for a shell.
     Completions(CompletionsArgs),
     /// Print manual pages.

@@ -4,6 +4,8 @@ mod compare;
 mod evolve;
 mod explain;
 mod gantt;
+#[cfg(unix)]
+mod live;
 mod orders;
 mod policies;
 mod predict;
@@ -34,6 +36,8 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Policies(args) => policies::policies(&args),
         Command::Workload(args) => workload::workload(args),
         Command::Sweep(args) => sweep::sweep(*args),
+        #[cfg(unix)]
+        Command::Live(args) => live::live(args.command),
         Command::Completions(args) => shell::completions(&args),
         Command::Man(args) => shell::man(&args),
     }

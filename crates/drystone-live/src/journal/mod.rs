@@ -8,6 +8,7 @@ mod export;
 mod frame;
 mod read;
 mod replay;
+mod shadow;
 mod write;
 
 pub use export::{Past, past, workload};
@@ -15,6 +16,7 @@ pub use read::{Segment, entries, segments, whole};
 pub(crate) use read::entries_from;
 pub(crate) use replay::core_of;
 pub use replay::{Mismatch, Replayed, replay};
+pub use shadow::{Shadowed, shadow};
 pub use write::Writer;
 
 use crate::core::{Input, Output};

@@ -85,6 +85,9 @@ impl Immediate {
             self.look_anew(view);
         } else if let Some(processors) = &mut self.processors {
             processors.release(&task.set);
+            if processors.are_shared(&task.set) {
+                processors.share_anew(self.running.iter().map(|t| &t.set));
+            }
         }
         self.touch(&task);
     }
@@ -158,8 +161,7 @@ impl Immediate {
         if let Some(processors) = &mut self.processors {
             processors.hold(&task.set);
             if processors.are_shared(&task.set) {
-                // Somebody else had started jobs on the same processors: they are there still.
-                self.running.iter().filter(|other| other.meets(&task)).for_each(|other| processors.occupy(&other.set));
+                processors.share_anew(self.running.iter().map(|t| &t.set));
             }
         }
         self.touch(&task);

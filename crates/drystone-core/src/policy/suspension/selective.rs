@@ -128,6 +128,9 @@ impl Selective {
             self.look_anew(view);
         } else if let Some(processors) = &mut self.processors {
             processors.release(&task.set);
+            if processors.are_shared(&task.set) {
+                processors.share_anew(self.running.iter().map(|t| &t.set));
+            }
         }
         self.changed = true;
     }
@@ -323,8 +326,7 @@ impl Selective {
                 processors.hold(&task.set);
             }
             if processors.are_shared(&task.set) {
-                // Somebody else had started jobs on the same processors: they are there still.
-                self.running.iter().filter(|other| other.meets(&task)).for_each(|other| processors.occupy(&other.set));
+                processors.share_anew(self.running.iter().map(|t| &t.set));
             }
         }
         self.stopped.push(task);

@@ -105,7 +105,26 @@ impl Site {
         }
     }
 
-    /// The user that slurmctld runs as.
+    /// The user that slurmctld runs as, and its hook with it.
+    #[must_use]
+    pub fn user(&self) -> Option<u32> {
+        self.slurm_user()
+    }
+
+    /// What is to be done so that the hook can write its file, if anything.
+    #[must_use]
+    pub fn about_wake_file(&self, wake: &Path) -> Option<Remark> {
+        use std::os::unix::fs::MetadataExt;
+        let (me, hook) = (nix::unistd::geteuid(), self.slurm_user()?);
+        let theirs = std::fs::metadata(wake).is_ok_and(|found| found.uid() == hook);
+        (!me.is_root() && me.as_raw() != hook && !theirs).then(|| {
+            forbids(
+                format!("slurmctld's hook cannot write {}: users' holds of waiting jobs would not be known", wake.display()),
+                format!("as root: install -o {} -m 0644 /dev/null {}", self.get("SlurmUser").split('(').next().unwrap_or_default(), wake.display()),
+            )
+        })
+    }
+
     fn slurm_user(&self) -> Option<u32> {
         self.get("SlurmUser").split_once('(')?.1.strip_suffix(')')?.parse().ok()
     }
