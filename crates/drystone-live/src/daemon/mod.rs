@@ -141,11 +141,18 @@ pub struct Daemon<C, K> {
 }
 
 impl<C: Cluster, K: Clock> Daemon<C, K> {
-    /// Takes the lock, goes on from the journal or begins anew, and in `drive` beats for the first time.
+    /// Takes the lock, goes on from the journal or begins anew, and in `drive` beats for the first time. What people look at is
+    /// published on `board`.
     ///
     /// # Errors
     /// Another daemon works here, the policy cannot work on this cluster, the cluster does not answer, or a file cannot be written.
-    pub fn begin(config: Config, mut cluster: C, clock: K, faults: Faults) -> Result<Daemon<C, K>, LiveError> {
+    pub fn begin(
+        config: Config,
+        mut cluster: C,
+        clock: K,
+        faults: Faults,
+        board: Arc<Board>,
+    ) -> Result<Daemon<C, K>, LiveError> {
         Core::suits(&config.policy, cluster.can())?;
         config.home.make().map_err(LiveError::io(config.home.state().display()))?;
         let lock = Lock::take(&config.home.lock(), &format!("{} ({:?})\n", config.instance, config.mode))?;
@@ -178,7 +185,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         let wake = Wake::open(config.home.wake(), wake, config.waker).map_err(LiveError::io(config.home.wake().display()))?;
         let steady = clock.steady();
         let mut daemon = Daemon {
-            board: Arc::new(Board::default()),
+            board,
             budget: Budget::new(steady),
             base: (now, steady),
             answered: Duration::from_millis(core.tracker().steady()),
@@ -231,12 +238,6 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         }
         self.feed(&Input::Remembered { taken: held, stopped, pinned })?;
         Ok(())
-    }
-
-    /// What people look at, as it is published.
-    #[must_use]
-    pub fn board(&self) -> Arc<Board> {
-        Arc::clone(&self.board)
     }
 
     /// The core, to look at.

@@ -225,7 +225,8 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         for decided in &output.decided {
             if let (Action::Start { why, .. }, Some(key)) = (decided.action, decided.key) {
                 self.stats.starts += 1;
-                tracing::info!(job = key.name(), why = ?why, mode = ?self.config.mode, "start");
+                let would = self.config.mode == Mode::Shadow;
+                tracing::info!(job = key.name(), why = ?why, "{}", if would { "would start" } else { "start" });
             }
         }
     }

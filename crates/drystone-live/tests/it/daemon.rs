@@ -12,6 +12,7 @@ use drystone_live::tracker::{Mode, Place};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -98,7 +99,7 @@ impl Site {
             waker: None,
         };
         let clock = TestClock { cluster: self.cluster.clone(), wrong: self.wrong.clone() };
-        Daemon::begin(config, Shared(self.cluster.clone()), clock, Faults::default())
+        Daemon::begin(config, Shared(self.cluster.clone()), clock, Faults::default(), Arc::default())
     }
 
     fn begin(&mut self) -> TestDaemon {

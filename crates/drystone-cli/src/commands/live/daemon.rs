@@ -6,11 +6,13 @@ use crate::exit::{Failure, Outcome, VIOLATION};
 use crate::interrupt;
 use crate::output::message;
 use drystone_live::cluster::slurm::{Site, SlurmCli};
-use drystone_live::cluster::{Cluster, Remark};
+use drystone_live::board::Board;
+use drystone_live::cluster::Remark;
 use drystone_live::daemon::{Config, Daemon, End, Faults, MachineClock, wall};
 use drystone_live::tracker::Mode;
 use drystone_live::web::{self, Listen};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// A daemon on Slurm.
@@ -57,12 +59,12 @@ pub(super) fn config(args: &DaemonArgs, site: &Site, partitions: &[String], mode
 }
 
 /// Opens the page.
-pub(super) fn serve<C: Cluster>(args: &DaemonArgs, daemon: &Daemon<C, MachineClock>) -> Result<(), Failure> {
+fn serve(args: &DaemonArgs, board: &Board) -> Result<(), Failure> {
     let listen = match args.listen.clone() {
         Listen::Tcp { address, .. } => Listen::Tcp { address, public: args.public },
         other => other,
     };
-    if let Some(address) = web::serve(&listen, &daemon.board()).map_err(Failure::usage)? {
+    if let Some(address) = web::serve(&listen, board).map_err(Failure::usage)? {
         message::note(&format!("the page is at {address}, metrics at {}metrics", address.trim_end_matches('/').to_owned() + "/"));
     }
     Ok(())
@@ -71,13 +73,15 @@ pub(super) fn serve<C: Cluster>(args: &DaemonArgs, daemon: &Daemon<C, MachineClo
 /// Begins a daemon, says what it found, and lets it work until it ends.
 pub(super) fn work(args: &DaemonArgs, config: Config, cluster: SlurmCli) -> (Option<SlurmDaemon>, Outcome) {
     let stop = interrupt::stop_in_order();
-    let mut daemon = match Daemon::begin(config, cluster, MachineClock::new(), Faults::from_environment()) {
+    let board = Arc::new(Board::default());
+    // What cannot be had is said before anything is taken over.
+    if let Err(failure) = serve(args, &board) {
+        return (None, Err(failure));
+    }
+    let mut daemon = match Daemon::begin(config, cluster, MachineClock::new(), Faults::from_environment(), board) {
         Ok(daemon) => daemon,
         Err(error) => return (None, Err(error.into())),
     };
-    if let Err(failure) = serve(args, &daemon) {
-        return (Some(daemon), Err(failure));
-    }
     let outcome = run(&mut daemon, stop);
     (Some(daemon), outcome)
 }

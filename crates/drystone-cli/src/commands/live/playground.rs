@@ -16,8 +16,10 @@ use std::time::Duration;
 
 /// How often it looks whether it is to stop.
 const NAP: Duration = Duration::from_millis(100);
-/// Jobs of the model run for hours; here they run for seconds, and come as much faster.
+/// Jobs of the model run for hours; here they run for seconds.
 const FASTER: i64 = 600;
+/// They come as fast as makes the machine this busy.
+const LOAD: f64 = 0.95;
 /// The longest run time, in seconds.
 const LONGEST: i64 = 20;
 
@@ -68,10 +70,14 @@ fn submit(args: &PlaygroundArgs, cluster: &Cluster, stop: &AtomicBool) -> Result
     let procs = args.nodes * args.cpus;
     let params = Params { length: Length::Jobs(args.jobs.max(1)), ..Params::new(procs, args.seed) };
     let workload = generate::generate(&params)?;
-    let first = workload.submits().map_or(0, |(first, _)| first.0);
+    let (first, last) = workload.submits().map_or((0, 1), |(first, last)| (first.0, last.0.max(first.0 + 1)));
+    let seconds = |run: i64| (run / FASTER).clamp(1, LONGEST);
+    let jobs = workload.jobs().iter().zip(workload.truth());
+    let area: f64 = jobs.map(|(job, truth)| f64::from(job.procs) * seconds(truth.run.0) as f64).sum();
+    let scale = area / (f64::from(procs) * LOAD) / (last - first) as f64;
     let mut passed = Duration::ZERO;
     for (job, truth) in workload.jobs().iter().zip(workload.truth()).take(args.jobs as usize) {
-        let due = Duration::from_secs_f64((job.submit.0 - first) as f64 / FASTER as f64);
+        let due = Duration::from_secs_f64((job.submit.0 - first) as f64 * scale);
         while passed < due {
             if stop.load(Ordering::SeqCst) {
                 return Ok(());
@@ -79,7 +85,7 @@ fn submit(args: &PlaygroundArgs, cluster: &Cluster, stop: &AtomicBool) -> Result
             std::thread::sleep(NAP);
             passed += NAP;
         }
-        let run = (truth.run.0 / FASTER).clamp(1, LONGEST);
+        let run = seconds(truth.run.0);
         let minutes = (job.estimate.0 / FASTER / 60).max(1);
         let (tasks, limit) = (job.procs.to_string(), minutes.to_string());
         let name = format!("u{}", job.user);
