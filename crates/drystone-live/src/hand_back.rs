@@ -224,7 +224,11 @@ impl<C: Cluster> HandBack<'_, C> {
     /// Whether a job is held for the daemon, or by its user as well.
     fn is_held(&self, fact: &JobFact) -> bool {
         let ours = fact.mark != Mark::None || fact.keys().iter().any(|key| self.standing.held.contains(key));
-        fact.state == State::Pending && fact.held && fact.reason == Reason::UserHold && ours
+        // One that was requeued while it was suspended is held as if an administrator held it.
+        let orphaned = fact.reason == Reason::AdminHold
+            && fact.restarts > 0
+            && self.standing.suspended.iter().any(|key| key.id == fact.id && fact.keys().iter().any(|own| own.task == key.task));
+        fact.state == State::Pending && fact.held && (fact.reason == Reason::UserHold && ours || orphaned)
     }
 
     /// Whether its user holds it.

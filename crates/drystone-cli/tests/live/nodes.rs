@@ -50,23 +50,24 @@ fn down() {
         return;
     };
     let _daemon = site.drive();
-    let job = site.submit(8, 6, 5);
+    let job = site.submit(8, 30, 5);
     site.await_state(job, &["R"]);
-    site.cluster.kill_node("n2");
-    site.cluster.kill_steps("n2");
+    site.cluster.kill_node("n1");
+    site.cluster.kill_steps("n1");
     within(Duration::from_secs(60), "the node is out", || offline(&site) == Some(4));
-    // Slurm requeues it: it waits, for it is wider than what is up.
-    within(Duration::from_secs(60), "it waits", || site.state(job) == "held");
+    // What is left of it is on the node that is out: the other one is free.
     let other = site.submit(4, 1, 5);
     site.await_state(other, &["R", "CG", "CD"]);
-    site.cluster.start_node("n2");
+    site.cluster.start_node("n1");
     within(Duration::from_secs(60), "the node is back", || offline(&site) == Some(0));
-    // For two minutes after a requeue Slurm lets no job begin.
-    within(Duration::from_secs(180), "both are over", || [job, other].iter().all(|job| site.state(*job) == "CD"));
+    // Slurm requeues it, and lets it begin after two minutes only, unless it is told otherwise.
+    within(Duration::from_secs(60), "it waits", || site.state(job) == "held");
+    site.tell("scontrol", &["update", &format!("JobId={job}"), "StartTime=now"]);
+    within(Duration::from_secs(90), "both are over", || [job, other].iter().all(|job| site.state(*job) == "CD"));
 }
 
 fn under_suspended() {
-    let Some(site) = Site::start(2, 4, "ss(every=2,sf=1.5,width=none)") else { return };
+    let Some(site) = Site::start(2, 4, "ss(every=2,sf=1.1,width=none)") else { return };
     let _daemon = site.drive();
     let long = site.submit(8, 20, 60);
     site.await_state(long, &["R"]);

@@ -16,7 +16,7 @@ fn beside_backfill() {
     let Some(site) = Site::with(options, "easy++") else { return };
     let daemon = site.shadow();
     for k in 0..JOBS {
-        let (procs, seconds) = (1 + (k * 7) % 20, 1 + (k * 5) % 4);
+        let (procs, seconds) = (1 + (k * 7) % 12, 1 + (k * 5) % 2);
         site.submit(procs, seconds, 1 + (k * 3) % 4);
         if k == 150 {
             // A restart in the middle changes nothing.

@@ -230,9 +230,19 @@ impl Site {
 
     /// Waits until every job is over.
     pub(crate) fn drain(&self, time: Duration) {
-        within(time, &format!("every job is over; {}", self.log_tail()), || {
-            self.cluster.ask("squeue", &["-h", "-a", "-o", "%A"]).trim().is_empty()
-        });
+        let since = Instant::now();
+        while !self.cluster.ask("squeue", &["-h", "-a", "-o", "%A"]).trim().is_empty() {
+            assert!(since.elapsed() < time, "jobs are left after {time:?}: {}", self.told());
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// What a failed test wants to know.
+    pub(crate) fn told(&self) -> String {
+        let queue = self.cluster.ask("squeue", &["-h", "-a", "-t", "all", "-o", "%i %t %r %Q %C %N"]);
+        let live: Vec<&str> = queue.lines().filter(|line| !line.contains(" CD ") && !line.contains(" CA ")).take(20).collect();
+        let told = self.published();
+        format!("queue {live:?}; published {} {} {}; log {}", told["jobs"], told["health"], told["waiting"], self.log_tail())
     }
 
     pub(crate) fn log_tail(&self) -> String {

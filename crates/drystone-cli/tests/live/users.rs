@@ -24,8 +24,7 @@ fn held_and_cancelled() {
     site.await_state(running, &["R"]);
     let (kept, gone, plain) = (site.submit(4, 1, 5), site.submit(4, 1, 5), site.submit(4, 1, 5));
     until("they wait", || site.published()["jobs"]["waiting"] == 3);
-    // As a user: for root a hold is an administrator's.
-    as_user(&site, "scontrol", &["hold", &kept.to_string()]);
+    // For root a hold is an administrator's.
     site.tell("scontrol", &["hold", &kept.to_string()]);
     site.tell("scancel", &[&gone.to_string()]);
     until("the books are right", || {
@@ -116,12 +115,12 @@ fn ineligible() {
     let _daemon = site.drive();
     let first = site.submit(4, 6, 5);
     let after = site.submit_with(1, 1, 5, &["-d", &format!("afterok:{first}")]);
-    let later = site.submit_with(1, 1, 5, &["--begin=now+15"]);
+    let later = site.submit_with(1, 1, 5, &["--begin=now+40"]);
     let never = site.submit_with(1, 1, 5, &["-d", "afternotok:1", "--kill-on-invalid-dep=no"]);
     until("they are held back", || site.published()["jobs"]["held"].as_u64() >= Some(2));
     site.await_state(after, &["R", "CG", "CD"]);
     assert_eq!(site.state(first), "CD");
-    assert_eq!(site.state(later), "held");
+    assert_eq!(site.state(later), "held", "{}", site.told());
     site.await_state(later, &["R", "CG", "CD"]);
     assert_eq!(site.state(never), "held");
     // A limit that changes is a job that changes.

@@ -171,6 +171,31 @@ impl Ask {
     }
 }
 
+/// What another job has to do before one may start.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum After {
+    /// To begin.
+    Start,
+    /// To end.
+    End,
+    /// To end well.
+    Success,
+    /// To end badly.
+    Failure,
+}
+
+/// What a job waits for.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+pub enum Depends {
+    /// Nothing.
+    #[default]
+    No,
+    /// All of these jobs, by number and task; without a task, every one of the array.
+    On(Vec<(u64, Option<u32>, After)>),
+    /// Something that only the cluster knows.
+    Else,
+}
+
 /// Processors of a job on one node.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Place {
@@ -216,8 +241,8 @@ pub struct JobFact {
     pub places: Vec<Place>,
     /// Whether it is over and only being cleaned up: it holds its processors until it is listed as ended.
     pub leaving: bool,
-    /// Whether it waits for another job.
-    pub depends: bool,
+    /// What it waits for. The cluster may say so long after it has come: of held jobs it looks only now and then.
+    pub depends: Depends,
     /// Most tasks of its array that run at once.
     pub throttle: Option<u32>,
     /// Who submitted it.

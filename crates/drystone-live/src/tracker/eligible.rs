@@ -1,7 +1,7 @@
 //! Which jobs are the policy's to start, and which of them may start now.
 
 use super::{Mode, Retry, Tracked, Tracker, Why};
-use crate::cluster::{Ask, JobFact, Mark, Reason};
+use crate::cluster::{After, Ask, Depends, Ending, JobFact, Mark, Reason, Slot, State};
 use drystone::model::Time;
 
 impl Tracker {
@@ -38,7 +38,7 @@ impl Tracker {
     pub(super) fn why_not(&mut self, tracked: &mut Tracked, fact: &JobFact, throttled: bool) -> Option<Why> {
         let driving = self.settings.mode == Mode::Drive;
         match fact.reason {
-            Reason::AdminHold => return Some(Why::Admin),
+            Reason::AdminHold if !tracked.orphaned => return Some(Why::Admin),
             Reason::LaunchFailed => return Some(Why::LaunchFailed),
             Reason::UserHold if !driving => return Some(Why::User),
             Reason::UserHold if !Tracker::is_ours(tracked, fact) => tracked.user_hold = true,
@@ -47,9 +47,11 @@ impl Tracker {
         if driving && tracked.user_hold {
             return Some(Why::User);
         }
-        if fact.depends || fact.reason == Reason::Dependency {
+        if !self.is_fulfilled(fact) {
+            self.depending.insert(tracked.key);
             return Some(Why::Dependency);
         }
+        self.depending.remove(&tracked.key);
         if let Some(begin) = fact.start.map(|start| Time(start + self.offset)).filter(|&begin| begin > self.stamp.time()) {
             self.timers.insert((begin, tracked.key));
             return Some(Why::Begin);
@@ -70,5 +72,30 @@ impl Tracker {
             self.limited.remove(&tracked.key);
         }
         throttled.then_some(Why::Throttle)
+    }
+
+    /// Whether what a job waits for has come, as far as the cluster says or as what it shows of other jobs tells.
+    fn is_fulfilled(&self, fact: &JobFact) -> bool {
+        match &fact.depends {
+            Depends::No => fact.reason != Reason::Dependency,
+            Depends::Else => false,
+            Depends::On(jobs) => jobs.iter().all(|&(id, task, after)| {
+                let mut all = self.mirror.of_array(id).filter(|other| match (task, &other.slot) {
+                    (None, _) => true,
+                    (Some(task), Slot::Task(own)) => task == *own,
+                    (Some(task), Slot::Folded(ranges)) => ranges.iter().any(|range| (range.0..=range.1).contains(&task)),
+                    (Some(_), Slot::Single) => false,
+                });
+                // Of jobs that are not listed any more the cluster itself has to tell.
+                all.clone().next().is_some()
+                    && all.all(|other| match (after, other.state) {
+                        (After::Start, State::Running | State::Suspended) => true,
+                        (After::Start, State::Ended(_)) => !other.places.is_empty(),
+                        (After::End, State::Ended(_)) | (After::Success, State::Ended(Ending::Completed)) => true,
+                        (After::Failure, State::Ended(ending)) => ending != Ending::Completed,
+                        _ => false,
+                    })
+            }),
+        }
     }
 }

@@ -8,6 +8,8 @@ use drystone::model::Time;
 const LATE: i64 = 5;
 /// How long a job that a limit stopped waits at most before it is tried again, in seconds.
 const LIMITED: i64 = 600;
+/// How long a job waits that was let go and still waits for another, in seconds: about as often the cluster looks.
+const DEPENDS: i64 = 60;
 /// How long a job waits that could not start twice in a row, in seconds; doubled each time, up to the second number.
 const BACKOFF: (i64, i64) = (10, 300);
 
@@ -67,6 +69,9 @@ impl Tracker {
                 if stuck || self.is_late(t) {
                     if fact.reason == Reason::Limit {
                         t.retry = Some(Retry::OnEnd(Time(self.stamp.now + LIMITED)));
+                    } else if matches!(fact.reason, Reason::Dependency | Reason::Begin) {
+                        // The cluster knows better.
+                        t.retry = Some(Retry::At(Time(self.stamp.now + DEPENDS)));
                     } else {
                         t.failures += 1;
                         // There was room, but in too many pieces.

@@ -95,7 +95,7 @@ impl Mirror {
     }
 
     /// Records of an array.
-    pub(crate) fn of_array(&self, id: u64) -> impl Iterator<Item = &JobFact> {
+    pub(crate) fn of_array(&self, id: u64) -> impl Iterator<Item = &JobFact> + Clone {
         let from = RecordId { id, task: None, submit: i64::MIN };
         self.records.range(from..).map(|(_, fact)| fact).take_while(move |fact| fact.id == id)
     }

@@ -111,6 +111,8 @@ pub struct Tracker {
     timers: BTreeSet<(Time, Key)>,
     /// Jobs that a limit stopped.
     limited: BTreeSet<Key>,
+    /// Jobs that wait for others.
+    depending: BTreeSet<Key>,
     /// Throttles of arrays.
     throttles: BTreeMap<u64, u32>,
     /// Jobs that we held before, from the ledger of an earlier daemon.
@@ -152,6 +154,7 @@ impl Tracker {
             flying: BTreeSet::new(),
             timers: BTreeSet::new(),
             limited: BTreeSet::new(),
+            depending: BTreeSet::new(),
             throttles: BTreeMap::new(),
             taken: BTreeSet::new(),
             stopped: BTreeSet::new(),
@@ -198,8 +201,13 @@ impl Tracker {
         self.note_throttles(&keys);
         keys.extend(self.flying.iter().copied());
         keys.extend(self.due());
-        keys.extend(self.take_told(told));
+        if !delta.is_empty() {
+            // What one of them waits for may have come.
+            keys.extend(self.depending.iter().copied());
+        }
+        // What is said of a number is said of the job that has it now.
         let moved = self.take_requeues(&keys);
+        keys.extend(self.take_told(told));
         let mut arrays = BTreeSet::new();
         for key in keys {
             if !moved.contains(&key) {
@@ -448,6 +456,7 @@ impl Tracker {
                 self.flying.insert(key);
             }
             self.limited.remove(&old);
+            self.depending.remove(&old);
             self.alive.insert((key.id, key.task), key);
             self.jobs.insert(key, tracked);
             moved.insert(old);
@@ -559,6 +568,7 @@ impl Tracker {
                 self.alive.remove(&(key.id, key.task));
             }
             self.limited.remove(&key);
+            self.depending.remove(&key);
             if let Some(id) = tracked.id {
                 self.ids.remove(&id);
             }

@@ -1,7 +1,7 @@
 //! From where the session has a job to where the cluster has it.
 
 use super::{Flight, Flying, Mode, News, Place, Tracked, Tracker, Turn, Why};
-use crate::cluster::{Ending, JobFact, Order, State};
+use crate::cluster::{Ending, JobFact, Order, Reason, State};
 use crate::journal::Past;
 use drystone::engine::How;
 use drystone::model::{Job, Span, Time};
@@ -49,8 +49,19 @@ impl Tracker {
         }
     }
 
+    /// A job that is requeued while it is suspended comes back held, as if an administrator held it.
+    fn note_orphan(t: &mut Tracked, fact: &JobFact) {
+        let stopped = matches!(t.place, Place::Suspended | Place::Interrupted) || t.stopped;
+        if fact.state != State::Pending {
+            t.orphaned = false;
+        } else if stopped && fact.reason == Reason::AdminHold {
+            t.orphaned = true;
+        }
+    }
+
     fn target(&mut self, t: &mut Tracked, fact: Option<&JobFact>, throttled: bool, turn: &mut Turn) -> Target {
         let Some(fact) = fact else { return Target::Gone };
+        Tracker::note_orphan(t, fact);
         match fact.state {
             State::Ended(ending) => Target::Over(ending),
             State::Running | State::Suspended if self.held_by(fact) == 0 => Target::Absent,
@@ -153,6 +164,7 @@ impl Tracker {
             self.remember_finished(t);
         }
         (t.place, t.flight, t.why, t.retry) = (Place::Done, None, None, None);
+        self.depending.remove(&t.key);
     }
 
     fn settle_pending(&mut self, t: &mut Tracked, fact: &JobFact, why: Option<Why>, turn: &mut Turn) {
@@ -188,7 +200,7 @@ impl Tracker {
     pub(super) fn settle_running(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut Turn) {
         let key = t.key;
         if fact.leaving && t.place == Place::Running {
-            // It gives its processors back one by one, and has them until all are.
+            self.shrink(t, fact, turn);
             return;
         }
         let procs = self.held_by(fact);
@@ -214,6 +226,18 @@ impl Tracker {
         }
         (t.place, t.why, t.stopped, t.retry, t.failures) = (Place::Running, None, false, None, 0);
         t.story.started = Some(since);
+    }
+
+    /// A job that is being cleaned up gives its nodes back one by one.
+    fn shrink(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut Turn) {
+        let had = t.job.as_ref().map_or(0, |job| job.procs);
+        let has = if fact.places.is_empty() { had } else { self.layout.held(&fact.places, fact.procs) };
+        if has > 0 && has < had {
+            self.update(t, fact, has, turn);
+            if self.named {
+                turn.tell(t.id, News::Placed(t.key));
+            }
+        }
     }
 
     fn settle_suspended(&mut self, t: &mut Tracked, fact: &JobFact, ours: bool, turn: &mut Turn) {

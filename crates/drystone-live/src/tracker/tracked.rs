@@ -172,6 +172,8 @@ pub struct Tracked {
     pub stopped: bool,
     /// Whether it is the cluster's to start, and why is among its [`Ask`](crate::cluster::Ask)s, its partition, its size.
     pub foreign: bool,
+    /// Whether the cluster itself holds it, as if an administrator did: it was requeued while it was suspended.
+    pub orphaned: bool,
     /// Whether it could not start where there was room in several pieces: it needs one.
     pub narrow: bool,
     /// How often the cluster had requeued it.
@@ -199,6 +201,7 @@ impl Tracked {
             pinned: false,
             stopped: false,
             foreign: false,
+            orphaned: false,
             narrow: false,
             restarts: 0,
             failures: 0,

@@ -158,7 +158,13 @@ impl Chaos {
         }
         let live = |job: &&drystone_live::cluster::JobFact| !matches!(job.state, State::Ended(_));
         let truth = self.world.cluster.truth();
-        let left: Vec<String> = truth.jobs.iter().filter(live).map(|job| format!("{} {:?}", job.id, job.state)).collect();
+        let known = |job: &drystone_live::cluster::JobFact| self.world.core.tracker().job(job.keys()[0]);
+        let left: Vec<String> = truth
+            .jobs
+            .iter()
+            .filter(live)
+            .map(|job| format!("{} {:?} {:?} {:?}", job.id, job.state, job.reason, known(job).map(|k| (k.place, k.why, k.user_hold))))
+            .collect();
         let session = self.world.core.session();
         let (wrong, free) = (self.world.differences(), session.free());
         let last: Vec<_> = self.world.journal.iter().rev().map(|(_, out)| out).filter(|out| !out.is_empty()).take(2).collect();

@@ -109,9 +109,13 @@ impl FakeCluster {
         self.releases += 1;
         let released = self.releases;
         if let Some(job) = self.jobs.get_mut(&number) {
+            // As Slurm does, whose suspended jobs have no priority.
+            let orphaned = job.state == State::Suspended;
+            job.held |= orphaned;
             job.submit = (now / 1_000).max(job.submit + 1);
             job.restarts += 1;
-            (job.state, job.reason, job.released) = (State::Pending, Reason::Turn, released);
+            let reason = if orphaned { Reason::AdminHold } else { Reason::Turn };
+            (job.state, job.reason, job.released) = (State::Pending, reason, released);
             (job.ran, job.since, job.started) = (0, 0, 0);
             job.on.clear();
         }
@@ -150,7 +154,12 @@ impl FakeCluster {
                 (job.state, job.since) = (State::Running, now);
                 self.note_use();
             }
-            (Order::Requeue(_), State::Running | State::Suspended) => self.requeue(key.id),
+            (Order::Requeue(_), State::Running | State::Suspended) => {
+                self.requeue(key.id);
+                if let Some(job) = self.jobs.get_mut(&key.id) {
+                    (job.held, job.reason) = (false, Reason::Turn);
+                }
+            }
             (Order::Cancel(_), state) => {
                 if state == State::Running {
                     job.ran += now - job.since;

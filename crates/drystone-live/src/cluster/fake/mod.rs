@@ -10,7 +10,7 @@ mod machine;
 pub use faults::Faults;
 
 use super::{
-    Capabilities, Cluster, ClusterError, Ending, JobFact, Key, Mark, NodeFact, NodeState, Order, Outcome, Place, Reason, Slot,
+    Capabilities, Cluster, ClusterError, Depends, Ending, JobFact, Key, Mark, NodeFact, NodeState, Order, Outcome, Place, Reason, Slot,
     Snapshot, State, Want,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -249,7 +249,7 @@ impl FakeCluster {
             end: over.then_some(job.ended / 1_000),
             places: places.collect(),
             leaving: false,
-            depends: false,
+            depends: Depends::No,
             throttle: None,
             user: job.asked.user.clone(),
             group: "users".into(),

@@ -105,7 +105,7 @@ fn line(line: &str) -> Result<JobFact, ClusterError> {
         end: matches!(state, State::Ended(_)).then(|| texts::time(end)).flatten(),
         places: places.into_iter().map(|node| Place { node, procs: alone.then_some(procs) }).collect(),
         leaving,
-        depends: !texts::is_nothing(depends),
+        depends: texts::depends(depends),
         throttle,
         user: user.into(),
         group: group.into(),
@@ -188,6 +188,7 @@ fn reason(text: &str) -> Reason {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::{After, Depends};
 
     fn record(fields: &[&str]) -> String {
         format!("{}\n", fields.join("\x1f"))
@@ -202,7 +203,8 @@ mod tests {
     fn a_held_job_shows_its_begin_time_and_what_it_waits_for() {
         let facts = parse(&record(&HELD)).expect("sound");
         let fact = &facts[0];
-        assert_eq!((fact.state, fact.reason, fact.held, fact.depends), (State::Pending, Reason::UserHold, true, true));
+        assert_eq!((fact.state, fact.reason, fact.held), (State::Pending, Reason::UserHold, true));
+        assert_eq!(fact.depends, Depends::On(vec![(1, None, After::Success)]));
         assert_eq!((fact.start, fact.limit, fact.procs, fact.end), (Some(1_795_575_246), Some(300), 4, None));
         assert_eq!((fact.class.as_str(), fact.asks.len()), ("normal", 0));
     }

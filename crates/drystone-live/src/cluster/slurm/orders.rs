@@ -4,9 +4,13 @@ use super::run::{Mute, Runner, Said};
 use super::texts;
 use crate::cluster::{Key, Order, Outcome};
 use std::fmt::Write;
+use std::time::Duration;
 
 /// Jobs in one command.
 const CHUNK: usize = 500;
+/// How often, and after what pause, a change is tried that is refused while a job is cleaned up.
+const PATIENCE: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(250);
 
 /// Carries out orders; asks `may` before each command.
 pub(super) fn act(run: &Runner, orders: &[Order], may: &mut dyn FnMut() -> bool) -> Vec<Outcome> {
@@ -125,13 +129,25 @@ fn each(run: &Runner, batch: &[Order]) -> Option<Vec<Outcome>> {
         };
         let outcome = outcomes(said, &[key])?;
         if matches!(order, Order::Requeue(_)) && outcome == [Outcome::Done] {
-            // Slurm lets it wait for two minutes otherwise.
-            let update = format!("JobId={name}");
-            let _ = run.run("scontrol", &["update", &update, "StartTime=now"], None);
+            begin_now(run, &name);
+            // One that was suspended is held by Slurm now, as if by an administrator.
+            let _ = run.run("scontrol", &["release", &name], None);
         }
         all.extend(outcome);
     }
     Some(all)
+}
+
+/// Lets a job that was requeued begin at once: Slurm lets it wait for two minutes otherwise, and takes no change while it still cleans
+/// up.
+fn begin_now(run: &Runner, name: &str) {
+    let update = format!("JobId={name}");
+    for _ in 0..PATIENCE {
+        match run.run("scontrol", &["update", &update, "StartTime=now"], None) {
+            Ok(said) if !said.status.success() => std::thread::sleep(PAUSE),
+            _ => return,
+        }
+    }
 }
 
 #[cfg(test)]

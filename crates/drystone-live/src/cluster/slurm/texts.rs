@@ -1,5 +1,7 @@
 //! How Slurm writes numbers, times and sets.
 
+use crate::cluster::{After, Depends};
+
 /// Lengths of time: `5:00`, `1:00:00`, `1-00:00:00`; `None` for those that are none (`UNLIMITED`, `INVALID`, `N/A`).
 pub(super) fn span(text: &str) -> Option<i64> {
     let (days, rest) = match text.split_once('-') {
@@ -48,6 +50,34 @@ pub(super) fn tasks(text: &str) -> Option<(Vec<(u32, u32)>, Option<u32>)> {
         }
     }
     (ranges.iter().all(|(from, to)| from <= to)).then_some((ranges, throttle))
+}
+
+/// Dependencies: `afterok:1(unfulfilled),afterany:5_*(unfulfilled)`. What is not fulfilled is listed; what is anything else than all of
+/// several jobs is left to Slurm.
+pub(super) fn depends(text: &str) -> Depends {
+    if is_nothing(text) {
+        return Depends::No;
+    }
+    let one = |clause: &str| {
+        let clause = clause.strip_suffix("(unfulfilled)").unwrap_or(clause);
+        let (kind, job) = clause.split_once(':')?;
+        let after = match kind {
+            "after" => After::Start,
+            "afterany" => After::End,
+            "afterok" => After::Success,
+            "afternotok" => After::Failure,
+            _ => return None,
+        };
+        let (id, task) = match job.split_once('_') {
+            Some((id, "*")) => (id, None),
+            Some((id, task)) => (id, Some(task.parse().ok()?)),
+            None => (job, None),
+        };
+        Some((id.parse().ok()?, task, after))
+    };
+    // Any of several is separated by `?`.
+    let all: Option<Vec<_>> = text.split(',').map(one).collect();
+    all.map_or(Depends::Else, Depends::On)
 }
 
 /// Names of jobs, tasks that follow each other put together: `21_[3-5],22`.
@@ -101,6 +131,17 @@ mod tests {
         assert_eq!(tasks("1-7:3"), Some((vec![(1, 1), (4, 4), (7, 7)], None)));
         for bad in ["", "a", "4-1", "1-4:0", "1%x", "1,,2"] {
             assert_eq!(tasks(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn dependencies() {
+        assert_eq!(depends("(null)"), Depends::No);
+        let all = vec![(1, None, After::Success), (5, None, After::End), (7, Some(3), After::Start)];
+        assert_eq!(depends("afterok:1(unfulfilled),afterany:5_*(unfulfilled),after:7_3(unfulfilled)"), Depends::On(all));
+        for other in ["singleton", "afterok:1(failed)", "afterok:1(unfulfilled)?afterok:2(unfulfilled)", "after:1+5(unfulfilled)", "expand:1"]
+        {
+            assert_eq!(depends(other), Depends::Else, "{other}");
         }
     }
 
