@@ -145,6 +145,13 @@ impl Cluster {
         self.controller.take().into_iter().for_each(end);
     }
 
+    /// Stops `slurmctld` as SIGSTOP does, or lets it go on.
+    pub fn pause_controller(&self, paused: bool) {
+        if let Some(controller) = &self.controller {
+            signal(if paused { "-STOP" } else { "-CONT" }, controller.id());
+        }
+    }
+
     /// Starts the `slurmd` of a node.
     ///
     /// # Panics
@@ -227,6 +234,11 @@ impl Drop for Cluster {
 fn end(mut child: Child) {
     let _ = child.kill();
     let _ = child.wait();
+}
+
+/// Sends a signal.
+fn signal(name: &str, pid: u32) {
+    let _ = Command::new("kill").args([name, &pid.to_string()]).stderr(std::process::Stdio::null()).status();
 }
 
 /// Kills processes as `kill -9` does. Those that are gone already do not matter.

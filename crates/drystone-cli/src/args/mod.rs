@@ -7,6 +7,8 @@ mod explain;
 mod fidelity;
 mod gantt;
 mod import;
+#[cfg(unix)]
+mod live;
 mod log;
 mod policies;
 mod predict;
@@ -30,6 +32,11 @@ pub(crate) use explain::{ExplainArgs, StoryFormat};
 pub(crate) use fidelity::FidelityArgs;
 pub(crate) use gantt::GanttArgs;
 pub(crate) use import::{ImportArgs, ImportFormat};
+#[cfg(unix)]
+pub(crate) use live::{
+    Adopt, ClusterArgs, DaemonArgs, DriveArgs, HandBackArgs, HomeArgs, InstallArgs, JournalCommand, JournalExportArgs, JournalListArgs,
+    LiveArgs, LiveCommand, LiveReportArgs, LiveStatusArgs, LogForm, OnStop, Piece, PlaygroundArgs, ShadowArgs,
+};
 pub(crate) use log::LogArgs;
 pub(crate) use policies::PoliciesArgs;
 pub(crate) use predict::PredictArgs;
@@ -82,6 +89,7 @@ Examples:
   drystone predict LOG.swf.gz                          # how well run times can be foreseen
   drystone evolve -w LOG.swf.gz --for 10m              # a better order, found by search
   drystone sweep STUDY.toml                            # every configuration of a study
+  drystone live shadow --policy easy++                 # beside a real Slurm: what would it have done
   drystone reproduce --logs DIR                        # the published record, number by number
   drystone policies                                    # what policies there are
 
@@ -134,6 +142,9 @@ pub(crate) enum Command {
     /// Not in this build: it was made without the feature `sweep`.
     #[cfg(not(feature = "sweep"))]
     Sweep(AbsentArgs),
+    /// Schedule a real cluster: watch it, drive it, give it back.
+    #[cfg(unix)]
+    Live(LiveArgs),
     /// Print completions for a shell.
     Completions(CompletionsArgs),
     /// Print manual pages.

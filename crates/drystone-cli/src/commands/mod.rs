@@ -6,6 +6,8 @@ pub(crate) mod explain;
 mod fidelity;
 mod gantt;
 mod import;
+#[cfg(unix)]
+mod live;
 mod orders;
 mod policies;
 mod predict;
@@ -42,6 +44,8 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Sweep(args) => sweep::sweep(*args),
         #[cfg(not(feature = "sweep"))]
         Command::Sweep(_) => Err(crate::output::format::without("drystone sweep", "sweep")),
+        #[cfg(unix)]
+        Command::Live(args) => live::live(args.command),
         Command::Completions(args) => shell::completions(&args),
         Command::Man(args) => shell::man(&args),
     }

@@ -354,6 +354,12 @@ impl Session {
         self.propagation == Propagation::Running
     }
 
+    /// Processors of running jobs, as far as they have names.
+    #[must_use]
+    pub fn occupied(&self) -> &ProcSet {
+        &self.s.named_busy
+    }
+
     pub(crate) fn job(&self, id: JobId) -> &Job {
         &self.s.world.jobs[id].job
     }

@@ -35,6 +35,15 @@ impl Bootstrap {
         Bootstrap { weeks, drawn }
     }
 
+    /// Percentile interval for the mean. `None` where there is nothing to draw from.
+    pub(super) fn mean_interval(&self, weeks: &[Sums], confidence: f64) -> Option<(f64, f64)> {
+        let mut means: Vec<f64> = self.drawn.chunks_exact(self.weeks).filter_map(|row| mean(row, weeks)).collect();
+        means.sort_unstable_by(f64::total_cmp);
+        let last = means.len().checked_sub(1)?;
+        let tail = ((1.0 - confidence) / 2.0 * last as f64).floor() as usize;
+        Some((means[tail], means[last - tail]))
+    }
+
     /// Percentile interval for the relative change of the mean from `old` to `new`. `None` where so many draws have no
     /// ratio (an old mean of 0) that a border of the interval has none.
     pub(super) fn interval(&self, old: &[Sums], new: &[Sums], confidence: f64) -> Option<(f64, f64)> {

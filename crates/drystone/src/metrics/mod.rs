@@ -4,6 +4,7 @@
 //! [`measures`] defines what is measured of a job, [`Metric`] is the catalogue of every number that a report holds, [`Summary`] what is said of many, [`Selection`] which jobs count, and
 //! [`Scheme`] how they are sorted.
 
+mod blocks;
 mod bootstrap;
 mod calendar;
 mod catalogue;
@@ -28,6 +29,7 @@ mod stall;
 mod summary;
 mod weekly;
 
+pub use blocks::{LEAST_BLOCKS, PairedMeans, paired_means};
 pub use calendar::Calendar;
 pub use catalogue::{Better, Found, Metric, Needs, Unit};
 pub use category::Scheme;

@@ -157,12 +157,12 @@ impl Session {
 }
 
 impl State {
-    /// Gives a running job processors: those it is said to be on, if they suit it and nobody else is on them; else idle
-    /// ones, and where there are too few any others.
+    /// Gives a running job processors: those it is said to be on, if they suit it, also where another job is on them; else
+    /// idle ones, and where there are too few any others.
     pub(super) fn take_place(&mut self, id: JobId, on: Option<&ProcSet>) {
         let (procs, end) = (self.world.entry(id).procs, self.world.entry(id).predicted_end());
         let machine = ProcSet::range(0..self.world.machine.procs);
-        let given = on.filter(|set| set.len() == procs && set.is_subset(&machine) && set.is_disjoint(&self.named_busy));
+        let given = on.filter(|set| set.len() == procs && set.is_subset(&machine));
         let set = given.cloned().unwrap_or_else(|| {
             let idle = machine.difference(&self.named_busy);
             let (mut up, mut ahead, mut later) = (idle.clone(), ProcSet::new(), ProcSet::new());

@@ -329,10 +329,23 @@ impl Session {
     /// # Errors
     /// As [`Session::decide`]; where the state cannot be saved.
     pub fn propose(&mut self, now: Time) -> Result<crate::policy::Actions, ProposalError> {
+        Ok(self.propose_with_wake(now)?.0)
+    }
+
+    /// The same, and when the policy would want to be woken then: where proposals are all that is wanted of it, tell
+    /// [`Session::wake_at`], or it never is.
+    ///
+    /// # Errors
+    /// As [`Session::propose`].
+    pub fn propose_with_wake(
+        &mut self,
+        now: Time,
+    ) -> Result<(crate::policy::Actions, Option<Time>), ProposalError> {
         let saved = self.save()?;
         let decided = self.decide(now).cloned();
+        let wake = (self.wake < Time::MAX).then_some(self.wake);
         self.load(&saved)?;
-        Ok(decided?)
+        Ok((decided?, wake))
     }
 
     /// What is told is told now, and from what is known.

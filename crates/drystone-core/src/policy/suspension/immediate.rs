@@ -94,6 +94,9 @@ impl Immediate {
             self.look_anew(view);
         } else if let Some(processors) = &mut self.processors {
             processors.release(&task.set);
+            if processors.are_shared(&task.set) {
+                processors.share_anew(self.running.iter().map(|t| &t.set));
+            }
         }
         self.touch(&task);
     }
@@ -195,6 +198,9 @@ impl Immediate {
         actions.push(Action::Suspend(task.id));
         if let Some(processors) = &mut self.processors {
             processors.hold(&task.set);
+            if processors.are_shared(&task.set) {
+                processors.share_anew(self.running.iter().map(|t| &t.set));
+            }
         }
         self.touch(&task);
         self.asking.push(Asking { ready: TOUCHED, blocker: NOBODY });

@@ -61,6 +61,24 @@ impl Processors {
         meets(set, &self.out) || meets(set, &self.shared)
     }
 
+    /// Whether others are on some of these, too.
+    #[inline]
+    pub(super) fn are_shared(&self, set: &ProcSet) -> bool {
+        meets(set, &self.shared)
+    }
+
+    /// Jobs have left processors that they shared: those that still run are on theirs, and share what they share.
+    #[cold]
+    pub(super) fn share_anew<'a>(&mut self, running: impl Iterator<Item = &'a ProcSet>) {
+        let mut busy = ProcSet::new();
+        self.shared = ProcSet::new();
+        for set in running {
+            self.occupy(set);
+            self.shared = self.shared.union(&busy.intersection(set));
+            busy = busy.union(set);
+        }
+    }
+
     /// The same without these.
     pub(super) fn without(&self, barred: &ProcSet) -> Processors {
         let mut all = self.clone();

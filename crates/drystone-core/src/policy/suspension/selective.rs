@@ -129,6 +129,9 @@ impl Selective {
             self.look_anew(view);
         } else if let Some(processors) = &mut self.processors {
             processors.release(&task.set);
+            if processors.are_shared(&task.set) {
+                processors.share_anew(self.running.iter().map(|t| &t.set));
+            }
         }
         self.changed = true;
     }
@@ -322,6 +325,9 @@ impl Selective {
                 processors.release(&task.set);
             } else {
                 processors.hold(&task.set);
+            }
+            if processors.are_shared(&task.set) {
+                processors.share_anew(self.running.iter().map(|t| &t.set));
             }
         }
         self.stopped.push(task);

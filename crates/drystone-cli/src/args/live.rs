@@ -1,0 +1,378 @@
+//! `drystone live` and its subcommands.
+
+use super::values;
+use crate::output::ReportFormat;
+use clap::{Args, Subcommand, ValueEnum};
+use drystone::policy::PolicySpec;
+use drystone_live::web::Listen;
+use std::path::PathBuf;
+use std::time::Duration;
+
+const EXAMPLES: &str = "\
+Examples:
+  drystone live shadow --policy easy++                  # touches nothing: what would it have done
+  drystone live report                                  # what it would have changed, from the shadow's journal
+  drystone live install hook --out /etc/slurm/job_submit.lua
+  drystone live drive --policy easy++ --check           # what the site's configuration does not allow, line by line
+  drystone live drive --policy easy++                   # takes over: every start is decided here
+  drystone live status
+  drystone live hand-back                               # gives everything back, also without the daemon
+
+Exit codes: 0 done; 1 everything was given back, or somebody else drives; 2 wrong usage, input or output, or the site does not allow it;\n\
+3 a policy broke its contract, and everything was given back; 130 interrupted, 143 terminated, 129 hung up.";
+
+/// Arguments of `drystone live`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct LiveArgs {
+    #[command(subcommand)]
+    pub(crate) command: LiveCommand,
+}
+
+/// The subcommands of `drystone live`.
+#[derive(Subcommand, Clone, Debug)]
+pub(crate) enum LiveCommand {
+    /// Watch a cluster and say what a policy would do; touch nothing.
+    Shadow(Box<ShadowArgs>),
+    /// Take over a cluster: the policy starts every job.
+    Drive(Box<DriveArgs>),
+    /// Give everything back, with or without the daemon, at any time, also twice.
+    HandBack(HandBackArgs),
+    /// How a daemon is.
+    Status(LiveStatusArgs),
+    /// Look at, replay and export the journal.
+    Journal(JournalArgs),
+    /// What the policy would have made of the journal's jobs, with intervals.
+    Report(LiveReportArgs),
+    /// Print or write what an installation needs: hook, units, dashboard.
+    Install(InstallArgs),
+    /// Start a private Slurm on this machine, with jobs, to try all of this on.
+    Playground(PlaygroundArgs),
+}
+
+/// Where a daemon keeps what.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct HomeArgs {
+    /// The folder of journal, ledger and lock.
+    #[arg(long, value_name = "DIR", default_value = "/var/lib/drystone", env = "DRYSTONE_STATE")]
+    pub(crate) state: PathBuf,
+
+    /// The folder of the heartbeat and the wake file, which the hook knows [default: STATE/run].
+    #[arg(long, value_name = "DIR", env = "DRYSTONE_RUN")]
+    pub(crate) run: Option<PathBuf>,
+}
+
+/// Which cluster.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ClusterArgs {
+    /// Slurm's configuration [default: SLURM_CONF, else Slurm's own default].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) conf: Option<PathBuf>,
+
+    /// Partitions whose jobs the policy starts; they must have the same nodes; repeatable [default: the default partition].
+    #[arg(long, value_name = "NAME")]
+    pub(crate) partition: Vec<String>,
+}
+
+/// What both daemons take.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct DaemonArgs {
+    /// The policy.
+    #[arg(long, short, value_name = "POLICY", value_parser = values::policy)]
+    pub(crate) policy: PolicySpec,
+
+    #[command(flatten)]
+    pub(crate) home: HomeArgs,
+
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
+
+    /// Where the page, JSON and metrics are: a port of loopback, ADDRESS:PORT, unix:FILE, or none.
+    #[arg(long, value_name = "PLACE", default_value = "9797")]
+    pub(crate) listen: Listen,
+
+    /// Let other machines look, where --listen names an address that they reach.
+    #[arg(long)]
+    pub(crate) public: bool,
+
+    /// How the log on the standard error is written.
+    #[arg(long, value_name = "FORM", default_value = "text")]
+    pub(crate) log: LogForm,
+}
+
+/// How a log is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum LogForm {
+    /// A line for people.
+    Text,
+    /// A JSON object a line.
+    Json,
+    /// Warnings and errors only, as text.
+    Quiet,
+}
+
+/// Arguments of `drystone live shadow`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:
+  drystone live shadow --policy easy++
+  drystone live shadow --policy 'conservative(predict=recent(2))' --state ~/shadow --listen unix:/tmp/shadow.sock
+  drystone live shadow --policy easy --from ~/shadow     # another policy, on what a shadow has recorded")]
+pub(crate) struct ShadowArgs {
+    #[command(flatten)]
+    pub(crate) daemon: DaemonArgs,
+
+    /// Instead of a cluster, go over what the daemon in this state folder recorded, and end.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) from: Option<PathBuf>,
+}
+
+/// What happens to jobs that are pending when `drive` begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Adopt {
+    /// They are held and started by the policy.
+    All,
+    /// The cluster starts them; the policy starts new ones.
+    New,
+}
+
+/// What happens when `drive` is told to stop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum OnStop {
+    /// Everything is given back.
+    HandBack,
+    /// Nothing: start again within a minute, or the hook lets jobs pass.
+    Leave,
+}
+
+/// Arguments of `drystone live drive`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:
+  drystone live drive --policy easy++ --check
+  drystone live drive --policy 'easy(order=sjf,backfill=sjf)' --partition batch
+  drystone live drive --policy ss --adopt new --log json")]
+pub(crate) struct DriveArgs {
+    #[command(flatten)]
+    pub(crate) daemon: DaemonArgs,
+
+    /// Only say what the site's configuration does not allow, each with the line to change.
+    #[arg(long)]
+    pub(crate) check: bool,
+
+    /// What happens to jobs that are pending already.
+    #[arg(long, value_name = "WHICH", default_value = "all")]
+    pub(crate) adopt: Adopt,
+
+    /// What happens when it is told to stop.
+    #[arg(long, value_name = "WHAT", default_value = "hand-back")]
+    pub(crate) on_stop: OnStop,
+
+    /// Drive a release of Slurm that was not tried.
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// Arguments of `drystone live hand-back`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:
+  drystone live hand-back
+  drystone live hand-back --if-silent 120                # from cron or a timer, each minute")]
+pub(crate) struct HandBackArgs {
+    #[command(flatten)]
+    pub(crate) home: HomeArgs,
+
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
+
+    /// Only if no daemon has beaten for so many seconds.
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) if_silent: Option<u64>,
+
+    /// Requeue suspended jobs that have no room, instead of letting them go on beside others.
+    #[arg(long)]
+    pub(crate) requeue: bool,
+
+    /// How long suspended jobs wait for room before waiting jobs are let go.
+    #[arg(long, value_name = "TIME", value_parser = values::time, default_value = "30s")]
+    pub(crate) patience: Duration,
+
+    /// Say nothing unless something was done or left.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+
+    /// How to print what was done.
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = values::format())]
+    pub(crate) format: ReportFormat,
+}
+
+/// Arguments of `drystone live status`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  drystone live status\n  drystone live status --format json")]
+pub(crate) struct LiveStatusArgs {
+    #[command(flatten)]
+    pub(crate) home: HomeArgs,
+
+    /// How to print it.
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = values::format())]
+    pub(crate) format: ReportFormat,
+}
+
+/// Arguments of `drystone live journal`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:
+  drystone live journal list
+  drystone live journal replay
+  drystone live journal export --out site.swf.gz")]
+pub(crate) struct JournalArgs {
+    #[command(subcommand)]
+    pub(crate) command: JournalCommand,
+}
+
+/// The subcommands of `drystone live journal`.
+#[derive(Subcommand, Clone, Debug)]
+pub(crate) enum JournalCommand {
+    /// List the segments: when, under which policy, how large.
+    List(JournalListArgs),
+    /// Print what was decided and ordered, line by line.
+    Show(JournalListArgs),
+    /// Go over all that went in and check that the same comes out, bit for bit.
+    Replay(JournalListArgs),
+    /// Write the jobs as a log in Standard Workload Format.
+    Export(JournalExportArgs),
+}
+
+/// Arguments of `drystone live journal list`, `show` and `replay`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Example:\n  drystone live journal replay --state /var/lib/drystone")]
+pub(crate) struct JournalListArgs {
+    #[command(flatten)]
+    pub(crate) home: HomeArgs,
+
+    /// How to print it.
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = values::format())]
+    pub(crate) format: ReportFormat,
+}
+
+/// Arguments of `drystone live journal export`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Example:\n  drystone live journal export --out site.swf.gz")]
+pub(crate) struct JournalExportArgs {
+    #[command(flatten)]
+    pub(crate) home: HomeArgs,
+
+    /// Where to write: .swf, .swf.gz or .swf.zst; - is the standard output.
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
+    pub(crate) out: PathBuf,
+}
+
+/// Arguments of `drystone live report`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:
+  drystone live report
+  drystone live report --policy conservative --baseline slurm:/etc/slurm/slurm.conf --format json")]
+pub(crate) struct LiveReportArgs {
+    #[command(flatten)]
+    pub(crate) home: HomeArgs,
+
+    /// The policy [default: that of the journal].
+    #[arg(long, short, value_name = "POLICY", value_parser = values::policy)]
+    pub(crate) policy: Option<PolicySpec>,
+
+    /// The model of the site's own scheduler: easy is near to Slurm's backfill, fcfs is its builtin scheduler.
+    #[arg(long, value_name = "POLICY", default_value = "easy", value_parser = values::policy)]
+    pub(crate) baseline: PolicySpec,
+
+    /// How to print it.
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = values::format())]
+    pub(crate) format: ReportFormat,
+}
+
+/// What an installation needs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Piece {
+    /// job_submit.lua for slurmctld: jobs come in held while the daemon lives.
+    Hook,
+    /// The script of ends, for JobCompLoc.
+    Wake,
+    /// The systemd unit of the daemon.
+    Unit,
+    /// The systemd unit that gives the cluster back when the daemon is silent.
+    HandBack,
+    /// The timer of that unit.
+    Timer,
+    /// The same as a line for cron.
+    Cron,
+    /// A dashboard for Grafana.
+    Dashboard,
+}
+
+/// Arguments of `drystone live install`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:
+  drystone live install hook --out /etc/slurm/job_submit.lua
+  drystone live install wake --out /etc/slurm/wake.sh
+  drystone live install unit --policy easy++ --user drystone --out /etc/systemd/system/drystone-live.service
+  drystone live install hand-back --out /etc/systemd/system/drystone-live-hand-back.service
+  drystone live install timer --out /etc/systemd/system/drystone-live-hand-back.timer
+  drystone live install dashboard --out drystone.json")]
+pub(crate) struct InstallArgs {
+    /// What.
+    pub(crate) piece: Piece,
+
+    #[command(flatten)]
+    pub(crate) home: HomeArgs,
+
+    /// Partitions that are driven; repeatable [default: all, which is right where there is one].
+    #[arg(long, value_name = "NAME")]
+    pub(crate) partition: Vec<String>,
+
+    /// The policy of the unit.
+    #[arg(long, short, value_name = "POLICY", default_value = "easy++", value_parser = values::policy)]
+    pub(crate) policy: PolicySpec,
+
+    /// The unit only looks.
+    #[arg(long)]
+    pub(crate) shadow: bool,
+
+    /// The daemon's user [default: this one].
+    #[arg(long, value_name = "USER")]
+    pub(crate) user: Option<String>,
+
+    /// Where to write; - is the standard output.
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
+    pub(crate) out: PathBuf,
+}
+
+/// Arguments of `drystone live playground`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:
+  drystone live playground --dir play &                  # then: export SLURM_CONF=play/slurm.conf
+  drystone live playground --dir play --jobs 300 --seed 7")]
+pub(crate) struct PlaygroundArgs {
+    /// Where it says how to reach it: slurm.conf, and a state folder. Made where it is missing.
+    #[arg(long, value_name = "DIR", default_value = "playground")]
+    pub(crate) dir: PathBuf,
+
+    /// Nodes.
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) nodes: u32,
+
+    /// Processors of each node. They are only claimed: jobs sleep.
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub(crate) cpus: u32,
+
+    /// Jobs to submit, one after the other; they run for seconds.
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub(crate) jobs: u32,
+
+    /// Seed of the jobs.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u32,
+
+    /// Slurm's own scheduler: backfill or builtin.
+    #[arg(long, value_name = "NAME", default_value = "backfill", value_parser = ["backfill", "builtin"])]
+    pub(crate) scheduler: String,
+
+    /// End when every job is over, instead of when it is told to.
+    #[arg(long)]
+    pub(crate) once: bool,
+}

@@ -1,0 +1,138 @@
+//! What shadow and drive share: what is said at the start, logs, the page, how a daemon ends.
+
+use super::OFF;
+use crate::args::{DaemonArgs, LogForm};
+use crate::exit::{Failure, Outcome, VIOLATION};
+use crate::interrupt;
+use crate::output::message;
+use drystone_live::cluster::slurm::{Site, SlurmCli};
+use drystone_live::board::Board;
+use drystone_live::cluster::Remark;
+use drystone_live::daemon::{Config, Daemon, End, Faults, MachineClock, wall};
+use drystone_live::tracker::Mode;
+use drystone_live::web::{self, Listen};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// A daemon on Slurm.
+pub(super) type SlurmDaemon = Daemon<SlurmCli, MachineClock>;
+
+/// Sends logs to the standard error.
+pub(super) fn log(form: LogForm) {
+    use tracing_subscriber::filter::LevelFilter;
+    let level = if form == LogForm::Quiet { LevelFilter::WARN } else { LevelFilter::INFO };
+    let builder = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_target(false);
+    // Where one is set already it stays.
+    let _ = match form {
+        LogForm::Json => tracing::subscriber::set_global_default(builder.json().finish()),
+        LogForm::Text | LogForm::Quiet => tracing::subscriber::set_global_default(builder.with_ansi(false).finish()),
+    };
+}
+
+/// Says what is worth knowing of a site; an error where something forbids to go on.
+pub(super) fn judge(remarks: &[Remark], force: bool) -> Result<(), Failure> {
+    let untested = |remark: &&Remark| remark.change.starts_with("--force");
+    let (forbidden, allowed): (Vec<&Remark>, Vec<&Remark>) =
+        remarks.iter().partition(|remark| remark.forbids && !(force && untested(remark)));
+    allowed.iter().for_each(|remark| message::warning(&remark.to_string()));
+    if forbidden.is_empty() {
+        return Ok(());
+    }
+    let lines: Vec<String> = forbidden.iter().map(|remark| format!("  - {remark}")).collect();
+    Err(Failure::usage(format_args!("this site does not allow it yet:\n{}", lines.join("\n"))))
+}
+
+/// What a daemon is to do.
+pub(super) fn config(args: &DaemonArgs, site: &Site, partitions: &[String], mode: Mode, adopt_old: bool) -> Config {
+    let host = nix::unistd::gethostname().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    Config {
+        home: super::home(&args.home),
+        mode,
+        policy: args.policy.clone(),
+        partitions: partitions.to_vec(),
+        adopt_old,
+        cluster: site.cluster().to_string(),
+        instance: format!("{host}/{}/{}", std::process::id(), wall()),
+        waker: site.user(),
+    }
+}
+
+/// Opens the page.
+fn serve(args: &DaemonArgs, board: &Board) -> Result<(), Failure> {
+    let listen = match args.listen.clone() {
+        Listen::Tcp { address, .. } => Listen::Tcp { address, public: args.public },
+        other => other,
+    };
+    if let Some(address) = web::serve(&listen, board).map_err(Failure::usage)? {
+        message::note(&format!("the page is at {address}, metrics at {}metrics", address.trim_end_matches('/').to_owned() + "/"));
+    }
+    Ok(())
+}
+
+/// Begins a daemon, says what it found, and lets it work until it ends.
+pub(super) fn work(args: &DaemonArgs, config: Config, cluster: SlurmCli) -> (Option<SlurmDaemon>, Outcome) {
+    let stop = interrupt::stop_in_order();
+    let board = Arc::new(Board::default());
+    // What cannot be had is said before anything is taken over.
+    if let Err(failure) = serve(args, &board) {
+        return (None, Err(failure));
+    }
+    let mut daemon = match Daemon::begin(config, cluster, MachineClock::new(), Faults::from_environment(), board) {
+        Ok(daemon) => daemon,
+        Err(error) => return (None, Err(error.into())),
+    };
+    let outcome = run(&mut daemon, stop);
+    (Some(daemon), outcome)
+}
+
+fn run(daemon: &mut SlurmDaemon, stop: &AtomicBool) -> Outcome {
+    let first = daemon.turn()?;
+    say(daemon);
+    let end = match first {
+        Some(end) => end,
+        None => daemon.run(stop)?,
+    };
+    match end {
+        End::Asked => Ok(interrupt::code()),
+        End::Fenced => {
+            message::insist("everything was given back, or another daemon drives: nothing more is ordered");
+            Ok(OFF)
+        }
+        End::GaveBack(why) => {
+            message::error(&format!("{why}; everything was given back"));
+            Ok(OFF)
+        }
+        End::Violation(why) => {
+            let text = format!("the policy broke its contract: {why}; everything was given back; this is a bug of the policy");
+            Err(Failure::Message { code: VIOLATION, text })
+        }
+    }
+}
+
+/// Says what a daemon has found.
+fn say(daemon: &SlurmDaemon) {
+    let core = daemon.core();
+    let (session, tracker) = (core.session(), core.tracker());
+    message::note(&format!(
+        "{} processors on {} nodes; {} jobs run, {} wait, {} are held back, {} are suspended",
+        tracker.layout().procs(),
+        tracker.layout().len(),
+        session.running(),
+        session.waiting(),
+        session.held(),
+        session.suspended()
+    ));
+    for (why, count) in tracker.left_out() {
+        message::note(&format!("left to the cluster: {count} {why}"));
+    }
+    message::note(
+        "left to the cluster whenever they come: jobs that ask for licences, GPUs, node features or a reservation, of several components \
+         or partitions; limits of QOS and accounts are met by trying, holding again and trying later",
+    );
+}
+
+/// Works with something that may panic: whatever that was, it must not keep a cluster.
+pub(super) fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(work)).ok()
+}

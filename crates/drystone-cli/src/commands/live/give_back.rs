@@ -1,0 +1,77 @@
+//! `drystone live hand-back`.
+
+use super::{OFF, home, slurm};
+use crate::args::HandBackArgs;
+use crate::exit::{DONE, Failure, Outcome};
+use crate::output::document::Document;
+use crate::output::flat::{Row, Rows};
+use crate::output::{self, Printable};
+use drystone_live::hand_back::{Given, Options, hand_back as give_back};
+use serde::Serialize;
+
+pub(super) fn hand_back(args: &HandBackArgs) -> Outcome {
+    let home = home(&args.home);
+    let mut cluster = slurm(&args.cluster);
+    let options = Options { if_silent: args.if_silent, requeue: args.requeue, patience: args.patience };
+    // Whichever partitions were driven: all are looked at, for nodes and jobs.
+    cluster.site().map_err(Failure::usage)?;
+    let given = give_back(&mut cluster, &home, &options, &mut std::thread::sleep)?;
+    let done = given.released + given.resumed + given.crowded + given.requeued + given.left.len() > 0;
+    if done || !args.quiet {
+        output::print(&Told { schema: "drystone/live-hand-back/1", given: &given }, args.format)?;
+    }
+    Ok(if given.left.is_empty() { DONE } else { OFF })
+}
+
+/// What was given back, in one sentence.
+pub(super) fn told(given: &Given) -> String {
+    if let Some(why) = &given.skipped {
+        return format!("nothing was done: {why}");
+    }
+    let mut parts = vec![format!("{} jobs let go", given.released)];
+    let mut add = |count: usize, what: &str| {
+        if count > 0 {
+            parts.push(format!("{count} {what}"));
+        }
+    };
+    add(given.resumed, "suspended jobs go on");
+    add(given.crowded, "suspended jobs go on beside others, for they had no room in time");
+    add(given.requeued, "suspended jobs requeued");
+    add(given.unpinned, "jobs freed from nodes");
+    add(given.users, "jobs stay held by their users");
+    parts.extend(given.left.iter().cloned());
+    parts.join(", ")
+}
+
+#[derive(Serialize)]
+struct Told<'a> {
+    schema: &'static str,
+    #[serde(flatten)]
+    given: &'a Given,
+}
+
+impl Printable for Told<'_> {
+    fn document(&self) -> Document {
+        let mut document = Document::default();
+        document.text(told(self.given));
+        document
+    }
+
+    fn rows(&self) -> Rows {
+        let mut row = Row::default();
+        for (name, value) in [
+            ("released", self.given.released),
+            ("resumed", self.given.resumed),
+            ("crowded", self.given.crowded),
+            ("requeued", self.given.requeued),
+            ("unpinned", self.given.unpinned),
+            ("users", self.given.users),
+            ("left", self.given.left.len()),
+        ] {
+            row.text(name, value);
+        }
+        let mut rows = Rows::default();
+        rows.push(row);
+        rows
+    }
+}

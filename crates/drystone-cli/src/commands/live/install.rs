@@ -1,0 +1,65 @@
+//! `drystone live install`.
+
+use super::home;
+use crate::args::{InstallArgs, Piece};
+use crate::exit::{DONE, Failure, Outcome};
+use crate::output::{file, message, stdout};
+use drystone_live::install::{DASHBOARD, Installation};
+use drystone_live::tracker::Mode;
+use nix::unistd::{Uid, User};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+pub(super) fn install(args: &InstallArgs) -> Outcome {
+    let user = match &args.user {
+        Some(name) => User::from_name(name).ok().flatten().ok_or_else(|| Failure::usage(format_args!("there is no user {name} here")))?,
+        None => User::from_uid(Uid::effective()).ok().flatten().ok_or_else(|| Failure::usage("this user has no name"))?,
+    };
+    let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("drystone"));
+    // What the hook and systemd read must not depend on where this was run.
+    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let home = home(&args.home);
+    let home = drystone_live::state::Home::new(whole(home.state()), whole(home.run()));
+    let policy = args.policy.canonical();
+    let all = Installation {
+        home: &home,
+        user: (&user.name, user.uid.as_raw()),
+        program: &program,
+        policy: &policy,
+        mode: if args.shadow { Mode::Shadow } else { Mode::Drive },
+        partitions: &args.partition,
+    };
+    let text = match args.piece {
+        Piece::Hook => all.hook(),
+        Piece::Wake => all.wake(),
+        Piece::Unit => all.unit(),
+        Piece::HandBack => all.hand_back().0,
+        Piece::Timer => all.hand_back().1,
+        Piece::Cron => all.cron(),
+        Piece::Dashboard => DASHBOARD.to_string(),
+    };
+    if args.out == Path::new("-") {
+        stdout::write(text.as_bytes())?;
+        return Ok(DONE);
+    }
+    let written = file::write(&args.out, text.as_bytes())?;
+    written.publish()?;
+    if args.piece == Piece::Wake {
+        let executable = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(&args.out, executable).map_err(|e| Failure::write(&args.out.display().to_string(), &e))?;
+    }
+    next(args.piece, &args.out);
+    Ok(DONE)
+}
+
+/// Says what comes next.
+fn next(piece: Piece, out: &Path) {
+    let out = out.display();
+    message::note(&match piece {
+        Piece::Hook => format!("{out} is in place; now JobSubmitPlugins=lua in slurm.conf, and restart slurmctld. Until a daemon drives, jobs pass"),
+        Piece::Wake => format!("now JobCompType=jobcomp/script and JobCompLoc={out} in slurm.conf"),
+        Piece::Unit | Piece::HandBack => "now systemctl daemon-reload; install the hand-back and its timer as well".to_string(),
+        Piece::Timer => "now systemctl daemon-reload and systemctl enable --now drystone-live-hand-back.timer".to_string(),
+        Piece::Cron | Piece::Dashboard => format!("{out} is written"),
+    });
+}

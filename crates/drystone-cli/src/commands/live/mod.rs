@@ -1,0 +1,54 @@
+//! `drystone live`: one file per subcommand.
+
+mod daemon;
+mod drive;
+mod give_back;
+mod install;
+mod journal;
+mod playground;
+mod report;
+mod shadow;
+mod status;
+
+use crate::args::{ClusterArgs, HomeArgs, LiveCommand};
+use crate::exit::{Failure, Outcome};
+use drystone_live::cluster::slurm::SlurmCli;
+use drystone_live::daemon::{LiveError, wall};
+use drystone_live::journal::JournalError;
+use drystone_live::state::Home;
+
+/// Everything was given back, or somebody else drives.
+const OFF: u8 = crate::exit::FINDING;
+
+pub(super) fn live(command: LiveCommand) -> Outcome {
+    match command {
+        LiveCommand::Shadow(args) => shadow::shadow(&args),
+        LiveCommand::Drive(args) => drive::drive(&args),
+        LiveCommand::HandBack(args) => give_back::hand_back(&args),
+        LiveCommand::Status(args) => status::status(&args),
+        LiveCommand::Journal(args) => journal::journal(args.command),
+        LiveCommand::Report(args) => report::report(&args),
+        LiveCommand::Install(args) => install::install(&args),
+        LiveCommand::Playground(args) => playground::playground(&args),
+    }
+}
+
+fn home(args: &HomeArgs) -> Home {
+    Home::new(&args.state, args.run.clone().unwrap_or_else(|| args.state.join("run")))
+}
+
+fn slurm(args: &ClusterArgs) -> SlurmCli {
+    SlurmCli::new(args.conf.clone(), args.partition.clone(), wall)
+}
+
+impl From<LiveError> for Failure {
+    fn from(error: LiveError) -> Failure {
+        Failure::usage(error)
+    }
+}
+
+impl From<JournalError> for Failure {
+    fn from(error: JournalError) -> Failure {
+        Failure::usage(error)
+    }
+}

@@ -1,0 +1,118 @@
+//! `drystone live playground`: a private Slurm on this machine, with jobs, to try things on.
+
+use crate::args::PlaygroundArgs;
+use crate::exit::{DONE, Failure, Outcome};
+use crate::interrupt;
+use crate::output::message;
+use drystone::generate::{self, Length, Params};
+use drystone_live::install::Installation;
+use drystone_live::state::Home;
+use drystone_live::tracker::Mode;
+use drystone_testbed::{Cluster, Options};
+use nix::unistd::Uid;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How often it looks whether it is to stop.
+const NAP: Duration = Duration::from_millis(100);
+/// Jobs of the model run for hours; here they run for seconds.
+const FASTER: i64 = 600;
+/// They come as fast as makes the machine this busy.
+const LOAD: f64 = 0.95;
+/// The longest run time, in seconds.
+const LONGEST: i64 = 20;
+
+pub(super) fn playground(args: &PlaygroundArgs) -> Outcome {
+    let stop = interrupt::stop_in_order();
+    let dir = std::path::absolute(&args.dir).map_err(|e| Failure::write(&args.dir.display().to_string(), &e))?;
+    let home = Home::new(dir.join("state"), dir.join("run"));
+    std::fs::create_dir_all(home.run()).map_err(|e| Failure::write(&dir.display().to_string(), &e))?;
+    let partitions = ["main".to_string()];
+    let policy = String::new();
+    let all = Installation {
+        home: &home,
+        user: ("", Uid::effective().as_raw()),
+        program: Path::new("drystone"),
+        policy: &policy,
+        mode: Mode::Drive,
+        partitions: &partitions,
+    };
+    let options = Options {
+        nodes: args.nodes,
+        cpus: args.cpus,
+        scheduler: args.scheduler.clone(),
+        job_submit: Some(all.hook()),
+        ..Options::default()
+    };
+    let Some(cluster) = Cluster::start(&options) else {
+        return Err(Failure::usage("Slurm is not installed here: apt-get install slurmctld slurmd slurm-client"));
+    };
+    let link = dir.join("slurm.conf");
+    let _ = std::fs::remove_file(&link);
+    std::os::unix::fs::symlink(cluster.conf(), &link).map_err(|e| Failure::write(&link.display().to_string(), &e))?;
+    message::note(&format!(
+        "a private Slurm of {} nodes with {} processors each is up; in another terminal: export SLURM_CONF={} DRYSTONE_STATE={} DRYSTONE_RUN={}",
+        args.nodes,
+        args.cpus,
+        link.display(),
+        home.state().display(),
+        home.run().display()
+    ));
+    let outcome = submit(args, &cluster, stop).and_then(|()| wait(args, &cluster, stop));
+    drop(cluster);
+    let _ = std::fs::remove_file(&link);
+    outcome
+}
+
+/// Submits jobs as they come.
+fn submit(args: &PlaygroundArgs, cluster: &Cluster, stop: &AtomicBool) -> Result<(), Failure> {
+    let procs = args.nodes * args.cpus;
+    let params = Params { length: Length::Jobs(args.jobs.max(1)), ..Params::new(procs, args.seed) };
+    let workload = generate::generate(&params)?;
+    let (first, last) = workload.submits().map_or((0, 1), |(first, last)| (first.0, last.0.max(first.0 + 1)));
+    let seconds = |run: i64| (run / FASTER).clamp(1, LONGEST);
+    let jobs = workload.jobs().iter().zip(workload.truth());
+    let area: f64 = jobs.map(|(job, truth)| f64::from(job.procs) * seconds(truth.run.0) as f64).sum();
+    let scale = area / (f64::from(procs) * LOAD) / (last - first) as f64;
+    let mut passed = Duration::ZERO;
+    for (job, truth) in workload.jobs().iter().zip(workload.truth()).take(args.jobs as usize) {
+        let due = Duration::from_secs_f64((job.submit.0 - first) as f64 * scale);
+        while passed < due {
+            if stop.load(Ordering::SeqCst) {
+                return Ok(());
+            }
+            std::thread::sleep(NAP);
+            passed += NAP;
+        }
+        let run = seconds(truth.run.0);
+        let minutes = (job.estimate.0 / FASTER / 60).max(1);
+        let (tasks, limit) = (job.procs.to_string(), minutes.to_string());
+        let name = format!("u{}", job.user);
+        let wrap = format!("sleep {run}");
+        let output = PathBuf::from("/dev/null").display().to_string();
+        let args = ["--parsable", "-Q", "-o", &output, "-n", &tasks, "-t", &limit, "-J", &name, "--wrap", &wrap];
+        let said = cluster.command("sbatch").args(args).output().map_err(|e| Failure::usage(format_args!("sbatch: {e}")))?;
+        if !said.status.success() {
+            message::warning(String::from_utf8_lossy(&said.stderr).trim());
+        }
+    }
+    message::note("every job is submitted");
+    Ok(())
+}
+
+/// Waits until it is told to stop, or every job is over.
+fn wait(args: &PlaygroundArgs, cluster: &Cluster, stop: &AtomicBool) -> Outcome {
+    loop {
+        for _ in 0..10 {
+            if stop.load(Ordering::SeqCst) {
+                return Ok(DONE);
+            }
+            std::thread::sleep(NAP);
+        }
+        let left = cluster.command("squeue").args(["-h", "-o", "%A"]).output().map(|said| said.stdout.len());
+        if args.once && left.is_ok_and(|left| left == 0) {
+            return Ok(DONE);
+        }
+    }
+}

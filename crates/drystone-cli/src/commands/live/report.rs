@@ -1,0 +1,147 @@
+//! `drystone live report`.
+
+use super::home;
+use crate::args::LiveReportArgs;
+use crate::exit::{DONE, Failure, Outcome};
+use crate::output::document::{Document, Table};
+use crate::output::flat::{Row, Rows};
+use crate::output::number::{count, duration, percent};
+use crate::output::{self, Printable};
+use drystone::policy::PolicySpec;
+use drystone_live::journal::{self, Record};
+use drystone_live::report::{Compared, Report, Waited, report as make};
+use std::path::Path;
+
+pub(super) fn report(args: &LiveReportArgs) -> Outcome {
+    let folder = home(&args.home).journal();
+    let policy = match &args.policy {
+        Some(policy) => policy.clone(),
+        None => last_policy(&folder)?,
+    };
+    let report = make(&folder, &policy, &args.baseline).map_err(Failure::usage)?;
+    output::print(&report, args.format)?;
+    Ok(DONE)
+}
+
+/// The policy of the last segment.
+fn last_policy(folder: &Path) -> Result<PolicySpec, Failure> {
+    let segments = journal::segments(folder)?;
+    for segment in segments.iter().rev() {
+        if let Some(Record::Begin(begin)) = journal::entries(&segment.path)?.0.first() {
+            return Ok(begin.policy.parse()?);
+        }
+    }
+    Err(Failure::usage(format_args!("{}: there is no journal here", folder.display())))
+}
+
+fn spread(value: f64, interval: Option<(f64, f64)>, shown: impl Fn(f64) -> String) -> String {
+    let told = interval.map_or(String::new(), |(low, high)| format!(" ({} to {})", shown(low), shown(high)));
+    format!("{}{told}", shown(value))
+}
+
+fn change(compared: &Compared) -> String {
+    let signed = |value: f64| format!("{:+.1} %", value * 100.0);
+    match compared.change {
+        (Some(value), Some((low, high))) => {
+            let unclear = if low <= 0.0 && high >= 0.0 { ", unclear" } else { "" };
+            format!("{} ({} to {}{unclear})", signed(value), signed(low), signed(high))
+        }
+        (Some(value), None) => format!("{} (too few jobs for an interval)", signed(value)),
+        (None, _) => "no ratio".to_string(),
+    }
+}
+
+fn waits(heading: &str, rows: &[Waited], document: &mut Document) {
+    if rows.is_empty() {
+        return;
+    }
+    document.heading(heading);
+    let mut table = Table::new(["job", "processors", "on the cluster", "baseline", "policy", "change"]);
+    for row in rows {
+        let time = |seconds: i64| duration(seconds as f64);
+        let change = row.policy - row.baseline;
+        let sign = if change < 0 { "−" } else { "+" };
+        table.row(vec![
+            row.job.to_string().into(),
+            row.procs.to_string().into(),
+            time(row.cluster).into(),
+            time(row.baseline).into(),
+            time(row.policy).into(),
+            format!("{sign}{}", time(change.abs())).into(),
+        ]);
+    }
+    document.table(table);
+}
+
+impl Printable for Report {
+    fn document(&self) -> Document {
+        let mut document = Document::default();
+        let wait = |value| duration(value);
+        let plain = |value: f64| format!("{value:.2}");
+        let fact = |name: &str, value: String| (name.to_string(), value);
+        document.heading(format!("{}: what {} would have made of it", self.cluster, self.policy));
+        let (earlier, later, same) = self.moved;
+        let mut facts = vec![
+            fact("jobs", format!("{} that ran and are over, in {}", count(self.jobs as u64), duration(self.span as f64))),
+            fact("offered load", self.load.map_or_else(|| "none".into(), |load| format!("{load:.2}"))),
+            fact("mean wait on the cluster", duration(self.cluster_wait)),
+            fact("mean wait, baseline", format!("{} under {}", spread(self.wait.baseline.0, self.wait.baseline.1, wait), self.baseline)),
+            fact("mean wait, policy", spread(self.wait.policy.0, self.wait.policy.1, wait)),
+            fact("change of the mean wait", change(&self.wait)),
+            fact("mean bounded slowdown, baseline", spread(self.slowdown.baseline.0, self.slowdown.baseline.1, plain)),
+            fact("mean bounded slowdown, policy", spread(self.slowdown.policy.0, self.slowdown.policy.1, plain)),
+            fact("change of the slowdown", change(&self.slowdown)),
+            fact("starts that move", format!("{earlier} earlier, {later} later, {same} the same within a minute")),
+        ];
+        if let Some(predicted) = &self.predictions {
+            facts.push(fact(
+                "predictions of run times",
+                format!(
+                    "{} learned; median {:.2} of the run time; off by {} on average (time limits: {}); {} too short",
+                    predicted.learned,
+                    predicted.median_ratio,
+                    duration(predicted.mean_error.0),
+                    duration(predicted.mean_error.1),
+                    percent(Some(predicted.too_short), 1)
+                ),
+            ));
+        }
+        if let Some(announced) = &self.announced {
+            facts.push(fact(
+                "announced starts",
+                format!(
+                    "{} jobs; off by {} on average; {} no later than announced",
+                    announced.jobs,
+                    duration(announced.mean_error),
+                    percent(Some(announced.in_time), 1)
+                ),
+            ));
+        }
+        document.facts(facts);
+        document.text(format!(
+            "Both schedulers are simulated on the jobs that the journal saw. Intervals: 95 %, drawn from {} blocks of 50 jobs that follow \
+             each other. Where the baseline's wait is far from the cluster's own, the baseline is no good model of it.",
+            self.blocks
+        ));
+        waits("Jobs that would have gained most", &self.gains, &mut document);
+        waits("Jobs that would have lost most", &self.losses, &mut document);
+        document
+    }
+
+    fn rows(&self) -> Rows {
+        let mut rows = Rows::default();
+        for (name, compared) in [("wait", &self.wait), ("bounded slowdown", &self.slowdown)] {
+            let mut row = Row::default();
+            row.text("measure", name);
+            row.text("policy", &self.policy);
+            row.text("baseline", &self.baseline);
+            row.number("baseline_mean", Some(compared.baseline.0));
+            row.number("policy_mean", Some(compared.policy.0));
+            row.number("change", compared.change.0);
+            row.number("low", compared.change.1.map(|interval| interval.0));
+            row.number("high", compared.change.1.map(|interval| interval.1));
+            rows.push(row);
+        }
+        rows
+    }
+}

@@ -1,0 +1,125 @@
+//! `drystone live status`.
+
+use super::home;
+use crate::args::LiveStatusArgs;
+use crate::exit::{DONE, Failure, Outcome};
+use crate::output::document::{Document, Table};
+use crate::output::flat::{Row, Rows};
+use crate::output::{self, Printable};
+use drystone_live::daemon::wall;
+use drystone_live::state::{Beat, Home, Lock};
+use serde::Serialize;
+use serde_json::Value;
+
+/// Notes that are printed.
+const NOTES: usize = 8;
+
+pub(super) fn status(args: &LiveStatusArgs) -> Outcome {
+    let home = home(&args.home);
+    output::print(&Status::of(&home)?, args.format)?;
+    Ok(DONE)
+}
+
+#[derive(Serialize)]
+struct Status {
+    schema: &'static str,
+    /// Who holds the lock; nothing where no daemon works.
+    daemon: Option<String>,
+    /// What the heartbeat says.
+    heartbeat: String,
+    /// How old it is, in seconds.
+    heartbeat_age: Option<i64>,
+    /// What the daemon published last; how old that is says its `at`.
+    published: Option<Value>,
+}
+
+impl Status {
+    fn of(home: &Home) -> Result<Status, Failure> {
+        let (heartbeat, heartbeat_age) = match Beat::read(&home.heartbeat()) {
+            Beat::At { second, instance } => (instance, Some(wall() - second)),
+            Beat::Off => ("everything was given back".to_string(), None),
+            Beat::Missing => ("none: nothing is driven".to_string(), None),
+            Beat::Garbled => ("it makes no sense: the hook lets jobs pass".to_string(), None),
+        };
+        let published = match std::fs::read(home.status()) {
+            Ok(bytes) => Some(serde_json::from_slice(&bytes).map_err(Failure::usage)?),
+            Err(_) => None,
+        };
+        let daemon = Lock::holder(&home.lock());
+        if daemon.is_none() && published.is_none() && heartbeat_age.is_none() && !home.journal().exists() {
+            return Err(Failure::usage(format_args!(
+                "{}: no daemon has worked here; --state names the folder of the one that you mean",
+                home.state().display()
+            )));
+        }
+        Ok(Status { schema: "drystone/live-status/1", daemon, heartbeat, heartbeat_age, published })
+    }
+
+    fn facts(&self) -> Vec<(String, String)> {
+        let mut facts = vec![("daemon", self.daemon.clone().unwrap_or_else(|| "none works here".into()))];
+        let age = self.heartbeat_age.map_or(String::new(), |age| format!(", {age} s ago"));
+        facts.push(("heartbeat", format!("{}{age}", self.heartbeat)));
+        let Some(told) = &self.published else { return own(facts) };
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
+        let health = &told["health"];
+        let number = |value: &Value| value.as_f64().unwrap_or(0.0);
+        facts.push(("mode", format!("{} by {}", text(&told["mode"]), text(&told["policy"]))));
+        facts.push(("cluster", text(&told["cluster"])));
+        facts.push(("told", format!("{} s ago", wall() - told["at"].as_i64().unwrap_or(0))));
+        let jobs = told["jobs"].as_object().map_or(String::new(), |jobs| {
+            jobs.iter().map(|(state, count)| format!("{count} {state}")).collect::<Vec<_>>().join(", ")
+        });
+        facts.push(("jobs", jobs));
+        let machine = &told["machine"];
+        facts.push(("processors", format!("{} free of {}, {} out", machine["free"], machine["procs"], machine["offline"])));
+        facts.push(("in flight", health["in_flight"].to_string()));
+        facts.push(("books", format!("{} differences at the last look", health["differences"])));
+        facts.push((
+            "looks",
+            format!(
+                "{}, {:.1} ms each every {:.2} s, {:.1} % of a core; {} came to nothing, {} jobs unseen",
+                health["counters"]["looks"],
+                number(&health["look_ms"]),
+                number(&health["period_ms"]) / 1_000.0,
+                number(&health["core_share"]) * 100.0,
+                health["counters"]["failures"],
+                health["counters"]["missed"]
+            ),
+        ));
+        if health["silent"] == true {
+            facts.push(("cluster", "does not answer".into()));
+        }
+        own(facts)
+    }
+}
+
+fn own(facts: Vec<(&str, String)>) -> Vec<(String, String)> {
+    facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
+}
+
+impl Printable for Status {
+    fn document(&self) -> Document {
+        let mut document = Document::default();
+        document.facts(self.facts());
+        let Some(told) = &self.published else { return document };
+        if let Some(orders) = told["health"]["counters"]["orders"].as_object().filter(|orders| !orders.is_empty()) {
+            let mut table = Table::new(["orders", "count"]);
+            orders.iter().for_each(|(name, count)| table.row(vec![name.clone().into(), count.to_string().into()]));
+            document.table(table);
+        }
+        for note in told["health"]["notes"].as_array().into_iter().flatten().take(NOTES) {
+            document.text(note["text"].as_str().unwrap_or_default().to_string());
+        }
+        document
+    }
+
+    fn rows(&self) -> Rows {
+        let mut row = Row::default();
+        for (name, value) in self.facts() {
+            row.text(name, value);
+        }
+        let mut rows = Rows::default();
+        rows.push(row);
+        rows
+    }
+}

@@ -1,0 +1,37 @@
+//! `drystone live` on a real Slurm: see `drystone-testbed`. Without one every test says that it skips, and passes; with
+//! `DRYSTONE_SLURM_REQUIRED=1` it fails. Tests wait more than they work, so that eight run at once, each with a cluster of its own.
+#![allow(clippy::disallowed_methods, reason = "tests wait for processes")]
+
+#[cfg(unix)]
+mod back;
+#[cfg(unix)]
+mod crowds;
+#[cfg(unix)]
+mod faults;
+#[cfg(unix)]
+mod nodes;
+#[cfg(unix)]
+mod shadow;
+#[cfg(unix)]
+mod site;
+#[cfg(unix)]
+mod users;
+
+#[cfg(not(unix))]
+fn main() {}
+
+#[cfg(unix)]
+fn main() {
+    use libtest_mimic::{Arguments, Trial, run};
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads.get_or_insert(8);
+    let one = |name: &str, test: fn()| {
+        Trial::test(name, move || {
+            test();
+            Ok(())
+        })
+    };
+    let all = [back::tests(), crowds::tests(), faults::tests(), nodes::tests(), shadow::tests(), users::tests()];
+    let trials = all.into_iter().flatten().map(|(name, test)| one(name, test)).collect();
+    run(&arguments, trials).exit();
+}

@@ -1,0 +1,85 @@
+//! Nodes that are drained or fail: in flight, under running jobs, under suspended ones.
+
+use super::site::{Site, Tests, until, within};
+use drystone_testbed::Options;
+use std::time::Duration;
+
+pub(crate) fn tests() -> Tests {
+    vec![
+        ("node_drained_in_flight_and_running", drained),
+        ("node_down_under_a_running_job", down),
+        ("node_drained_under_a_suspended_job", under_suspended),
+    ]
+}
+
+fn offline(site: &Site) -> Option<u64> {
+    site.published()["machine"]["offline"].as_u64()
+}
+
+fn set(site: &Site, node: &str, state: &str) {
+    let name = format!("NodeName={node}");
+    let state = format!("State={state}");
+    site.tell("scontrol", &["update", &name, &state, "Reason=test"]);
+}
+
+fn drained() {
+    let Some(site) = Site::start(2, 4, "easy") else { return };
+    let _daemon = site.drive();
+    let running = site.submit_with(2, 12, 5, &["-w", "n2"]);
+    site.await_state(running, &["R"]);
+    set(&site, "n2", "DRAIN");
+    until("capacity falls", || offline(&site) == Some(4));
+    assert_eq!(site.state(running), "R", "what runs there runs on");
+    // It wants a node that is out: it is let go, does not start, and is held again within ten seconds.
+    let wide = site.submit(8, 1, 5);
+    let bound = site.submit_with(1, 1, 5, &["-w", "n2"]);
+    let small = site.submit(2, 1, 5);
+    site.await_state(small, &["R", "CG", "CD"]);
+    std::thread::sleep(Duration::from_secs(12));
+    assert_eq!((site.state(wide), site.state(bound)), ("held".into(), "held".into()), "{}", site.log_tail());
+    set(&site, "n2", "RESUME");
+    until("capacity is back", || offline(&site) == Some(0));
+    site.drain(Duration::from_secs(120));
+    assert!(site.states().values().all(|state| state == "CD"), "{:?}", site.states());
+    site.each_started_once(4);
+}
+
+fn down() {
+    let Some(mut site) = Site::with(Options { nodes: 2, cpus: 4, lines: vec!["SlurmdTimeout=10".into()], ..Options::default() }, "easy")
+    else {
+        return;
+    };
+    let _daemon = site.drive();
+    let job = site.submit(8, 30, 5);
+    site.await_state(job, &["R"]);
+    site.cluster.kill_node("n1");
+    site.cluster.kill_steps("n1");
+    within(Duration::from_secs(60), "the node is out", || offline(&site) == Some(4));
+    // What is left of it is on the node that is out: the other one is free.
+    let other = site.submit(4, 1, 5);
+    site.await_state(other, &["R", "CG", "CD"]);
+    site.cluster.start_node("n1");
+    within(Duration::from_secs(60), "the node is back", || offline(&site) == Some(0));
+    // Slurm requeues it, and lets it begin after two minutes only, unless it is told otherwise.
+    within(Duration::from_secs(60), "it waits", || site.state(job) == "held");
+    site.tell("scontrol", &["update", &format!("JobId={job}"), "StartTime=now"]);
+    within(Duration::from_secs(90), "both are over", || [job, other].iter().all(|job| site.state(*job) == "CD"));
+}
+
+fn under_suspended() {
+    let Some(site) = Site::start(2, 4, "ss(every=2,sf=1.1,width=none)") else { return };
+    let _daemon = site.drive();
+    let long = site.submit(8, 20, 60);
+    site.await_state(long, &["R"]);
+    let short = site.submit(4, 6, 1);
+    site.await_state(long, &["S"]);
+    set(&site, "n2", "DRAIN");
+    until("capacity falls", || offline(&site) == Some(4));
+    site.await_state(short, &["CD"]);
+    std::thread::sleep(Duration::from_secs(6));
+    assert_eq!(site.state(long), "S", "it waits for its own processors");
+    set(&site, "n2", "RESUME");
+    site.drain(Duration::from_secs(120));
+    assert_eq!(site.state(long), "CD");
+    site.each_started_once(2);
+}

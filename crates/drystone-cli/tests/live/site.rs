@@ -1,0 +1,332 @@
+//! A site: a private Slurm with the hook, a state folder, and daemons that come and go.
+
+use drystone_live::cluster::{Key, Order};
+use drystone_live::core::Input;
+use drystone_live::journal::{self, Record};
+use drystone_live::state::{Beat, Home};
+use drystone_testbed::{Cluster, Options};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// A test and its name.
+pub(crate) type Tests = Vec<(&'static str, fn())>;
+
+/// How long anything may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The program.
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_drystone");
+
+/// A site.
+pub(crate) struct Site {
+    pub(crate) cluster: Cluster,
+    folder: TempDir,
+    pub(crate) policy: String,
+}
+
+/// A daemon; killed when it is dropped.
+pub(crate) struct Running(pub(crate) Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Running {
+    /// Sends a signal.
+    pub(crate) fn signal(&self, name: &str) {
+        let pid = self.0.id().to_string();
+        assert!(Command::new("kill").args([name, &pid]).status().expect("kill runs").success());
+    }
+
+    /// Kills it as `kill -9` does.
+    pub(crate) fn kill(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+
+    /// Waits until it has ended by itself; its exit code, -1 where a signal ended it.
+    pub(crate) fn end(&mut self) -> i32 {
+        let mut code = None;
+        until("the daemon ends", || {
+            code = self.0.try_wait().expect("asked");
+            code.is_some()
+        });
+        code.and_then(|status| status.code()).unwrap_or(-1)
+    }
+
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.0.try_wait().expect("asked").is_some()
+    }
+}
+
+/// Waits until something holds.
+pub(crate) fn until(what: &str, holds: impl FnMut() -> bool) {
+    within(PATIENCE, what, holds);
+}
+
+/// Waits so long until something holds.
+pub(crate) fn within(time: Duration, what: &str, mut holds: impl FnMut() -> bool) {
+    let since = Instant::now();
+    while !holds() {
+        assert!(since.elapsed() < time, "never within {time:?}: {what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+impl Site {
+    /// A site of one kind of cluster; `None`, said loudly, where there is no Slurm.
+    pub(crate) fn start(nodes: u32, cpus: u32, policy: &str) -> Option<Site> {
+        Site::with(Options { nodes, cpus, ..Options::default() }, policy)
+    }
+
+    /// The same with options of its own.
+    pub(crate) fn with(options: Options, policy: &str) -> Option<Site> {
+        let folder = tempfile::Builder::new().prefix("drystone-live-").tempdir().expect("a folder");
+        let home = home(&folder);
+        std::fs::create_dir_all(home.run()).expect("made");
+        let piece = |what: &str| {
+            let output = command(&folder).args(["live", "install", what, "--partition", "main"]).output().expect("runs");
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            output.stdout
+        };
+        let wake = folder.path().join("wake.sh");
+        std::fs::write(&wake, piece("wake")).expect("written");
+        let made = Command::new("chmod").arg("755").arg(&wake).status().expect("chmod runs");
+        assert!(made.success());
+        let mut lines = options.lines.clone();
+        lines.push("JobCompType=jobcomp/script".into());
+        lines.push(format!("JobCompLoc={}", wake.display()));
+        let hook = String::from_utf8(piece("hook")).expect("text");
+        let cluster = Cluster::start(&Options { lines, job_submit: Some(hook), ..options })?;
+        Some(Site { cluster, folder, policy: policy.to_string() })
+    }
+
+    pub(crate) fn home(&self) -> Home {
+        home(&self.folder)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The program, about to run on this site.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = command(&self.folder);
+        command.env("SLURM_CONF", self.cluster.conf()).args(args);
+        command
+    }
+
+    /// Runs it to its end; the standard output of a success.
+    pub(crate) fn run(&self, args: &[&str]) -> String {
+        let output = self.command(args).output().expect("runs");
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text")
+    }
+
+    /// Begins a daemon and does not wait.
+    pub(crate) fn begin(&self, mode: &str, more: &[&str], fault: Option<&str>) -> Running {
+        let log = std::fs::File::options().create(true).append(true).open(self.path("daemon.log")).expect("a log");
+        let args = [&["live", mode, "--policy", &self.policy, "--listen", "none"], more].concat();
+        let mut command = self.command(&args);
+        if let Some(fault) = fault {
+            command.env("DRYSTONE_LIVE_FAULT", fault);
+        }
+        Running(command.stdout(Stdio::null()).stderr(log).spawn().expect("begins"))
+    }
+
+    /// Drives, and waits until the heart beats anew.
+    pub(crate) fn drive(&self) -> Running {
+        self.drive_with(&[], None)
+    }
+
+    pub(crate) fn drive_with(&self, more: &[&str], fault: Option<&str>) -> Running {
+        let before = self.instance();
+        let daemon = self.begin("drive", more, fault);
+        until("a daemon drives", || {
+            let now = self.instance();
+            now.is_some() && now != before
+        });
+        daemon
+    }
+
+    /// Who beat last.
+    pub(crate) fn instance(&self) -> Option<String> {
+        if let Beat::At { instance, .. } = Beat::read(&self.home().heartbeat()) { Some(instance) } else { None }
+    }
+
+    /// How old the heartbeat is, in seconds.
+    pub(crate) fn silence(&self) -> Option<i64> {
+        if let Beat::At { second, .. } = Beat::read(&self.home().heartbeat()) {
+            return Some(drystone_live::daemon::wall() - second);
+        }
+        None
+    }
+
+    /// Begins a shadow, and waits for its first words.
+    pub(crate) fn shadow(&self) -> Running {
+        let status = self.home().status();
+        let _ = std::fs::remove_file(&status);
+        let daemon = self.begin("shadow", &[], None);
+        until("the shadow looks", || status.exists());
+        daemon
+    }
+
+    /// What the daemon published last.
+    pub(crate) fn published(&self) -> Value {
+        let bytes = std::fs::read(self.home().status()).unwrap_or_default();
+        serde_json::from_slice(&bytes).unwrap_or(Value::Null)
+    }
+
+    /// The daemon's log.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.path("daemon.log")).unwrap_or_default()
+    }
+
+    /// Submits a job that sleeps.
+    pub(crate) fn submit(&self, procs: u32, seconds: u32, minutes: u32) -> u64 {
+        self.submit_with(procs, seconds, minutes, &[])
+    }
+
+    pub(crate) fn submit_with(&self, procs: u32, seconds: u32, minutes: u32, more: &[&str]) -> u64 {
+        let (procs, minutes, wrap) = (procs.to_string(), minutes.to_string(), format!("sleep {seconds}"));
+        let args = [&["--parsable", "-o", "/dev/null", "-n", &procs, "-t", &minutes], more, &["--wrap", &wrap]].concat();
+        let said = self.cluster.ask("sbatch", &args);
+        said.trim().parse().unwrap_or_else(|e| panic!("{said}: {e}"))
+    }
+
+    /// Runs a command of Slurm, which has to succeed.
+    pub(crate) fn tell(&self, program: &str, args: &[&str]) {
+        drop(self.cluster.ask(program, args));
+    }
+
+    /// States of all jobs that Slurm lists, by what it calls them.
+    pub(crate) fn states(&self) -> BTreeMap<String, String> {
+        let said = self.cluster.ask("squeue", &["-h", "-a", "-r", "-t", "all", "-o", "%i %t %Q"]);
+        said.lines()
+            .filter_map(|line| {
+                let [name, state, priority] = line.split(' ').collect::<Vec<_>>()[..] else { return None };
+                let held = state == "PD" && priority == "0";
+                Some((name.to_string(), if held { "held".into() } else { state.to_string() }))
+            })
+            .collect()
+    }
+
+    /// The state of a job; empty where it is not listed.
+    pub(crate) fn state(&self, job: u64) -> String {
+        self.states().remove(&job.to_string()).unwrap_or_default()
+    }
+
+    /// Waits until a job is in one of these states.
+    pub(crate) fn await_state(&self, job: u64, states: &[&str]) {
+        until(&format!("job {job} is {states:?}; it is {}", self.state(job)), || states.contains(&self.state(job).as_str()));
+    }
+
+    /// Waits until every job is over.
+    pub(crate) fn drain(&self, time: Duration) {
+        let since = Instant::now();
+        while !self.cluster.ask("squeue", &["-h", "-a", "-o", "%A"]).trim().is_empty() {
+            assert!(since.elapsed() < time, "jobs are left after {time:?}: {}", self.told());
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// What a failed test wants to know.
+    pub(crate) fn told(&self) -> String {
+        let queue = self.cluster.ask("squeue", &["-h", "-a", "-t", "all", "-o", "%i %t %r %Q %C %N"]);
+        let live: Vec<&str> = queue.lines().filter(|line| !line.contains(" CD ") && !line.contains(" CA ")).take(20).collect();
+        let told = self.published();
+        format!("queue {live:?}; published {} {} {}; log {}", told["jobs"], told["health"], told["waiting"], self.log_tail())
+    }
+
+    pub(crate) fn log_tail(&self) -> String {
+        let log = self.log();
+        let lines: Vec<&str> = log.lines().collect();
+        lines[lines.len().saturating_sub(12)..].join(" | ")
+    }
+
+    /// How often jobs were started, by what the controller logged.
+    pub(crate) fn starts(&self) -> BTreeMap<String, usize> {
+        let log = std::fs::read_to_string(self.cluster.root().join("log/slurmctld.log")).expect("a log");
+        let mut starts = BTreeMap::new();
+        for line in log.lines().filter(|line| line.contains(": Allocate JobId=")) {
+            let name = line.split("Allocate JobId=").nth(1).and_then(|rest| rest.split(' ').next());
+            // A task is called 21_3(24) there.
+            let name = name.map(|name| name.split('(').next().unwrap_or(name).to_string());
+            *starts.entry(name.unwrap_or_default()).or_insert(0) += 1;
+        }
+        starts
+    }
+
+    /// No job was started twice, and as many were started as were submitted.
+    pub(crate) fn each_started_once(&self, jobs: usize) {
+        let starts = self.starts();
+        let twice: Vec<_> = starts.iter().filter(|(_, times)| **times > 1).collect();
+        assert!(twice.is_empty(), "started twice: {twice:?}");
+        assert_eq!(starts.len(), jobs);
+    }
+
+    /// Every order of the journal.
+    pub(crate) fn orders(&self) -> Vec<Order> {
+        let records = journal::whole(&self.home().journal()).expect("a journal");
+        let outputs = records.into_iter().flat_map(|(_, records)| records);
+        outputs.filter_map(|record| if let Record::Out(output) = record { Some(output.orders) } else { None }).flatten().collect()
+    }
+
+    /// When the daemon first saw each job running, by the session's clock, and when its start was decided.
+    pub(crate) fn replays(&self) {
+        let found = journal::replay(&self.home().journal()).expect("replays");
+        assert_eq!(found.mismatch, None, "something else came out");
+        assert!(found.inputs > 0);
+    }
+
+    /// Seconds from the decision to start a job to the start that Slurm shows, for each start of the journal.
+    pub(crate) fn delays(&self) -> Vec<(Key, i64)> {
+        let mut decided: BTreeMap<Key, i64> = BTreeMap::new();
+        let mut delays: BTreeMap<Key, i64> = BTreeMap::new();
+        for (_, records) in journal::whole(&self.home().journal()).expect("a journal") {
+            let mut time = 0;
+            for record in records {
+                match record {
+                    Record::In(Input::Facts { delta, .. }) => {
+                        time = delta.time;
+                        for fact in delta.changed {
+                            let start = fact.start.filter(|_| !fact.places.is_empty());
+                            for key in fact.keys() {
+                                if let (Some(start), Some(at)) = (start, decided.get(&key)) {
+                                    delays.insert(key, start - at);
+                                }
+                            }
+                        }
+                    }
+                    Record::Out(output) => {
+                        let releases = output.orders.iter().filter(|order| matches!(order, Order::Release(_)));
+                        decided.extend(releases.map(|order| (order.key(), time)));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        delays.into_iter().collect()
+    }
+}
+
+fn home(folder: &TempDir) -> Home {
+    Home::new(folder.path().join("state"), folder.path().join("run"))
+}
+
+fn command(folder: &TempDir) -> Command {
+    let home = home(folder);
+    let mut command = Command::new(PROGRAM);
+    command.current_dir(folder.path()).stdin(Stdio::null()).env("DRYSTONE_STATE", home.state()).env("DRYSTONE_RUN", home.run());
+    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "DRYSTONE_LIVE_FAULT"] {
+        command.env_remove(name);
+    }
+    command
+}

@@ -1,0 +1,209 @@
+//! What users do: hold, cancel, change, try to overtake; arrays; jobs that are left to Slurm.
+
+use super::site::{Site, Tests, until};
+use drystone_testbed::Options;
+use std::process::Output;
+use std::time::Duration;
+
+pub(crate) fn tests() -> Tests {
+    vec![
+        ("jobs_held_and_cancelled_by_their_owners", held_and_cancelled),
+        ("users_cannot_overtake", cannot_overtake),
+        ("an_array_with_a_throttle", array),
+        ("dependencies_begin_times_and_changes", ineligible),
+        ("a_busy_cluster_is_taken_over", taken_over),
+        ("what_is_not_modelled_is_left_to_slurm", foreign),
+        ("a_site_that_does_not_allow_it_is_refused", refused),
+    ]
+}
+
+fn held_and_cancelled() {
+    let Some(site) = Site::start(1, 4, "easy") else { return };
+    let _daemon = site.drive();
+    let running = site.submit(4, 60, 5);
+    site.await_state(running, &["R"]);
+    let (kept, gone, plain) = (site.submit(4, 1, 5), site.submit(4, 1, 5), site.submit(4, 1, 5));
+    until("they wait", || site.published()["jobs"]["waiting"] == 3);
+    // For root a hold is an administrator's.
+    site.tell("scontrol", &["hold", &kept.to_string()]);
+    site.tell("scancel", &[&gone.to_string()]);
+    until("the books are right", || {
+        let told = site.published();
+        told["jobs"]["waiting"] == 1 && told["jobs"]["held"] == 1 && told["health"]["differences"] == 0
+    });
+    site.tell("scancel", &[&running.to_string()]);
+    site.await_state(plain, &["R", "CG", "CD"]);
+    assert_eq!(site.state(kept), "held");
+    // An administrator lets it go: it waits for the policy again, and starts.
+    site.tell("scontrol", &["release", &kept.to_string()]);
+    site.drain(Duration::from_secs(60));
+    assert_eq!((site.state(kept), site.state(gone)), ("CD".into(), "CA".into()));
+}
+
+/// A command of Slurm as a user who is nobody special; `None` where this is not root.
+fn as_user(site: &Site, program: &str, args: &[&str]) -> Option<Output> {
+    use std::os::unix::process::CommandExt;
+    const NOBODY: u32 = 65_534;
+    let mut command = site.cluster.command(program);
+    command.args(args).uid(NOBODY).gid(NOBODY).current_dir("/tmp");
+    command.output().ok().or_else(|| {
+        eprintln!("SKIPPED: only root can act as another user");
+        None
+    })
+}
+
+/// Release, priority and nice of the own job are refused; a hold counts, and is taken back.
+fn cannot_overtake() {
+    let Some(site) = Site::start(1, 4, "easy") else { return };
+    let _daemon = site.drive();
+    let running = site.submit(4, 30, 5);
+    site.await_state(running, &["R"]);
+    let submit = ["--parsable", "-o", "/dev/null", "-n", "4", "-t", "5", "--wrap", "sleep 1"];
+    let Some(output) = as_user(&site, "sbatch", &submit) else { return };
+    let said = String::from_utf8_lossy(&output.stdout);
+    let job: u64 = said.trim().parse().unwrap_or_else(|e| panic!("{said} {}: {e}", String::from_utf8_lossy(&output.stderr)));
+    until("it waits", || site.published()["jobs"]["waiting"] == 1);
+    let name = format!("JobId={job}");
+    for args in [
+        vec!["release".to_string(), job.to_string()],
+        vec!["update".into(), name.clone(), "Priority=1000".into()],
+        vec!["update".into(), name.clone(), "Nice=-5".into()],
+        vec!["update".into(), name.clone(), "Nice=5".into()],
+        vec!["top".into(), job.to_string()],
+    ] {
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let output = as_user(&site, "scontrol", &args).expect("root");
+        assert!(!output.status.success(), "{args:?} is refused");
+        assert_eq!(site.state(job), "held", "{args:?}");
+    }
+    let output = as_user(&site, "scontrol", &["hold", &job.to_string()]).expect("root");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    until("the hold counts", || site.published()["jobs"]["held"] == 1);
+    site.tell("scancel", &[&running.to_string()]);
+    std::thread::sleep(Duration::from_secs(3));
+    assert_eq!(site.state(job), "held", "its user holds it");
+    // Refused, and heard all the same: the user's own hold is taken back.
+    as_user(&site, "scontrol", &["release", &job.to_string()]).expect("root");
+    site.drain(Duration::from_secs(60));
+    assert_eq!(site.state(job), "CD");
+}
+
+/// Never more than the throttle run.
+fn array() {
+    let Some(site) = Site::start(4, 8, "easy") else { return };
+    let _daemon = site.drive();
+    let array = site.submit_with(1, 1, 1, &["--array=1-1000%8"]);
+    let runs = || site.states().values().filter(|state| *state == "R" || *state == "CG").count();
+    let over = || site.states().iter().filter(|(_, state)| *state == "CD").count();
+    let mut most = 0;
+    until("sixty tasks are over", || {
+        most = most.max(runs());
+        over() >= 60
+    });
+    assert!((4..=8).contains(&most), "{most} at once");
+    // Everything is cancelled at once, and the books follow.
+    site.tell("scancel", &[&array.to_string()]);
+    site.drain(Duration::from_secs(60));
+    until("the books agree", || {
+        let told = site.published();
+        told["jobs"]["waiting"].as_u64().unwrap_or(0) == 0 && told["health"]["differences"] == 0
+    });
+}
+
+fn ineligible() {
+    let Some(site) = Site::start(1, 4, "easy") else { return };
+    let _daemon = site.drive();
+    let first = site.submit(4, 6, 5);
+    let after = site.submit_with(1, 1, 5, &["-d", &format!("afterok:{first}")]);
+    let later = site.submit_with(1, 1, 5, &["--begin=now+40"]);
+    let never = site.submit_with(1, 1, 5, &["-d", "afternotok:1", "--kill-on-invalid-dep=no"]);
+    until("they are held back", || site.published()["jobs"]["held"].as_u64() >= Some(2));
+    site.await_state(after, &["R", "CG", "CD"]);
+    assert_eq!(site.state(first), "CD");
+    assert_eq!(site.state(later), "held", "{}", site.told());
+    site.await_state(later, &["R", "CG", "CD"]);
+    assert_eq!(site.state(never), "held");
+    // A limit that changes is a job that changes.
+    let changed = site.submit(4, 5, 5);
+    site.await_state(changed, &["R"]);
+    site.tell("scontrol", &["update", &format!("JobId={changed}"), "TimeLimit=9"]);
+    until("the change is known", || {
+        let told = site.published();
+        let row = told["running"].as_array().and_then(|rows| rows.iter().find(|row| row["job"] == changed.to_string())).cloned();
+        row.is_some_and(|row| row["ends"].as_i64().zip(row["since"].as_i64()).is_some_and(|(end, since)| (end - since - 540).abs() <= 3))
+    });
+    site.tell("scancel", &[&never.to_string()]);
+    site.drain(Duration::from_secs(60));
+}
+
+/// Jobs run, are suspended and wait when the daemon comes; it takes them over, and another one that comes after it, too.
+fn taken_over() {
+    let Some(site) = Site::start(2, 4, "easy") else { return };
+    let (a, b) = (site.submit(4, 25, 5), site.submit(4, 25, 5));
+    site.await_state(a, &["R"]);
+    site.await_state(b, &["R"]);
+    site.tell("scontrol", &["suspend", &b.to_string()]);
+    let waiting: Vec<u64> = (0..6).map(|_| site.submit(8, 1, 5)).collect();
+    let own = site.submit_with(1, 1, 5, &["--hold"]);
+    let mut daemon = site.drive();
+    until("they are taken over", || {
+        let told = site.published();
+        told["jobs"]["running"] == 1 && told["jobs"]["suspended by others"] == 1 && told["jobs"]["waiting"] == 6
+    });
+    assert!(waiting.iter().all(|job| site.state(*job) == "held"), "{:?}", site.states());
+    daemon.kill();
+    drop(daemon);
+    std::fs::remove_dir_all(site.home().journal()).expect("removed");
+    let _daemon = site.drive();
+    until("they are known again", || site.published()["jobs"]["waiting"] == 6 && site.published()["health"]["differences"] == 0);
+    site.tell("scontrol", &["resume", &b.to_string()]);
+    until("all but the user's own are over", || site.states().iter().all(|(name, state)| state == "CD" || *name == own.to_string()));
+    assert_eq!(site.state(own), "held");
+    site.each_started_once(8);
+}
+
+/// Licences, features, other partitions: said with counts, and let go.
+fn foreign() {
+    let lines = ["Licenses=matlab:2"].map(String::from).to_vec();
+    let partitions = ["main", "other"].map(|name| {
+        let default = if name == "main" { "YES" } else { "NO" };
+        format!("PartitionName={name} Nodes=n[1-2] Default={default} MaxTime=INFINITE State=UP")
+    });
+    let options = Options { nodes: 2, cpus: 4, lines, partitions: partitions.to_vec(), ..Options::default() };
+    let Some(site) = Site::with(options, "easy") else { return };
+    let blocker = site.submit(8, 8, 5);
+    let _daemon = site.drive();
+    site.await_state(blocker, &["R"]);
+    let licence = site.submit_with(1, 1, 5, &["-L", "matlab:1"]);
+    let other = site.submit_with(1, 1, 5, &["-p", "other"]);
+    let plain = site.submit(1, 1, 5);
+    until("they are let go", || site.state(licence) != "held" && site.state(other) != "held");
+    until("they are counted", || {
+        let left = site.published()["left_out"].clone();
+        left["jobs that ask for licences"] == 1 && left["jobs of partition other"] == 1
+    });
+    assert_eq!(site.state(plain), "held");
+    site.drain(Duration::from_secs(60));
+    assert!([blocker, licence, other, plain].iter().all(|job| site.state(*job) == "CD"), "{:?}", site.states());
+    until("the books agree", || site.published()["health"]["differences"] == 0);
+}
+
+fn refused() {
+    let lines = ["PriorityType=priority/multifactor", "MinJobAge=20"].map(String::from).to_vec();
+    let Some(site) = Site::with(Options { nodes: 1, cpus: 4, lines, ..Options::default() }, "easy") else { return };
+    let output = site.command(&["live", "drive", "--policy", "easy", "--listen", "none"]).output().expect("runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("PriorityType=priority/basic") && said.contains("MinJobAge=300"), "{said}");
+    for (policy, part) in [
+        ("ss(migration=yes)", "migration=no"),
+        ("easy(predict=perfect)", "which no cluster knows"),
+        ("easy(pass=event)", "leave out `pass=event`"),
+    ] {
+        let output = site.command(&["live", "drive", "--policy", policy, "--listen", "none"]).output().expect("runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(part), "{policy}: {said}");
+    }
+    // The shadow works all the same.
+    let _shadow = site.shadow();
+}

@@ -1,0 +1,168 @@
+// Shows what a daemon publishes, as it comes. Every text is set as text: names from users are never HTML.
+'use strict';
+
+const get = id => document.getElementById(id);
+
+function element(name, text, kind) {
+  const made = document.createElement(name);
+  if (text !== undefined) made.textContent = text;
+  if (kind) made.className = kind;
+  return made;
+}
+
+function span(seconds) {
+  if (seconds === null || seconds === undefined) return '';
+  const sign = seconds < 0 ? '−' : '';
+  const s = Math.abs(Math.round(seconds)), two = n => String(n).padStart(2, '0');
+  if (s < 60) return sign + s + ' s';
+  if (s < 3600) return sign + Math.floor(s / 60) + ':' + two(s % 60) + ' min';
+  if (s < 172800) return sign + Math.floor(s / 3600) + ':' + two(Math.floor(s / 60) % 60) + ' h';
+  return sign + (s / 86400).toFixed(1) + ' d';
+}
+
+function clock(second) {
+  if (second === null || second === undefined) return '';
+  const at = new Date(second * 1000), today = at.toDateString() === new Date().toDateString();
+  return at.toLocaleTimeString() + (today ? '' : ' ' + at.toLocaleDateString());
+}
+
+function table(id, columns, rows) {
+  const head = element('tr'), body = element('tbody');
+  for (const [name, , kind] of columns) head.append(element('th', name, kind));
+  for (const row of rows) {
+    const line = element('tr');
+    for (const [, value, kind] of columns) {
+      const shown = value(row), cell = element('td', Array.isArray(shown) ? shown[0] : shown, kind);
+      if (Array.isArray(shown) && shown[1]) cell.classList.add(shown[1]);
+      line.append(cell);
+    }
+    body.append(line);
+  }
+  if (!rows.length) {
+    const line = element('tr'), cell = element('td', 'none', 'text');
+    cell.colSpan = columns.length;
+    line.append(cell);
+    body.append(line);
+  }
+  const top = element('thead');
+  top.append(head);
+  get(id).replaceChildren(top, body);
+}
+
+function list(id, lines) {
+  get(id).replaceChildren(...(lines.length ? lines : ['nothing']).map(line => element('li', line)));
+}
+
+// A difference in seconds, marked where it matters.
+const apart = (a, b) => a === null || b === null ? '' : [span(a - b), Math.abs(a - b) < 5 ? '' : a > b ? 'late' : 'early'];
+
+function tiles(d) {
+  const of = name => d.jobs[name] || 0;
+  const all = [
+    ['waiting', of('waiting')], ['held back', of('held')], ['running', of('running')],
+    ['suspended', of('suspended') + of('suspended by others')], ['on their way', d.health.in_flight],
+    ['free processors', d.machine.free + ' of ' + d.machine.procs], ['nodes up', d.machine.up + ' of ' + d.machine.nodes],
+  ];
+  if (d.machine.offline) all.push(['processors out', d.machine.offline]);
+  get('tiles').replaceChildren(...all.map(([name, value]) => {
+    const tile = element('div');
+    tile.append(element('b', value), element('span', name));
+    return tile;
+  }));
+}
+
+function plot(d) {
+  const shadow = d.mode === 'shadow';
+  const said = job => shadow ? job.wanted : job.promised && job.promised[0];
+  const points = d.finished.filter(job => job.started !== null && said(job) !== null && said(job) !== undefined)
+    .map(job => [said(job) - job.submit, job.started - job.submit, job]);
+  get('plot-title').textContent = shadow ? 'The policy against the cluster' : 'Announced and actual starts';
+  get('plot-note').textContent = points.length
+    ? (shadow ? 'Across: the wait until the policy would have started a job. Up: the wait until the cluster did.'
+      : 'Across: the wait that was announced first. Up: the wait that it was.') + ' The last ' + points.length + ' jobs; on the line both are the same.'
+    : 'Nothing to compare yet.';
+  if (!points.length) { get('plot').replaceChildren(); return; }
+  const W = 640, H = 340, L = 60, B = 34, most = Math.max(10, ...points.flatMap(p => [p[0], p[1]]));
+  const x = v => L + (W - L - 10) * Math.max(0, v) / most, y = v => H - B - (H - B - 10) * Math.max(0, v) / most;
+  const make = (name, attributes, text) => {
+    const made = document.createElementNS('http://www.w3.org/2000/svg', name);
+    for (const key of Object.keys(attributes)) made.setAttribute(key, attributes[key]);
+    if (text !== undefined) made.textContent = text;
+    return made;
+  };
+  const svg = make('svg', { viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': get('plot-title').textContent });
+  for (let k = 0; k <= 4; k++) {
+    const v = most * k / 4;
+    svg.append(make('line', { class: 'axis', x1: L, x2: W - 10, y1: y(v), y2: y(v) }), make('line', { class: 'axis', x1: x(v), x2: x(v), y1: 10, y2: H - B }));
+    svg.append(make('text', { x: L - 6, y: y(v) + 4, 'text-anchor': 'end' }, span(v)), make('text', { x: x(v), y: H - B + 18, 'text-anchor': k === 4 ? 'end' : 'middle' }, span(v)));
+  }
+  svg.append(make('line', { class: 'same', x1: x(0), y1: y(0), x2: x(most), y2: y(most) }));
+  for (const [a, b, job] of points) {
+    const dot = make('circle', { class: 'dot', cx: x(a), cy: y(b), r: 3.5 });
+    dot.append(make('title', {}, `job ${job.job}: ${span(a)}, ${span(b)}`));
+    svg.append(dot);
+  }
+  get('plot').replaceChildren(svg);
+}
+
+function health(d) {
+  const h = d.health, at = get('health');
+  const trouble = h.silent ? 'The cluster does not answer.' : h.differences ? h.differences + ' differences between the books and the cluster.' : '';
+  at.textContent = trouble || 'The cluster answers, the books agree.';
+  at.className = trouble ? 'bad' : 'good';
+  const numbers = [
+    ['looks', `${h.counters.looks}, every ${span(h.period_ms / 1000) === '0 s' ? Math.round(h.period_ms) + ' ms' : (h.period_ms / 1000).toFixed(1) + ' s'}`],
+    ['a look costs', h.look_ms.toFixed(1) + ' ms of a processor, ' + (100 * h.core_share).toFixed(1) + ' % of a core'],
+    ['decisions', h.counters.decisions], ['starts', h.counters.starts], ['looks without an answer', h.counters.failures],
+    ['jobs that came and went unseen', h.counters.missed],
+    ...Object.entries(h.counters.orders).map(([name, count]) => ['orders: ' + name, count]),
+  ];
+  get('numbers').replaceChildren(...numbers.flatMap(([name, value]) => [element('dt', name), element('dd', value)]));
+  list('left', Object.entries(d.left_out).map(([why, count]) => `${count} ${why}`));
+  list('notes', h.notes.map(note => clock(note.at) + ' · ' + note.text));
+}
+
+function show(d) {
+  const shadow = d.mode === 'shadow';
+  document.title = `Drystone live · ${d.cluster}`;
+  get('title').textContent = `${d.cluster}: ${shadow ? 'shadow' : 'driven'}`;
+  get('what').textContent = `${shadow ? 'Touches nothing. What ' : ''}${d.policy}${shadow ? ' would do beside the cluster’s own scheduler' : ' starts the jobs'} · ${clock(d.at)} · ${d.instance}`;
+  tiles(d);
+  const wanted = shadow ? [['would have started', r => clock(r.wanted)]] : [];
+  get('queue-note').textContent = 'A planned start is what the policy has in mind now; a promise is kept as long as predictions hold. Policies that plan only the head of the queue show one.';
+  table('waiting', [
+    ['job', r => r.job, 'text'], ['user', r => r.user, 'text'], ['processors', r => r.procs], ['limit', r => span(r.limit)],
+    ['predicted', r => span(r.predicted)], ['has waited', r => span(d.at - r.submit)], ['planned start', r => clock(r.planned)],
+    ['promised by', r => clock(r.promised)], ...wanted, ['', r => r.held || '', 'text'],
+  ], d.waiting);
+  table('running', [
+    ['job', r => r.job, 'text'], ['user', r => r.user, 'text'], ['processors', r => r.procs], ['since', r => clock(r.since)],
+    ['predicted end', r => clock(r.ends)], ['announced start', r => clock(r.promised)], ['start − announced', r => apart(r.since, r.promised)],
+    ...wanted, ['', r => r.state, 'text'],
+  ], d.running);
+  table('finished', [
+    ['job', r => r.job, 'text'], ['user', r => r.user, 'text'], ['processors', r => r.procs], ['waited', r => r.started === null ? '' : span(r.started - r.submit)],
+    ['started', r => clock(r.started)], ['announced start', r => clock(r.promised && r.promised[0])], ['start − announced', r => apart(r.started, r.promised && r.promised[0])],
+    ...(shadow ? [['would have started', r => clock(r.wanted)], ['start − that', r => apart(r.started, r.wanted)]] : []),
+    ['ended', r => clock(r.ended)], ['how', r => r.ending || '', 'text'],
+  ], d.finished);
+  plot(d);
+  health(d);
+  document.documentElement.dataset.at = d.at;
+  document.documentElement.dataset.ready = 'true';
+}
+
+let last = 0;
+const events = new EventSource('events');
+events.onmessage = event => {
+  if (!event.data) return;
+  last = Date.now();
+  show(JSON.parse(event.data));
+};
+// A daemon that is gone must not look alive.
+setInterval(() => {
+  if (Date.now() - last < 30000) return;
+  const at = get('health');
+  at.textContent = 'Nothing has come from the daemon for ' + (last ? span((Date.now() - last) / 1000) : 'a while') + '.';
+  at.className = 'bad';
+}, 5000);

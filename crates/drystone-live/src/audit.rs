@@ -1,0 +1,74 @@
+//! Whether the books are right: what the session has, against what the cluster shows.
+
+use crate::cluster::{JobFact, Key, NodeFact, NodeState, State};
+use crate::core::Core;
+use crate::tracker::Place;
+use drystone::model::JobId;
+use drystone::policy::Phase;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Where a core's books differ from what it saw last. Jobs in flight are left out: what was ordered is not seen yet.
+#[must_use]
+pub fn differences(core: &Core) -> Vec<String> {
+    let mirror = core.tracker().mirror();
+    differences_from(core, mirror.records(), mirror.nodes())
+}
+
+/// Where a core's books differ from this.
+pub fn differences_from<'a>(
+    core: &Core,
+    jobs: impl Iterator<Item = &'a JobFact> + Clone,
+    nodes: impl Iterator<Item = &'a NodeFact> + Clone,
+) -> Vec<String> {
+    let (tracker, view) = (core.tracker(), core.session().view());
+    let phase = |id: JobId| if id < view.oldest() { Phase::Done } else { view.phase(id) };
+    let mut wrong = Vec::new();
+    let mut listed: BTreeSet<Key> = BTreeSet::new();
+    let mut unclear = false;
+    for fact in jobs.clone() {
+        for key in fact.keys() {
+            listed.insert(key);
+            let Some(job) = tracker.job(key) else {
+                if !matches!(fact.state, State::Ended(_)) {
+                    wrong.push(format!("{key} is not known"));
+                }
+                continue;
+            };
+            unclear |= job.flight.is_some();
+            let (Some(id), None) = (job.id, job.flight) else { continue };
+            if !agree(fact.state, job.place, phase(id)) {
+                wrong.push(format!("{key}: {:?} there, {:?} and {:?} here", fact.state, job.place, phase(id)));
+            }
+        }
+    }
+    let gone = tracker.jobs().filter(|job| !listed.contains(&job.key));
+    wrong.extend(gone.map(|job| format!("{} is not there any more", job.key)));
+    unclear |= is_crowded(jobs, nodes.clone()) || nodes.clone().any(|node| node.state != NodeState::Up);
+    let idle: u32 = nodes.filter(|node| tracker.layout().range(&node.name).is_some()).map(|node| node.procs.saturating_sub(node.busy)).sum();
+    if !unclear && core.session().free() != idle {
+        wrong.push(format!("{} processors are free here, {idle} there", core.session().free()));
+    }
+    wrong
+}
+
+fn agree(there: State, here: Place, phase: Phase) -> bool {
+    match (there, here) {
+        (State::Running, Place::Running) => phase == Phase::Running,
+        (State::Pending, Place::Waiting) => phase == Phase::Waiting,
+        (State::Pending, Place::Held) => phase == Phase::Held,
+        (State::Suspended, Place::Suspended | Place::Interrupted) => phase == Phase::Suspended,
+        (State::Ended(_), Place::Done) => phase == Phase::Done,
+        _ => false,
+    }
+}
+
+/// Whether somebody else lets more run on a node than there is room for: what is free depends on how that is counted then.
+fn is_crowded<'a>(jobs: impl Iterator<Item = &'a JobFact>, mut nodes: impl Iterator<Item = &'a NodeFact>) -> bool {
+    let mut used: BTreeMap<&str, u32> = BTreeMap::new();
+    for fact in jobs.filter(|fact| fact.state == State::Running) {
+        for place in &fact.places {
+            *used.entry(&place.node).or_default() += place.procs.unwrap_or(0);
+        }
+    }
+    nodes.any(|node| used.get(node.name.as_str()).is_some_and(|&used| used > node.procs))
+}

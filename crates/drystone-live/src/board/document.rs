@@ -1,0 +1,296 @@
+//! The document. Times are seconds since 1970 by the machine's clock.
+
+use super::Source;
+use crate::cluster::{Ending, NodeState, State};
+use crate::daemon::{Note, Stats};
+use crate::tracker::{Mode, Place, Promise, Tracked};
+use drystone::model::Time;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Rows of each table at most.
+const ROWS: usize = 300;
+
+/// All of it.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Document {
+    /// The name of this form.
+    pub schema: &'static str,
+    /// The version that writes it.
+    pub drystone: &'static str,
+    /// The cluster's name.
+    pub cluster: String,
+    /// Whether the daemon only looks.
+    pub mode: Mode,
+    /// What decides.
+    pub policy: String,
+    /// The daemon's name of itself.
+    pub instance: String,
+    /// When this was written.
+    pub at: i64,
+    /// How the daemon is.
+    pub health: Health,
+    /// The machine.
+    pub machine: Machine,
+    /// Jobs by where they are.
+    pub jobs: BTreeMap<&'static str, u64>,
+    /// Pending jobs that are the cluster's to start, by why.
+    pub left_out: BTreeMap<String, usize>,
+    /// Jobs that wait, in the order of their arrival.
+    pub waiting: Vec<Waiting>,
+    /// Jobs that run, in the order of their starts.
+    pub running: Vec<Running>,
+    /// Jobs that are over, the last one first.
+    pub finished: Vec<Finished>,
+}
+
+/// How a daemon is.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Health {
+    /// Whether the cluster does not answer.
+    pub silent: bool,
+    /// Where the books differ from what was seen at the last look.
+    pub differences: u64,
+    /// Average processor time of a look, in milliseconds.
+    pub look_ms: f64,
+    /// Time from look to look, in milliseconds.
+    pub period_ms: f64,
+    /// Share of a core that looks take.
+    pub core_share: f64,
+    /// Processor time of all looks so far, in seconds.
+    pub processor_s: f64,
+    /// Jobs in flight: ordered and not seen yet.
+    pub in_flight: u64,
+    /// Counters.
+    pub counters: Stats,
+    /// What people should know, the last one first.
+    pub notes: Vec<Note>,
+}
+
+/// The machine.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Machine {
+    /// Its processors.
+    pub procs: u32,
+    /// Free ones.
+    pub free: u32,
+    /// Those that are out.
+    pub offline: u32,
+    /// Its nodes.
+    pub nodes: usize,
+    /// Nodes that are up.
+    pub up: usize,
+}
+
+/// A job that waits.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Waiting {
+    /// The cluster's name of it.
+    pub job: String,
+    /// Whose.
+    pub user: String,
+    /// Its processors.
+    pub procs: u32,
+    /// Its time limit in seconds.
+    pub limit: i64,
+    /// How long it is predicted to run, in seconds.
+    pub predicted: Option<i64>,
+    /// When it was submitted.
+    pub submit: i64,
+    /// Why it is held back, where it is.
+    pub held: Option<&'static str>,
+    /// When the policy plans to start it, as far as it plans.
+    pub planned: Option<i64>,
+    /// By when it promised to, where it did.
+    pub promised: Option<i64>,
+    /// When the policy would have started it, where it only looks.
+    pub wanted: Option<i64>,
+}
+
+/// A job that runs.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Running {
+    /// The cluster's name of it.
+    pub job: String,
+    /// Whose.
+    pub user: String,
+    /// Its processors.
+    pub procs: u32,
+    /// Since when.
+    pub since: Option<i64>,
+    /// When it is predicted to end.
+    pub ends: Option<i64>,
+    /// What it does: runs, is suspended, or is on its way.
+    pub state: &'static str,
+    /// The start that was promised first.
+    pub promised: Option<i64>,
+    /// When the policy would have started it, where it only looks.
+    pub wanted: Option<i64>,
+}
+
+/// A job that is over.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Finished {
+    /// The cluster's name of it.
+    pub job: String,
+    /// Whose.
+    pub user: String,
+    /// Its processors.
+    pub procs: u32,
+    /// When it was submitted.
+    pub submit: i64,
+    /// When it started; nothing where it was withdrawn.
+    pub started: Option<i64>,
+    /// When it was seen to be over.
+    pub ended: Option<i64>,
+    /// How it ended.
+    pub ending: Option<Ending>,
+    /// The start that was promised first, and when that was promised.
+    pub promised: Option<(i64, i64)>,
+    /// When the policy wanted it to start.
+    pub wanted: Option<i64>,
+}
+
+impl Document {
+    pub(super) fn of(source: &Source<'_>) -> Document {
+        let Source { core, stats, config, wall, .. } = source;
+        let tracker = core.tracker();
+        let mut jobs = BTreeMap::new();
+        let mut in_flight = 0;
+        for job in tracker.jobs() {
+            in_flight += u64::from(job.flight.is_some());
+            *jobs.entry(place(job)).or_insert(0) += 1;
+        }
+        let up = tracker.mirror().nodes().filter(|node| node.state == NodeState::Up).count();
+        let machine = Machine {
+            procs: tracker.layout().procs(),
+            free: core.session().free(),
+            offline: core.session().offline(),
+            nodes: tracker.layout().len(),
+            up,
+        };
+        Document {
+            schema: "drystone/live/1",
+            drystone: env!("CARGO_PKG_VERSION"),
+            cluster: config.cluster.clone(),
+            mode: config.mode,
+            policy: core.policy().canonical(),
+            instance: config.instance.clone(),
+            at: *wall,
+            health: health(source, in_flight, stats),
+            machine,
+            jobs,
+            left_out: tracker.left_out(),
+            waiting: waiting(source),
+            running: running(source),
+            finished: finished(source),
+        }
+    }
+}
+
+fn place(job: &Tracked) -> &'static str {
+    match job.place {
+        Place::Absent => "foreign",
+        Place::Waiting => "waiting",
+        Place::Held => "held",
+        Place::Running => "running",
+        Place::Suspended => "suspended",
+        Place::Interrupted => "suspended by others",
+        Place::Done => "done",
+    }
+}
+
+fn health(source: &Source<'_>, in_flight: u64, stats: &Stats) -> Health {
+    let budget = source.budget;
+    let ms = |time: std::time::Duration| time.as_secs_f64() * 1_000.0;
+    let mut counters = stats.clone();
+    let notes = std::mem::take(&mut counters.notes);
+    Health {
+        silent: stats.silent,
+        differences: stats.differences,
+        look_ms: ms(budget.cost()),
+        period_ms: ms(budget.period()),
+        core_share: budget.cost().as_secs_f64() / budget.period().as_secs_f64(),
+        processor_s: budget.spent().as_secs_f64(),
+        in_flight,
+        counters,
+        notes: notes.into_iter().rev().collect(),
+    }
+}
+
+/// The session's time as the machine's clock has it.
+fn at(source: &Source<'_>, time: Time) -> i64 {
+    time.0.saturating_sub(source.now.0).saturating_add(source.wall)
+}
+
+fn start(source: &Source<'_>, promise: Option<Promise>) -> Option<i64> {
+    promise.map(|promise| at(source, promise.start))
+}
+
+fn waiting(source: &Source<'_>) -> Vec<Waiting> {
+    let (tracker, view) = (source.core.tracker(), source.core.session().view());
+    let mut jobs: Vec<&Tracked> = tracker.jobs().filter(|t| matches!(t.place, Place::Waiting | Place::Held)).collect();
+    jobs.sort_by_key(|job| (job.why.is_some(), job.id));
+    let row = |t: &&Tracked| {
+        let job = t.job.as_ref()?;
+        Some(Waiting {
+            job: t.key.name(),
+            user: tracker.users().name(job.user).to_string(),
+            procs: job.procs,
+            limit: job.estimate.0,
+            predicted: t.id.filter(|&id| id >= view.oldest()).map(|id| view.prediction(id).0),
+            submit: at(source, job.submit),
+            held: t.why.map(super::super::tracker::Why::text),
+            planned: start(source, t.story.planned),
+            promised: t.story.promised.filter(|promise| promise.latest < Time::MAX).map(|p| at(source, p.latest)),
+            wanted: t.story.wanted.map(|time| at(source, time)),
+        })
+    };
+    jobs.iter().take(ROWS).filter_map(row).collect()
+}
+
+fn running(source: &Source<'_>) -> Vec<Running> {
+    let (tracker, view) = (source.core.tracker(), source.core.session().view());
+    let live = |t: &&Tracked| matches!(t.place, Place::Running | Place::Suspended | Place::Interrupted);
+    let mut jobs: Vec<&Tracked> = tracker.jobs().filter(live).collect();
+    jobs.sort_by_key(|job| (job.story.started, job.id));
+    let row = |t: &&Tracked| {
+        let job = t.job.as_ref()?;
+        let seen = tracker.mirror().fact(t.key).map(|fact| fact.state);
+        let state = match (t.flight, t.place, seen) {
+            (Some(_), _, _) => "on its way",
+            (None, Place::Running, Some(State::Running)) => "runs",
+            (None, Place::Running, _) => "starts",
+            (None, Place::Suspended, _) => "suspended by the policy",
+            _ => "suspended by others",
+        };
+        Some(Running {
+            job: t.key.name(),
+            user: tracker.users().name(job.user).to_string(),
+            procs: job.procs,
+            since: t.story.started.or(t.story.decided).map(|time| at(source, time)),
+            ends: t.id.filter(|&id| t.place == Place::Running && id >= view.oldest()).map(|id| at(source, view.predicted_end(id))),
+            state,
+            promised: start(source, t.story.promised),
+            wanted: t.story.wanted.map(|time| at(source, time)),
+        })
+    };
+    jobs.iter().take(ROWS).filter_map(row).collect()
+}
+
+fn finished(source: &Source<'_>) -> Vec<Finished> {
+    let tracker = source.core.tracker();
+    let recent: Vec<&crate::tracker::Finished> = tracker.recent().collect();
+    let row = |job: &&crate::tracker::Finished| Finished {
+        job: job.key.name(),
+        user: tracker.users().name(job.user).to_string(),
+        procs: job.procs,
+        submit: at(source, job.submit),
+        started: job.story.started.map(|time| at(source, time)),
+        ended: job.story.ended.map(|(time, _)| at(source, time)),
+        ending: job.story.ended.map(|(_, ending)| ending),
+        promised: job.story.promised.map(|promise| (at(source, promise.start), at(source, promise.at))),
+        wanted: job.story.wanted.map(|time| at(source, time)),
+    };
+    recent.iter().rev().take(ROWS).map(row).collect()
+}

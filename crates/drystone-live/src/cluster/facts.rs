@@ -1,0 +1,346 @@
+//! What a cluster tells: jobs and nodes, in words that no batch system owns.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// What tells a job from every other that there ever was: its number alone does not, for a controller that was killed gives the
+/// same number to another job.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct Key {
+    /// The cluster's number of the job, or of the array that it is a task of.
+    pub id: u64,
+    /// Which task of the array.
+    pub task: Option<u32>,
+    /// When it was submitted, by the cluster's clock; a requeue changes it.
+    pub submit: i64,
+}
+
+impl Key {
+    /// As people call it: `21`, `21_3`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.task.map_or_else(|| self.id.to_string(), |task| format!("{}_{task}", self.id))
+    }
+
+    /// Reads what [`fmt::Display`] writes.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Key> {
+        let (name, submit) = text.split_once('@')?;
+        let (id, task) = match name.split_once('_') {
+            Some((id, task)) => (id, Some(task.parse().ok()?)),
+            None => (name, None),
+        };
+        Some(Key { id: id.parse().ok()?, task, submit: submit.parse().ok()? })
+    }
+}
+
+impl fmt::Display for Key {
+    /// `21@1795571603`, `21_3@1795571603`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.name(), self.submit)
+    }
+}
+
+/// Which jobs a record of the cluster is about.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub enum Slot {
+    /// One job that is no task.
+    Single,
+    /// One task of an array.
+    Task(u32),
+    /// Tasks of an array that have nothing of their own yet: ranges from, to (both included), ascending.
+    Folded(Vec<(u32, u32)>),
+}
+
+/// What names a record from poll to poll: an array has at most one folded record.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct RecordId {
+    /// Number of the job or of the array.
+    pub id: u64,
+    /// Which task; `None` for a job that is none and for the folded rest of an array.
+    pub task: Option<u32>,
+    /// When it was submitted.
+    pub submit: i64,
+}
+
+/// What a job does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum State {
+    /// It waits, whatever for.
+    Pending,
+    /// It has processors, also while it begins or is being cleaned up.
+    Running,
+    /// It was taken off its processors and keeps its memory.
+    Suspended,
+    /// It is over.
+    Ended(Ending),
+}
+
+/// How a job has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum Ending {
+    /// By itself, well.
+    Completed,
+    /// By itself, badly.
+    Failed,
+    /// It ran as long as it was allowed to.
+    AtLimit,
+    /// It took more memory than it was allowed to.
+    OutOfMemory,
+    /// Its user or an operator ended it.
+    Cancelled,
+    /// The machine failed under it, or did not start it.
+    MachineFailed,
+    /// Another job took its place, or its deadline passed.
+    Removed,
+}
+
+/// Why a pending job does not run, as far as the cluster says.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum Reason {
+    /// Nothing is said.
+    None,
+    /// A user's hold, which is also ours: see [`JobFact::mark`].
+    UserHold,
+    /// An administrator's hold.
+    AdminHold,
+    /// It could not be launched, and the cluster holds it.
+    LaunchFailed,
+    /// It waits for another job, perhaps in vain.
+    Dependency,
+    /// It may begin later only.
+    Begin,
+    /// Enough tasks of its array run.
+    Throttle,
+    /// A limit of its user, account or class.
+    Limit,
+    /// Its partition is closed, or does not allow its time.
+    PartitionClosed,
+    /// Nodes that it needs are out or reserved.
+    NodesOut,
+    /// It waits for room.
+    Room,
+    /// It waits for its turn.
+    Turn,
+    /// Anything else.
+    Other,
+}
+
+/// What the hook in the controller wrote on a job.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
+pub enum Mark {
+    /// Nothing: the hook did not see it, or let it pass.
+    #[default]
+    None,
+    /// The hook held it, for the daemon to start.
+    Held,
+    /// Its user asked for a hold when it was submitted.
+    User,
+}
+
+/// What a job asks for that Drystone does not model: it is left to the cluster.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub enum Ask {
+    /// Licences.
+    Licences,
+    /// GPUs or other generic resources.
+    Devices,
+    /// Nodes with certain features.
+    Features,
+    /// A reservation.
+    Reservation,
+    /// Several components that start together.
+    Heterogeneous,
+    /// One of several partitions.
+    SeveralPartitions,
+}
+
+impl Ask {
+    /// For people.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Ask::Licences => "licences",
+            Ask::Devices => "GPUs or other devices",
+            Ask::Features => "node features",
+            Ask::Reservation => "a reservation",
+            Ask::Heterogeneous => "several components",
+            Ask::SeveralPartitions => "one of several partitions",
+        }
+    }
+}
+
+/// What another job has to do before one may start.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum After {
+    /// To begin.
+    Start,
+    /// To end.
+    End,
+    /// To end well.
+    Success,
+    /// To end badly.
+    Failure,
+}
+
+/// What a job waits for.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+pub enum Depends {
+    /// Nothing.
+    #[default]
+    No,
+    /// All of these jobs, by number and task; without a task, every one of the array.
+    On(Vec<(u64, Option<u32>, After)>),
+    /// Something that only the cluster knows.
+    Else,
+}
+
+/// Processors of a job on one node.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Place {
+    /// The node.
+    pub node: String,
+    /// How many; `None` where that is not known.
+    pub procs: Option<u32>,
+}
+
+/// A record of the cluster: one job, or tasks of an array that have nothing of their own yet. Times are seconds by the cluster's
+/// clock.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct JobFact {
+    /// Number of the job or of the array.
+    pub id: u64,
+    /// Which tasks.
+    pub slot: Slot,
+    /// The cluster's own number of this record: a task that runs has one beside the array's.
+    pub number: u64,
+    /// When it was submitted.
+    pub submit: i64,
+    /// What it does.
+    pub state: State,
+    /// Why it does not run.
+    pub reason: Reason,
+    /// Whether it is held: its priority is 0.
+    pub held: bool,
+    /// Processors: allocated where it runs, else what it will be given.
+    pub procs: u32,
+    /// Least number of nodes, or that of its nodes.
+    pub nodes: u32,
+    /// Processors that have to be on one node together.
+    pub together: u32,
+    /// Time limit in seconds; `None` without one.
+    pub limit: Option<i64>,
+    /// How long it has run, without suspensions; 0 while it runs, for that changes with every look.
+    pub ran: i64,
+    /// Since when it runs, or from when on it may.
+    pub start: Option<i64>,
+    /// When it ended.
+    pub end: Option<i64>,
+    /// Where it runs.
+    pub places: Vec<Place>,
+    /// Whether it is over and only being cleaned up: it holds its processors until it is listed as ended.
+    pub leaving: bool,
+    /// What it waits for. The cluster may say so long after it has come: of held jobs it looks only now and then.
+    pub depends: Depends,
+    /// Most tasks of its array that run at once.
+    pub throttle: Option<u32>,
+    /// Who submitted it.
+    pub user: String,
+    /// For whom.
+    pub group: String,
+    /// Where to.
+    pub partition: String,
+    /// Its class of service; empty without one.
+    pub class: String,
+    /// What is not modelled.
+    pub asks: BTreeSet<Ask>,
+    /// What the hook wrote.
+    pub mark: Mark,
+    /// How often it was requeued.
+    pub restarts: u32,
+    /// Whether it was bound to certain nodes when it was first seen: by its user, or by us.
+    pub pinned: bool,
+}
+
+impl JobFact {
+    /// The record's name.
+    #[must_use]
+    pub fn record(&self) -> RecordId {
+        let task = if let Slot::Task(task) = self.slot { Some(task) } else { None };
+        RecordId { id: self.id, task, submit: self.submit }
+    }
+
+    /// The jobs it is about.
+    #[must_use]
+    pub fn keys(&self) -> Vec<Key> {
+        let key = |task| Key { id: self.id, task, submit: self.submit };
+        match &self.slot {
+            Slot::Single => vec![key(None)],
+            Slot::Task(task) => vec![key(Some(*task))],
+            Slot::Folded(ranges) => ranges.iter().flat_map(|&(from, to)| (from..=to).map(|t| key(Some(t)))).collect(),
+        }
+    }
+
+    /// Whether it is about this task.
+    #[must_use]
+    pub fn is_about(&self, key: Key) -> bool {
+        let same = self.id == key.id && self.submit == key.submit;
+        same && match (&self.slot, key.task) {
+            (Slot::Single, None) => true,
+            (Slot::Task(a), Some(b)) => *a == b,
+            (Slot::Folded(ranges), Some(task)) => ranges.iter().any(|&(from, to)| (from..=to).contains(&task)),
+            _ => false,
+        }
+    }
+}
+
+/// What a node is good for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum NodeState {
+    /// Jobs can start on it.
+    Up,
+    /// No job starts on it; jobs that run there may go on.
+    Out,
+    /// The controller has not heard of it yet.
+    Unknown,
+}
+
+/// A node.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct NodeFact {
+    /// Its name.
+    pub name: String,
+    /// What it is good for.
+    pub state: NodeState,
+    /// Its processors.
+    pub procs: u32,
+    /// Those that the cluster says are allocated.
+    pub busy: u32,
+}
+
+/// All that was seen at one look.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// The cluster's own time, in seconds.
+    pub time: i64,
+    /// Every job that the cluster lists.
+    pub jobs: Vec<JobFact>,
+    /// Nodes of the driven partitions.
+    pub nodes: Vec<NodeFact>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_read_as_they_are_written() {
+        for key in [Key { id: 21, task: None, submit: 1_795_571_603 }, Key { id: 4, task: Some(0), submit: -1 }] {
+            assert_eq!(Key::parse(&key.to_string()), Some(key));
+        }
+        for bad in ["", "21", "21@", "@3", "21_@3", "21_x@3", "a@3", "21_3@4x"] {
+            assert_eq!(Key::parse(bad), None, "{bad}");
+        }
+    }
+}

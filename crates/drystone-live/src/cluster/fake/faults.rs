@@ -1,0 +1,42 @@
+//! What goes wrong.
+
+/// Faults, drawn from a seed.
+#[derive(Clone, Debug, Default)]
+pub struct Faults {
+    /// Of a thousand orders so many are not carried out, and nobody knows.
+    pub lost: u32,
+    /// Of a thousand orders so many are carried out, and nobody knows.
+    pub unsaid: u32,
+    /// Of a thousand orders so many are refused.
+    pub refused: u32,
+    /// From when until when, in milliseconds, the controller does not answer.
+    pub silent: Vec<(i64, i64)>,
+    /// The state of the generator.
+    pub seed: u64,
+}
+
+impl Faults {
+    pub(super) fn is_silent(&self, now: i64) -> bool {
+        self.silent.iter().any(|&(from, until)| (from..until).contains(&now))
+    }
+
+    /// Whether the next order is carried out, and whether that is said.
+    pub(super) fn next(&mut self) -> (bool, bool) {
+        let draw = (self.draw() % 1_000) as u32;
+        match draw {
+            d if d < self.lost => (false, false),
+            d if d < self.lost + self.unsaid => (true, false),
+            d if d < self.lost + self.unsaid + self.refused => (false, true),
+            _ => (true, true),
+        }
+    }
+
+    /// One step of splitmix64 (Steele, Lea & Flood 2014).
+    fn draw(&mut self) -> u64 {
+        self.seed = self.seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.seed;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+}

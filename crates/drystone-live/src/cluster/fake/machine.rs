@@ -1,0 +1,173 @@
+//! What the made-up controller does.
+
+use super::{Controller, Ending, FakeCluster, NodeState, Order, Reason, State};
+
+/// How often the controller looks for jobs to start, and saves its state, in milliseconds.
+const SCHEDULES: i64 = 500;
+const SAVES: i64 = 5_000;
+
+impl FakeCluster {
+    /// Lets time pass.
+    pub fn pass(&mut self, milliseconds: i64) {
+        let until = self.now + milliseconds;
+        while self.now < until {
+            let step = (until - self.now).min(100);
+            self.now += step;
+            self.end_jobs();
+            if self.now % SCHEDULES < step {
+                self.schedule();
+            }
+            if self.now - self.saved.0 >= SAVES {
+                self.saved = (self.now, Box::new(Controller { jobs: self.jobs.clone(), next: self.next }));
+            }
+        }
+    }
+
+    fn end_jobs(&mut self) {
+        let now = self.now;
+        for job in self.jobs.values_mut().filter(|job| job.state == State::Running) {
+            let ran = job.ran + (now - job.since);
+            let (due, limit) = (job.asked.run * 1_000, job.asked.limit * 1_000);
+            if ran >= due.min(limit) {
+                job.ran = ran;
+                job.ended = now;
+                job.state = State::Ended(if due > limit { Ending::AtLimit } else { Ending::Completed });
+                job.reason = Reason::None;
+            }
+        }
+    }
+
+    /// Starts released jobs in the order of their release, and none behind one that does not fit.
+    fn schedule(&mut self) {
+        let mut waiting: Vec<u64> = self
+            .jobs
+            .iter()
+            .filter(|(_, job)| job.state == State::Pending && !job.held)
+            .map(|(&number, _)| number)
+            .collect();
+        waiting.sort_by_key(|number| self.jobs[number].released);
+        for number in waiting {
+            let Some(on) = self.place(number) else {
+                if let Some(job) = self.jobs.get_mut(&number) {
+                    let pinned = job.nodes.clone().unwrap_or_default();
+                    let out = pinned.iter().any(|&at| self.nodes[at].2 != NodeState::Up);
+                    job.reason = if out { Reason::NodesOut } else { Reason::Room };
+                }
+                break;
+            };
+            let now = self.now;
+            let key = self.key(number);
+            self.record.starts.push((key, now));
+            if let Some(job) = self.jobs.get_mut(&number) {
+                (job.state, job.on, job.since, job.started) = (State::Running, on, now, now);
+                job.reason = Reason::None;
+            }
+        }
+        self.note_use();
+    }
+
+    fn place(&self, number: u64) -> Option<Vec<(usize, u32)>> {
+        let job = self.jobs.get(&number)?;
+        let allowed = |at: &usize| job.nodes.as_ref().is_none_or(|nodes| nodes.contains(at));
+        let mut left = job.asked.procs;
+        let mut on = Vec::new();
+        for at in (0..self.nodes.len()).filter(allowed) {
+            if self.nodes[at].2 != NodeState::Up {
+                continue;
+            }
+            let procs = self.idle_on(at).min(left);
+            if procs > 0 {
+                on.push((at, procs));
+                left -= procs;
+            }
+        }
+        (left == 0).then_some(on)
+    }
+
+    pub(super) fn idle_on(&self, at: usize) -> u32 {
+        self.nodes[at].1.saturating_sub(self.used_on(at))
+    }
+
+    fn used_on(&self, at: usize) -> u32 {
+        let running = self.jobs.values().filter(|job| job.state == State::Running);
+        running.flat_map(|job| &job.on).filter(|(node, _)| *node == at).map(|&(_, procs)| procs).sum()
+    }
+
+    fn note_use(&mut self) {
+        let beyond = (0..self.nodes.len()).map(|at| self.used_on(at).saturating_sub(self.nodes[at].1)).max();
+        self.record.oversubscribed = self.record.oversubscribed.max(beyond.unwrap_or(0));
+    }
+
+    pub(super) fn live_on(&self, at: usize) -> Vec<u64> {
+        let on = |job: &super::Job| job.on.iter().any(|&(node, _)| node == at);
+        let live = |job: &super::Job| matches!(job.state, State::Running | State::Suspended);
+        self.jobs.iter().filter(|(_, job)| live(job) && on(job)).map(|(&number, _)| number).collect()
+    }
+
+    pub(super) fn requeue(&mut self, number: u64) {
+        let now = self.now;
+        self.releases += 1;
+        let released = self.releases;
+        if let Some(job) = self.jobs.get_mut(&number) {
+            // As Slurm does, whose suspended jobs have no priority.
+            let orphaned = job.state == State::Suspended;
+            job.held |= orphaned;
+            job.submit = (now / 1_000).max(job.submit + 1);
+            job.restarts += 1;
+            let reason = if orphaned { Reason::AdminHold } else { Reason::Turn };
+            (job.state, job.reason, job.released) = (State::Pending, reason, released);
+            (job.ran, job.since, job.started) = (0, 0, 0);
+            job.on.clear();
+        }
+    }
+
+    /// Carries out an order, of whoever. Answers whether the controller takes it.
+    pub(super) fn carry_out(&mut self, order: &Order) -> bool {
+        let key = order.key();
+        let now = self.now;
+        let nodes = |names: &[String]| {
+            self.nodes.iter().enumerate().filter(|(_, n)| names.contains(&n.0)).map(|(at, _)| at).collect::<Vec<_>>()
+        };
+        let pinned = if let Order::Pin { nodes: names, .. } = order { nodes(names) } else { Vec::new() };
+        let Some(job) = self.jobs.get_mut(&key.id) else { return false };
+        match (order, job.state) {
+            (_, State::Ended(_)) => return false,
+            (Order::Pin { .. }, State::Pending) => job.nodes = Some(pinned),
+            (Order::Unpin(_), _) => job.nodes = None,
+            (Order::Release(_), State::Pending) => {
+                self.releases += 1;
+                (job.held, job.reason, job.released) = (false, Reason::Turn, self.releases);
+            }
+            (Order::Release(_), _) => job.held = false,
+            (Order::Hold(_), state) => {
+                job.held = true;
+                if state == State::Pending {
+                    job.reason = Reason::UserHold;
+                }
+            }
+            (Order::Suspend(_), State::Running) => {
+                job.ran += now - job.since;
+                job.state = State::Suspended;
+            }
+            (Order::Suspend(_), State::Suspended) => {}
+            (Order::Resume(_), State::Suspended) => {
+                (job.state, job.since) = (State::Running, now);
+                self.note_use();
+            }
+            (Order::Requeue(_), State::Running | State::Suspended) => {
+                self.requeue(key.id);
+                if let Some(job) = self.jobs.get_mut(&key.id) {
+                    (job.held, job.reason) = (false, Reason::Turn);
+                }
+            }
+            (Order::Cancel(_), state) => {
+                if state == State::Running {
+                    job.ran += now - job.since;
+                }
+                (job.state, job.ended) = (State::Ended(Ending::Cancelled), now);
+            }
+            _ => return false,
+        }
+        true
+    }
+}

@@ -1,0 +1,315 @@
+//! A cluster that is made up, with a clock of its own and every fault that a real one has: for tests, deterministic.
+//!
+//! It keeps to what a real Slurm does where that matters to a daemon: it starts jobs that are not held in the order of their release,
+//! and none behind one that does not fit; it resumes jobs without looking for room; a requeue changes the submit time; a controller
+//! that is killed forgets the last seconds and gives their numbers to other jobs.
+
+mod faults;
+mod machine;
+
+pub use faults::Faults;
+
+use super::{
+    Capabilities, Cluster, ClusterError, Depends, Ending, JobFact, Key, Mark, NodeFact, NodeState, Order, Outcome, Place, Reason, Slot,
+    Snapshot, State, Want,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// A job to be submitted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Asked {
+    /// Its processors.
+    pub procs: u32,
+    /// How long it runs, in seconds.
+    pub run: i64,
+    /// Its time limit in seconds.
+    pub limit: i64,
+    /// Who submits it.
+    pub user: String,
+    /// Whether the user holds it.
+    pub user_hold: bool,
+}
+
+impl Asked {
+    /// A job of one user.
+    #[must_use]
+    pub fn new(procs: u32, run: i64, limit: i64) -> Asked {
+        Asked { procs, run, limit, user: "anna".into(), user_hold: false }
+    }
+}
+
+/// A job as the made-up controller has it. Times are in milliseconds of its clock.
+#[derive(Clone, Debug)]
+pub(super) struct Job {
+    asked: Asked,
+    submit: i64,
+    state: State,
+    reason: Reason,
+    held: bool,
+    mark: Mark,
+    restarts: u32,
+    nodes: Option<Vec<usize>>,
+    /// Processors on each node.
+    on: Vec<(usize, u32)>,
+    since: i64,
+    started: i64,
+    ran: i64,
+    ended: i64,
+    /// When it was released, to start in that order.
+    released: u64,
+}
+
+/// What a test may want to know.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Record {
+    /// Every start that there was.
+    pub starts: Vec<(Key, i64)>,
+    /// Every order that was carried out.
+    pub orders: Vec<Order>,
+    /// The most processors that were in use at once, on any node beyond its own.
+    pub oversubscribed: u32,
+}
+
+/// The cluster.
+#[derive(Clone, Debug)]
+pub struct FakeCluster {
+    /// Now, in milliseconds.
+    now: i64,
+    nodes: Vec<(String, u32, NodeState)>,
+    jobs: BTreeMap<u64, Job>,
+    next: u64,
+    releases: u64,
+    /// Whether the hook holds new jobs.
+    hook: bool,
+    /// What the controller saved last, and when.
+    saved: (i64, Box<Controller>),
+    faults: Faults,
+    record: Record,
+}
+
+/// What is lost when the controller is killed.
+#[derive(Clone, Debug, Default)]
+struct Controller {
+    jobs: BTreeMap<u64, Job>,
+    next: u64,
+}
+
+impl FakeCluster {
+    /// A cluster of `nodes` nodes with `procs` processors each, whose hook holds what is submitted.
+    #[must_use]
+    pub fn new(nodes: u32, procs: u32) -> FakeCluster {
+        FakeCluster {
+            now: 1_700_000_000_000,
+            nodes: (1..=nodes).map(|k| (format!("n{k}"), procs, NodeState::Up)).collect(),
+            jobs: BTreeMap::new(),
+            next: 1,
+            releases: 0,
+            hook: true,
+            saved: (0, Box::default()),
+            faults: Faults::default(),
+            record: Record::default(),
+        }
+    }
+
+    /// With these faults.
+    #[must_use]
+    pub fn with(mut self, faults: Faults) -> FakeCluster {
+        self.faults = faults;
+        self
+    }
+
+    /// Whether the hook holds new jobs from now on.
+    pub fn set_hook(&mut self, on: bool) {
+        self.hook = on;
+    }
+
+    /// Its clock, in milliseconds.
+    #[must_use]
+    pub fn now(&self) -> i64 {
+        self.now
+    }
+
+    /// What has happened.
+    #[must_use]
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// Submits a job. Answers its number.
+    pub fn submit(&mut self, asked: Asked) -> u64 {
+        let number = self.next;
+        self.next += 1;
+        let held = self.hook || asked.user_hold;
+        let mark = match (self.hook, asked.user_hold) {
+            (true, true) => Mark::User,
+            (true, false) => Mark::Held,
+            (false, _) => Mark::None,
+        };
+        self.releases += 1;
+        let job = Job {
+            asked,
+            submit: self.now / 1_000,
+            state: State::Pending,
+            reason: if held { Reason::UserHold } else { Reason::Turn },
+            held,
+            mark,
+            restarts: 0,
+            nodes: None,
+            on: Vec::new(),
+            since: 0,
+            started: 0,
+            ran: 0,
+            ended: 0,
+            released: self.releases,
+        };
+        self.jobs.insert(number, job);
+        number
+    }
+
+    /// A user or an operator does something to a job.
+    pub fn by_hand(&mut self, order: &Order) -> bool {
+        self.carry_out(order)
+    }
+
+    /// Sets what a node is good for. A node that is not up loses its jobs if it is `down`.
+    pub fn set_node(&mut self, at: usize, state: NodeState, down: bool) {
+        self.nodes[at].2 = state;
+        if down {
+            let on: Vec<u64> = self.live_on(at);
+            for number in on {
+                self.requeue(number);
+            }
+        }
+    }
+
+    /// Kills the controller: what it did since it last saved is forgotten. Jobs that have ended since come back, and so on.
+    pub fn kill_controller(&mut self) {
+        let Controller { jobs, next } = (*self.saved.1).clone();
+        let running: BTreeMap<u64, Job> =
+            self.jobs.iter().filter(|(_, job)| job.state == State::Running).map(|(&n, job)| (n, job.clone())).collect();
+        self.jobs = jobs;
+        self.next = next;
+        for (number, job) in running {
+            // Nodes tell of what runs on them: what the controller does not know to run there is killed.
+            if let Some(known) = self.jobs.get_mut(&number)
+                && known.state == State::Running
+                && known.submit == job.submit
+            {
+                *known = job;
+            }
+        }
+    }
+
+    /// Whether every job is over.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.jobs.values().all(|job| matches!(job.state, State::Ended(_)))
+    }
+
+    /// What a job does.
+    #[must_use]
+    pub fn state(&self, number: u64) -> Option<State> {
+        self.jobs.get(&number).map(|job| job.state)
+    }
+
+    /// Whether a job is held.
+    #[must_use]
+    pub fn is_held(&self, number: u64) -> bool {
+        self.jobs.get(&number).is_some_and(|job| job.held && job.state == State::Pending)
+    }
+
+    /// The whole truth, whether the controller answers or not.
+    #[must_use]
+    pub fn truth(&self) -> Snapshot {
+        Snapshot {
+            time: self.now / 1_000,
+            jobs: self.jobs.iter().map(|(&number, job)| self.fact(number, job)).collect(),
+            nodes: (0..self.nodes.len()).map(|at| self.node(at)).collect(),
+        }
+    }
+
+    fn fact(&self, number: u64, job: &Job) -> JobFact {
+        let places = job.on.iter().map(|&(at, procs)| Place { node: self.nodes[at].0.clone(), procs: Some(procs) });
+        let over = matches!(job.state, State::Ended(_));
+        JobFact {
+            id: number,
+            slot: Slot::Single,
+            number,
+            submit: job.submit,
+            state: job.state,
+            reason: job.reason,
+            held: job.held,
+            procs: job.asked.procs,
+            nodes: 1,
+            together: 1,
+            limit: Some(job.asked.limit),
+            ran: if job.state == State::Running { 0 } else { job.ran / 1_000 },
+            start: (job.started > 0).then_some(job.started / 1_000),
+            end: over.then_some(job.ended / 1_000),
+            places: places.collect(),
+            leaving: false,
+            depends: Depends::No,
+            throttle: None,
+            user: job.asked.user.clone(),
+            group: "users".into(),
+            partition: "main".into(),
+            class: String::new(),
+            asks: BTreeSet::new(),
+            mark: job.mark,
+            restarts: job.restarts,
+            pinned: job.nodes.is_some(),
+        }
+    }
+
+    fn node(&self, at: usize) -> NodeFact {
+        let (name, procs, state) = self.nodes[at].clone();
+        NodeFact { name, state, procs, busy: procs - self.idle_on(at).min(procs) }
+    }
+
+    fn key(&self, number: u64) -> Key {
+        Key { id: number, task: None, submit: self.jobs.get(&number).map_or(0, |job| job.submit) }
+    }
+}
+
+impl Cluster for FakeCluster {
+    fn observe(&mut self, _want: &Want) -> Result<Snapshot, ClusterError> {
+        if self.faults.is_silent(self.now) {
+            return Err(ClusterError::Silent("no answer within 10 s".into()));
+        }
+        Ok(self.truth())
+    }
+
+    fn act(&mut self, orders: &[Order], may: &mut dyn FnMut() -> bool) -> Vec<Outcome> {
+        let mut outcomes = Vec::new();
+        for order in orders {
+            if !may() || self.faults.is_silent(self.now) {
+                outcomes.push(Outcome::Unknown);
+                continue;
+            }
+            let (happens, said) = self.faults.next();
+            let done = happens && self.carry_out(order);
+            if done {
+                self.record.orders.push(order.clone());
+            }
+            outcomes.push(match (said, done) {
+                (false, _) => Outcome::Unknown,
+                (true, true) => Outcome::Done,
+                (true, false) => Outcome::Refused("refused".into()),
+            });
+        }
+        outcomes
+    }
+
+    fn can(&self) -> Capabilities {
+        Capabilities { suspend: true, migrate: false, pin: true, hold: true }
+    }
+
+    fn cost(&mut self) -> Duration {
+        Duration::from_millis(1)
+    }
+
+    fn name(&self) -> String {
+        "a made-up cluster".into()
+    }
+}

@@ -1,0 +1,153 @@
+//! What a daemon needs of a cluster: to look, and to give orders.
+
+mod facts;
+pub mod fake;
+pub mod recorded;
+pub mod slurm;
+
+pub use facts::{After, Ask, Depends, Ending, JobFact, Key, Mark, NodeFact, NodeState, Place, Reason, RecordId, Slot, Snapshot, State};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::time::Duration;
+
+/// What is to be looked at beyond the ordinary.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Want {
+    /// Running jobs whose processors on each node are wanted.
+    pub places: Vec<Key>,
+}
+
+/// Something to be done.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Order {
+    /// The job may run on these nodes only, all of them.
+    Pin {
+        /// Which job.
+        key: Key,
+        /// Where.
+        nodes: Vec<String>,
+    },
+    /// It may run anywhere again.
+    Unpin(Key),
+    /// It may start.
+    Release(Key),
+    /// It may not start.
+    Hold(Key),
+    /// It leaves its processors.
+    Suspend(Key),
+    /// It goes on where it was.
+    Resume(Key),
+    /// It waits again, with nothing of its progress left, and may begin at once.
+    Requeue(Key),
+    /// It ends.
+    Cancel(Key),
+}
+
+impl Order {
+    /// Which job it is about.
+    #[must_use]
+    pub fn key(&self) -> Key {
+        match *self {
+            Order::Pin { key, .. } => key,
+            Order::Unpin(key)
+            | Order::Release(key)
+            | Order::Hold(key)
+            | Order::Suspend(key)
+            | Order::Resume(key)
+            | Order::Requeue(key)
+            | Order::Cancel(key) => key,
+        }
+    }
+
+    /// Its verb, for logs and metrics.
+    #[must_use]
+    pub fn verb(&self) -> &'static str {
+        match self {
+            Order::Pin { .. } => "pin",
+            Order::Unpin(_) => "unpin",
+            Order::Release(_) => "release",
+            Order::Hold(_) => "hold",
+            Order::Suspend(_) => "suspend",
+            Order::Resume(_) => "resume",
+            Order::Requeue(_) => "requeue",
+            Order::Cancel(_) => "cancel",
+        }
+    }
+}
+
+/// What came of an order.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Outcome {
+    /// It was carried out.
+    Done,
+    /// It was refused, for this reason.
+    Refused(String),
+    /// It may have been carried out, or not.
+    Unknown,
+}
+
+/// What a cluster can be asked to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Capabilities {
+    /// Suspend jobs and let them go on.
+    pub suspend: bool,
+    /// Let suspended jobs go on elsewhere.
+    pub migrate: bool,
+    /// Start jobs on given nodes.
+    pub pin: bool,
+    /// Hold jobs back.
+    pub hold: bool,
+}
+
+/// Something that a site has to know or to change.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Remark {
+    /// Whether `drive` is impossible until it is changed.
+    pub forbids: bool,
+    /// What was found and why it matters.
+    pub found: String,
+    /// The line to change, or what to do.
+    pub change: String,
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.found, self.change)
+    }
+}
+
+/// The cluster cannot be looked at.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ClusterError {
+    /// The controller does not answer now; it may later.
+    #[error("the cluster does not answer: {0}")]
+    Silent(String),
+    /// The answer makes no sense.
+    #[error("the cluster's answer is not understood: {0}")]
+    Garbled(String),
+    /// It cannot work at all.
+    #[error("{0}")]
+    Broken(String),
+}
+
+/// A cluster: real, recorded or made up.
+pub trait Cluster {
+    /// Looks: every job that it lists, the nodes of the driven partitions, its own time.
+    ///
+    /// # Errors
+    /// It does not answer, or not intelligibly. Nothing may be concluded then.
+    fn observe(&mut self, want: &Want) -> Result<Snapshot, ClusterError>;
+
+    /// Carries out orders, in their order; one outcome for each. Before each command that it sends it asks `may`, and sends
+    /// no more once that says no: what is left is `Unknown`.
+    fn act(&mut self, orders: &[Order], may: &mut dyn FnMut() -> bool) -> Vec<Outcome>;
+
+    /// What it can be asked to do.
+    fn can(&self) -> Capabilities;
+
+    /// What the last calls have cost it and us, in processor time: since this was asked last.
+    fn cost(&mut self) -> Duration;
+
+    /// A name for people.
+    fn name(&self) -> String;
+}

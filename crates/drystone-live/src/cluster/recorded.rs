@@ -1,0 +1,77 @@
+//! A cluster that was recorded: it shows what a journal says was seen, look by look, and takes every order without doing
+//! anything. With it a policy can be tried in shadow mode on what a cluster did before.
+
+use super::{Capabilities, Cluster, ClusterError, JobFact, NodeFact, Order, Outcome, RecordId, Snapshot, Want};
+use crate::tracker::{Delta, Stamp, Told};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// One look: when, what was different, and what the hook had said since the last one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Look {
+    /// When, by the daemon that looked.
+    pub stamp: Stamp,
+    /// What was different.
+    pub delta: Delta,
+    /// What the hook said.
+    pub told: Vec<Told>,
+}
+
+/// A recorded cluster.
+#[derive(Clone, Debug)]
+pub struct ReplayCluster {
+    looks: std::vec::IntoIter<Look>,
+    records: BTreeMap<RecordId, JobFact>,
+    nodes: BTreeMap<String, NodeFact>,
+    last: Option<(Stamp, Vec<Told>)>,
+}
+
+impl ReplayCluster {
+    /// What was seen, in order.
+    #[must_use]
+    pub fn new(looks: Vec<Look>) -> ReplayCluster {
+        ReplayCluster { looks: looks.into_iter(), records: BTreeMap::new(), nodes: BTreeMap::new(), last: None }
+    }
+
+    /// When the last look was, and what the hook had said.
+    #[must_use]
+    pub fn last(&self) -> Option<&(Stamp, Vec<Told>)> {
+        self.last.as_ref()
+    }
+}
+
+impl Cluster for ReplayCluster {
+    /// The next look; `Broken` when there is none left.
+    fn observe(&mut self, _want: &Want) -> Result<Snapshot, ClusterError> {
+        let Some(Look { stamp, delta, told }) = self.looks.next() else {
+            return Err(ClusterError::Broken("the recording is over".into()));
+        };
+        self.last = Some((stamp, told));
+        for record in &delta.gone {
+            self.records.remove(record);
+        }
+        for name in &delta.nodes_gone {
+            self.nodes.remove(name);
+        }
+        self.records.extend(delta.changed.into_iter().map(|fact| (fact.record(), fact)));
+        self.nodes.extend(delta.nodes.into_iter().map(|node| (node.name.clone(), node)));
+        let (jobs, nodes) = (self.records.values().cloned().collect(), self.nodes.values().cloned().collect());
+        Ok(Snapshot { time: delta.time, jobs, nodes })
+    }
+
+    fn act(&mut self, orders: &[Order], _may: &mut dyn FnMut() -> bool) -> Vec<Outcome> {
+        vec![Outcome::Refused("it is a recording".into()); orders.len()]
+    }
+
+    fn can(&self) -> Capabilities {
+        Capabilities { suspend: true, migrate: false, pin: true, hold: true }
+    }
+
+    fn cost(&mut self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn name(&self) -> String {
+        "a recording".into()
+    }
+}

@@ -1,0 +1,176 @@
+//! What the ordinary listing does not show, asked for once per record: the hook's mark, restarts, requests.
+
+use super::jobs::WHOLE;
+use super::run::Runner;
+use super::texts;
+use crate::cluster::{Ask, ClusterError, JobFact, Mark, Place, RecordId};
+use std::collections::BTreeMap;
+
+/// Beginnings of what the hook writes.
+const HELD: &str = "drystone:held";
+const USER: &str = "drystone:user";
+/// Between fields.
+const SEPARATOR: char = '\x1f';
+/// What is asked for, by place, and how wide.
+const FIELDS: [(&str, u32); 11] = [
+    ("ArrayJobID", 20),
+    ("ArrayTaskID", 20),
+    ("SubmitTime", 30),
+    ("admin_comment", 24),
+    ("RestartCnt", 10),
+    ("ReqNodes", 12),
+    ("cpus-per-task", 10),
+    ("MinCpus", 10),
+    ("tres-per-job", 12),
+    ("tres-per-task", 12),
+    ("tres-per-socket", 12),
+];
+
+/// What does not change while a record has its name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Details {
+    mark: Mark,
+    restarts: u32,
+    pinned: bool,
+    together: u32,
+    devices: bool,
+}
+
+impl Details {
+    /// Adds them to a record.
+    pub(super) fn add_to(&self, fact: &mut JobFact) {
+        (fact.mark, fact.restarts, fact.pinned) = (self.mark, self.restarts, self.pinned);
+        fact.together = if fact.together == WHOLE { fact.procs.div_ceil(fact.nodes.max(1)) } else { self.together };
+        if self.devices {
+            fact.asks.insert(Ask::Devices);
+        }
+    }
+}
+
+/// Details of every record, or of those of one number.
+pub(super) fn read(run: &Runner, only: Option<u64>) -> Result<Vec<(RecordId, Details)>, ClusterError> {
+    let format: Vec<String> = FIELDS.iter().map(|(name, width)| format!("{name}:{width}{SEPARATOR}")).collect();
+    let format = format.join(",");
+    let number = only.map(|number| number.to_string());
+    let mut args = vec!["-h", "-a", "-t", "all", "-O", &format];
+    args.extend(number.iter().flat_map(|number| ["-j", number]));
+    match run.ask("squeue", &args) {
+        Ok(said) => said.lines().map(line).collect(),
+        // It came and went.
+        Err(ClusterError::Silent(problem)) if only.is_some() && problem.contains("Invalid job id") => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+fn line(line: &str) -> Result<(RecordId, Details), ClusterError> {
+    let garbled = || ClusterError::Garbled(format!("squeue -O: `{}`", line.escape_debug()));
+    let fields: Vec<&str> = line.split(SEPARATOR).map(str::trim).collect();
+    let [id, tasks, submit, mark, restarts, nodes, per_task, least, per_job, each_task, per_socket, ""] = fields[..] else {
+        return Err(garbled());
+    };
+    // A set of tasks may be cut: it is the folded record then.
+    let task = tasks.parse().ok();
+    let submit = texts::time(submit).ok_or_else(garbled)?;
+    let number = |text: &str| text.parse::<u32>().unwrap_or(1).max(1);
+    let record = RecordId { id: id.parse().map_err(|_| garbled())?, task, submit };
+    let mark = match mark {
+        _ if mark.starts_with(HELD) => Mark::Held,
+        _ if mark.starts_with(USER) => Mark::User,
+        _ => Mark::None,
+    };
+    let details = Details {
+        mark,
+        restarts: restarts.parse().map_err(|_| garbled())?,
+        pinned: !texts::is_nothing(nodes),
+        together: number(per_task).max(number(least)),
+        devices: [per_job, each_task, per_socket].iter().any(|text| !texts::is_nothing(text)),
+    };
+    Ok((record, details))
+}
+
+/// Processors of jobs on each of their nodes, by the job's own number; of all, where none are named.
+///
+/// This listing holds what users wrote. What comes out of it is checked against the ordinary one ([`are_sound`]).
+pub(super) fn places(run: &Runner, only: &[u64]) -> Result<BTreeMap<u64, Vec<Place>>, ClusterError> {
+    let mut found = BTreeMap::new();
+    if only.is_empty() {
+        read_places(&run.ask("scontrol", &["-o", "-d", "show", "job"])?, &mut found);
+    }
+    for number in only {
+        match run.ask("scontrol", &["-o", "-d", "show", "job", &number.to_string()]) {
+            Ok(said) => read_places(&said, &mut found),
+            Err(ClusterError::Silent(problem)) if problem.contains("Invalid job id") => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(found)
+}
+
+fn read_places(said: &str, found: &mut BTreeMap<u64, Vec<Place>>) {
+    for line in said.lines() {
+        let number = line.strip_prefix("JobId=").and_then(|rest| rest.split(' ').next()).and_then(|n| n.parse().ok());
+        let Some(number) = number else { continue };
+        let mut places = Vec::new();
+        let mut nodes: Option<Vec<String>> = None;
+        for word in line.split_whitespace() {
+            if let Some(list) = word.strip_prefix("Nodes=") {
+                nodes = drystone_slurm::conf::expand_hostlist(list).ok();
+            } else if let Some(ids) = word.strip_prefix("CPU_IDs=")
+                && let Some((ranges, None)) = texts::tasks(ids)
+            {
+                let procs = ranges.iter().map(|(from, to)| to - from + 1).sum();
+                let here = nodes.take().unwrap_or_default();
+                places.extend(here.into_iter().map(|node| Place { node, procs: Some(procs) }));
+            }
+        }
+        found.insert(number, places);
+    }
+}
+
+/// Whether places are those of a job: its nodes, and as many processors as it has.
+pub(super) fn are_sound(places: &[Place], fact: &JobFact) -> bool {
+    let mut nodes: Vec<&str> = places.iter().map(|place| place.node.as_str()).collect();
+    let mut own: Vec<&str> = fact.places.iter().map(|place| place.node.as_str()).collect();
+    nodes.sort_unstable();
+    own.sort_unstable();
+    let procs: u64 = places.iter().map(|place| u64::from(place.procs.unwrap_or(0))).sum();
+    nodes == own && procs == u64::from(fact.procs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn details_are_read() {
+        let said = "2    \x1f2,4%2  \x1f1795571603   \x1fdrystone:held     \x1f1 \x1f \x1f2  \x1f1 \x1fN/A \x1fN/A \x1fN/A \x1f";
+        let (record, details) = line(said).expect("sound");
+        assert_eq!(record, RecordId { id: 2, task: None, submit: 1_795_571_603 });
+        assert_eq!((details.mark, details.restarts, details.together, details.pinned), (Mark::Held, 1, 2, false));
+        assert!(line("2\x1f3").is_err());
+    }
+
+    /// A job's name that looks like places does not put it elsewhere.
+    #[test]
+    fn what_users_write_moves_no_job() {
+        let said = "JobId=9 JobName=x Nodes=n9 CPU_IDs=0-99 UserId=eve(7) JOB_GRES=(null) Nodes=n[1-2] CPU_IDs=0-2 Mem=0 GRES= Nodes=n3 CPU_IDs=0,2 Mem=0\n";
+        let mut found = BTreeMap::new();
+        read_places(said, &mut found);
+        let mut fact = super::super::jobs::parse(&format!(
+            "{}\n",
+            [
+                "9", "9", "N/A", "9", "R", "None", "8", "3", "5:00", "0:07", "1", "2", "3", "9", "n[1-3]", "eve", "users", "main",
+                "(null)", "(null)", "(null)", "N/A", "(null)", "(null)", "OK"
+            ]
+            .join("\x1f")
+        ))
+        .expect("sound")
+        .remove(0);
+        assert!(!are_sound(&found[&9], &fact), "{found:?}");
+        let honest = said.replace("Nodes=n9 CPU_IDs=0-99 ", "");
+        read_places(&honest, &mut found);
+        assert!(are_sound(&found[&9], &fact), "{found:?}");
+        fact.procs = 9;
+        assert!(!are_sound(&found[&9], &fact));
+    }
+}

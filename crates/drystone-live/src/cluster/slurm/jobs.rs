@@ -1,0 +1,267 @@
+//! `squeue`: every job that Slurm lists.
+
+use super::run::Runner;
+use super::texts;
+use crate::cluster::{Ask, ClusterError, Ending, JobFact, Mark, Place, Reason, Slot, State};
+use std::collections::BTreeSet;
+
+/// Between fields: no value has it.
+const SEPARATOR: char = '\x1f';
+/// What is asked for, by place. Neither names nor comments: these may contain anything.
+const FORMAT: [&str; 25] = [
+    "%A", "%F", "%K", "%i", "%t", "%r", "%C", "%D", "%l", "%M", "%V", "%S", "%e", "%Q", "%N", "%u", "%g", "%P", "%q", "%E", "%f",
+    "%b", "%W", "%v", "%h",
+];
+
+/// Reads all of them.
+pub(super) fn read(run: &Runner) -> Result<Vec<JobFact>, ClusterError> {
+    let format = FORMAT.join(&SEPARATOR.to_string());
+    let said = run.ask("squeue", &["-h", "-a", "-t", "all", "-o", &format])?;
+    parse(&said)
+}
+
+/// The records of a listing. One line that is not understood makes all of it worthless: a job that is missing would count as
+/// gone.
+pub(super) fn parse(said: &str) -> Result<Vec<JobFact>, ClusterError> {
+    if !said.is_empty() && !said.ends_with('\n') {
+        return Err(ClusterError::Garbled("squeue's last line is cut".into()));
+    }
+    said.lines().map(line).collect()
+}
+
+fn line(line: &str) -> Result<JobFact, ClusterError> {
+    let garbled = |what: &str| ClusterError::Garbled(format!("squeue: {what} in `{}`", line.escape_debug()));
+    let fields: Vec<&str> = line.split(SEPARATOR).collect();
+    let [
+        number,
+        id,
+        tasks,
+        name,
+        state,
+        reason,
+        procs,
+        nodes,
+        limit,
+        ran,
+        submit,
+        start,
+        end,
+        priority,
+        on,
+        user,
+        group,
+        partition,
+        class,
+        depends,
+        features,
+        devices,
+        licences,
+        reservation,
+        shares,
+    ] = fields[..]
+    else {
+        return Err(garbled(&format!("{} fields instead of {}", fields.len(), FORMAT.len())));
+    };
+    let (slot, throttle) = slot(tasks).ok_or_else(|| garbled("no set of tasks"))?;
+    let (state, leaving, held_state) = self::state(state).ok_or_else(|| garbled("an unknown state"))?;
+    let reason = if held_state { Reason::LaunchFailed } else { self::reason(reason) };
+    let held = priority == "0" || held_state;
+    let procs: u32 = count(procs).ok_or_else(|| garbled("no number of processors"))?;
+    let mut asks = BTreeSet::new();
+    let mut note = |text: &str, ask| {
+        if !texts::is_nothing(text) {
+            asks.insert(ask);
+        }
+    };
+    note(features, Ask::Features);
+    note(devices, Ask::Devices);
+    note(licences, Ask::Licences);
+    note(reservation, Ask::Reservation);
+    if name.contains('+') {
+        asks.insert(Ask::Heterogeneous);
+    }
+    if partition.contains(',') {
+        asks.insert(Ask::SeveralPartitions);
+    }
+    let pending = state == State::Pending;
+    // What Slurm expects of a job that waits for room changes from look to look; a begin time does not.
+    let begins = !pending || held || reason == Reason::Begin;
+    let places = drystone_slurm::conf::expand_hostlist(on).map_err(|e| garbled(&e))?;
+    let alone = places.len() == 1;
+    Ok(JobFact {
+        id: id.parse().map_err(|_| garbled("no number of the array"))?,
+        slot,
+        number: number.parse().map_err(|_| garbled("no number"))?,
+        submit: texts::time(submit).ok_or_else(|| garbled("no submit time"))?,
+        state,
+        reason,
+        held: held && pending,
+        procs,
+        nodes: count(nodes).unwrap_or(1),
+        together: if shares == "NO" && pending { WHOLE } else { 1 },
+        limit: texts::span(limit),
+        ran: if state == State::Running { 0 } else { texts::span(ran).unwrap_or(0) },
+        start: begins.then(|| texts::time(start)).flatten(),
+        end: matches!(state, State::Ended(_)).then(|| texts::time(end)).flatten(),
+        places: places.into_iter().map(|node| Place { node, procs: alone.then_some(procs) }).collect(),
+        leaving,
+        depends: texts::depends(depends),
+        throttle,
+        user: user.into(),
+        group: group.into(),
+        partition: partition.into(),
+        class: if texts::is_nothing(class) { String::new() } else { class.into() },
+        asks,
+        mark: Mark::None,
+        restarts: 0,
+        pinned: false,
+    })
+}
+
+/// A job that wants nodes for itself: how large these are is known later.
+pub(super) const WHOLE: u32 = u32::MAX;
+
+fn slot(text: &str) -> Option<(Slot, Option<u32>)> {
+    if text == "N/A" || text.is_empty() {
+        return Some((Slot::Single, None));
+    }
+    if let Ok(task) = text.parse() {
+        return Some((Slot::Task(task), None));
+    }
+    let (ranges, throttle) = texts::tasks(text)?;
+    Some((Slot::Folded(ranges), throttle))
+}
+
+/// Numbers that may be short: `1.5K`.
+fn count(text: &str) -> Option<u32> {
+    if let Ok(number) = text.parse() {
+        return Some(number);
+    }
+    let (number, factor) = match text.as_bytes().last()? {
+        b'K' => (&text[..text.len() - 1], 1_024.0),
+        b'M' => (&text[..text.len() - 1], 1_048_576.0),
+        _ => return None,
+    };
+    number.parse::<f64>().ok().filter(|n| (0.0..4_000.0).contains(n)).map(|n| (n * factor) as u32)
+}
+
+/// The state, whether it is only being cleaned up, and whether Slurm itself holds it.
+fn state(text: &str) -> Option<(State, bool, bool)> {
+    let ended = |ending| Some((State::Ended(ending), false, false));
+    match text {
+        "PD" | "RQ" | "RD" | "RF" => Some((State::Pending, false, false)),
+        "RH" | "SE" => Some((State::Pending, false, true)),
+        "R" | "CF" | "RS" | "SI" | "ST" => Some((State::Running, false, false)),
+        "CG" | "SO" => Some((State::Running, true, false)),
+        "S" => Some((State::Suspended, false, false)),
+        "CD" => ended(Ending::Completed),
+        "F" => ended(Ending::Failed),
+        "TO" => ended(Ending::AtLimit),
+        "OOM" => ended(Ending::OutOfMemory),
+        "CA" => ended(Ending::Cancelled),
+        "NF" | "BF" => ended(Ending::MachineFailed),
+        "DL" | "PR" | "RV" => ended(Ending::Removed),
+        _ => None,
+    }
+}
+
+fn reason(text: &str) -> Reason {
+    match text {
+        "None" | "(null)" | "" => Reason::None,
+        "JobHeldUser" => Reason::UserHold,
+        "JobHeldAdmin" | "MaxRequeue" => Reason::AdminHold,
+        "Dependency" | "DependencyNeverSatisfied" => Reason::Dependency,
+        "BeginTime" => Reason::Begin,
+        "JobArrayTaskLimit" => Reason::Throttle,
+        "Resources" => Reason::Room,
+        "Priority" => Reason::Turn,
+        "PartitionDown" | "PartitionInactive" | "PartitionTimeLimit" | "PartitionNodeLimit" | "PartitionConfig"
+        | "InvalidAccount" | "InvalidQOS" | "QOSNotAllowed" | "AccountNotAllowed" => Reason::PartitionClosed,
+        _ if text.ends_with("requeued held") || text == "job requeued in held state" => Reason::LaunchFailed,
+        _ if text.starts_with("QOS") || text.starts_with("Assoc") || text.starts_with("MaxMemPerLimit") => Reason::Limit,
+        "NodeDown" => Reason::NodesOut,
+        _ if text.starts_with("ReqNodeNotAvail") || text.starts_with("Nodes required for job are") => Reason::NodesOut,
+        _ => Reason::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::{After, Depends};
+
+    fn record(fields: &[&str]) -> String {
+        format!("{}\n", fields.join("\x1f"))
+    }
+
+    const HELD: [&str; 25] = [
+        "7", "7", "N/A", "7", "PD", "JobHeldUser", "4", "2", "5:00", "0:00", "1795571646", "1795575246", "N/A", "0", "", "anna",
+        "users", "main", "normal", "afterok:1(unfulfilled)", "(null)", "N/A", "(null)", "(null)", "OK",
+    ];
+
+    #[test]
+    fn a_held_job_shows_its_begin_time_and_what_it_waits_for() {
+        let facts = parse(&record(&HELD)).expect("sound");
+        let fact = &facts[0];
+        assert_eq!((fact.state, fact.reason, fact.held), (State::Pending, Reason::UserHold, true));
+        assert_eq!(fact.depends, Depends::On(vec![(1, None, After::Success)]));
+        assert_eq!((fact.start, fact.limit, fact.procs, fact.end), (Some(1_795_575_246), Some(300), 4, None));
+        assert_eq!((fact.class.as_str(), fact.asks.len()), ("normal", 0));
+    }
+
+    #[test]
+    fn what_slurm_expects_is_no_fact() {
+        let mut waits = HELD;
+        (waits[5], waits[13], waits[19]) = ("Resources", "4294901759", "(null)");
+        assert_eq!(parse(&record(&waits)).expect("sound")[0].start, None);
+        waits[5] = "BeginTime";
+        assert_eq!(parse(&record(&waits)).expect("sound")[0].start, Some(1_795_575_246));
+    }
+
+    #[test]
+    fn what_is_not_modelled_is_named() {
+        let mut asks = HELD;
+        (asks[3], asks[17], asks[20], asks[21], asks[22]) = ("21+1", "main,long", "big&fast", "gres:gpu:2", "matlab:1");
+        let fact = &parse(&record(&asks)).expect("sound")[0];
+        let expected = [Ask::Licences, Ask::Devices, Ask::Features, Ask::Heterogeneous, Ask::SeveralPartitions];
+        assert_eq!(fact.asks, expected.into_iter().collect());
+    }
+
+    #[test]
+    fn a_running_job_has_places_and_no_changing_times() {
+        let mut runs = HELD;
+        (runs[4], runs[5], runs[9], runs[13], runs[14]) = ("R", "None", "0:07", "4294901759", "n[1-2]");
+        let fact = &parse(&record(&runs)).expect("sound")[0];
+        assert_eq!((fact.state, fact.ran, fact.places.len(), fact.places[0].procs), (State::Running, 0, 2, None));
+        runs[14] = "n7";
+        assert_eq!(parse(&record(&runs)).expect("sound")[0].places[0], Place { node: "n7".into(), procs: Some(4) });
+        runs[4] = "CG";
+        assert!(parse(&record(&runs)).expect("sound")[0].leaving);
+    }
+
+    #[test]
+    fn half_a_line_makes_all_worthless() {
+        let whole = record(&HELD);
+        for end in 1..whole.len() {
+            assert!(matches!(parse(&whole[..end]), Err(ClusterError::Garbled(_))), "{end}");
+        }
+        let mut strange = HELD;
+        strange[4] = "XX";
+        assert!(parse(&record(&strange)).is_err());
+        assert_eq!(parse(""), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn reasons_are_read_as_release_22_05_prints_them() {
+        for (text, expected) in [
+            ("launch failed requeued held", Reason::LaunchFailed),
+            ("ReqNodeNotAvail, UnavailableNodes:n3", Reason::NodesOut),
+            ("Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions", Reason::NodesOut),
+            ("QOSMaxJobsPerUserLimit", Reason::Limit),
+            ("AssocGrpCpuLimit", Reason::Limit),
+            ("Licenses", Reason::Other),
+        ] {
+            assert_eq!(reason(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Slurm, by its commands: the one place that knows its words.
+//!
+//! Tested with release 22.05. No names of jobs and no comments are read: they may contain anything. What is sent is made of numbers and
+//! of node names that Slurm itself gave, never of what users wrote.
+
+mod details;
+pub mod hook;
+mod jobs;
+mod nodes;
+mod orders;
+mod run;
+mod site;
+mod texts;
+
+pub use site::{Rights, Site};
+
+use super::{Capabilities, Cluster, ClusterError, JobFact, Order, Outcome, RecordId, Snapshot, State, Want};
+use details::Details;
+use run::Runner;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How often the controller's clock is asked for, in looks.
+const CLOCK_EVERY: u32 = 100;
+/// slurmctld's own part in answering, beside the client's (measured: 0.2 to 0.5 of it).
+const CONTROLLERS_PART: f64 = 1.4;
+
+/// A Slurm cluster.
+#[derive(Debug)]
+pub struct SlurmCli {
+    run: Runner,
+    partitions: Vec<String>,
+    details: BTreeMap<RecordId, Details>,
+    /// Processors of multi-node jobs by node, by record and start.
+    places: BTreeMap<(RecordId, i64), Vec<super::Place>>,
+    /// What the controller's clock is ahead of ours, in seconds.
+    ahead: i64,
+    looks: u32,
+    /// Processors come in multiples of this.
+    unit: u32,
+    /// Processors of a node, where jobs get whole nodes.
+    whole: Option<u32>,
+    /// The clock of this machine, in seconds since 1970.
+    clock: fn() -> i64,
+}
+
+impl SlurmCli {
+    /// Slurm as its commands on `PATH` reach it, or as `conf` says; these partitions are driven.
+    #[must_use]
+    pub fn new(conf: Option<PathBuf>, partitions: Vec<String>, clock: fn() -> i64) -> SlurmCli {
+        SlurmCli {
+            run: Runner::new(conf),
+            partitions,
+            details: BTreeMap::new(),
+            places: BTreeMap::new(),
+            ahead: 0,
+            looks: 0,
+            unit: 1,
+            whole: None,
+            clock,
+        }
+    }
+
+    /// What the site's configuration says.
+    ///
+    /// # Errors
+    /// Slurm does not answer, or is not there.
+    pub fn site(&mut self) -> Result<Site, ClusterError> {
+        let site = Site::read(&self.run)?;
+        if self.partitions.is_empty() {
+            self.partitions = site.default_partition.iter().cloned().collect();
+        }
+        self.unit = site.unit(&self.partitions);
+        self.whole = site.whole_nodes(&self.partitions);
+        Ok(site)
+    }
+
+    /// The partitions that are driven: the default one where none were named, once [`SlurmCli::site`] was asked.
+    #[must_use]
+    pub fn partitions(&self) -> &[String] {
+        &self.partitions
+    }
+
+    /// The controller's clock less ours, in seconds.
+    ///
+    /// # Errors
+    /// It does not answer.
+    pub fn clock_ahead(&mut self) -> Result<i64, ClusterError> {
+        let before = (self.clock)();
+        let said = self.run.ask("sdiag", &[])?;
+        let stamp = said.lines().find(|line| line.starts_with("sdiag output at")).and_then(|line| {
+            line.rsplit_once('(').and_then(|(_, rest)| rest.split_once(')')).and_then(|(number, _)| number.parse().ok())
+        });
+        let stamp: i64 = stamp.ok_or_else(|| ClusterError::Garbled("sdiag does not say its time".into()))?;
+        // Whole seconds: one more or less says nothing.
+        let ahead = stamp - before;
+        Ok(if ahead.abs() <= 1 { 0 } else { ahead })
+    }
+
+    /// Adds what the ordinary listing does not show of records that are new.
+    fn complete(&mut self, facts: &mut [JobFact]) -> Result<(), ClusterError> {
+        let known = |details: &BTreeMap<RecordId, Details>, fact: &JobFact| {
+            let own = fact.record();
+            details.contains_key(&own) || details.contains_key(&RecordId { task: None, ..own })
+        };
+        let new: Vec<u64> = facts.iter().filter(|fact| !known(&self.details, fact)).map(|fact| fact.id).collect();
+        if !new.is_empty() {
+            let unique: BTreeSet<u64> = new.into_iter().collect();
+            // One is looked up by the controller; several are picked out by the client, which has to be sent all.
+            let only = if unique.len() == 1 { unique.first().copied() } else { None };
+            for (record, details) in details::read(&self.run, only)? {
+                self.details.insert(record, details);
+            }
+        }
+        let listed: BTreeSet<RecordId> = facts.iter().map(JobFact::record).collect();
+        for fact in facts.iter_mut() {
+            let own = fact.record();
+            let details = self.details.get(&own).or_else(|| self.details.get(&RecordId { task: None, ..own }));
+            // One that came between the two calls has its details at the next look.
+            if let Some(details) = details {
+                details.add_to(fact);
+            }
+        }
+        // Details of a folded record serve its tasks as long as one of them is there.
+        let ids: BTreeSet<(u64, i64)> = listed.iter().map(|record| (record.id, record.submit)).collect();
+        self.details.retain(|record, _| listed.contains(record) || (record.task.is_none() && ids.contains(&(record.id, record.submit))));
+        Ok(())
+    }
+
+    /// Adds where on each node jobs run that were asked for.
+    fn place(&mut self, want: &Want, facts: &mut [JobFact]) -> Result<(), ClusterError> {
+        let wanted: BTreeSet<RecordId> = want
+            .places
+            .iter()
+            .map(|key| RecordId { id: key.id, task: key.task, submit: key.submit })
+            .collect();
+        let running = |fact: &&JobFact| matches!(fact.state, State::Running | State::Suspended) && fact.places.len() > 1;
+        let name = |fact: &JobFact| (fact.record(), fact.start.unwrap_or(0));
+        let missing: Vec<&JobFact> = facts
+            .iter()
+            .filter(running)
+            .filter(|fact| wanted.contains(&fact.record()) && !self.places.contains_key(&name(fact)))
+            .collect();
+        if !missing.is_empty() {
+            let only = if missing.len() <= 8 { missing.iter().map(|fact| fact.number).collect() } else { Vec::new() };
+            let found = details::places(&self.run, &only)?;
+            for fact in missing {
+                if let Some(places) = found.get(&fact.number).filter(|places| details::are_sound(places, fact)) {
+                    self.places.insert(name(fact), places.clone());
+                }
+            }
+        }
+        let mut used = BTreeSet::new();
+        for fact in facts.iter_mut().filter(|fact| running(&&**fact) && !fact.leaving) {
+            if let Some(places) = self.places.get(&name(fact)) {
+                fact.places.clone_from(places);
+                used.insert(name(fact));
+            }
+        }
+        self.places.retain(|name, _| used.contains(name));
+        Ok(())
+    }
+}
+
+impl Cluster for SlurmCli {
+    fn observe(&mut self, want: &Want) -> Result<Snapshot, ClusterError> {
+        if self.looks.is_multiple_of(CLOCK_EVERY) {
+            self.ahead = self.clock_ahead()?;
+        }
+        self.looks = self.looks.wrapping_add(1);
+        let time = (self.clock)() + self.ahead;
+        let mut jobs = jobs::read(&self.run)?;
+        for fact in jobs.iter_mut().filter(|fact| fact.state == State::Pending) {
+            fact.procs = fact.procs.div_ceil(self.unit) * self.unit;
+            if let Some(procs) = self.whole {
+                fact.procs = fact.procs.max(fact.nodes.max(1) * procs);
+            }
+        }
+        self.complete(&mut jobs)?;
+        self.place(want, &mut jobs)?;
+        let nodes = nodes::read(&self.run, &self.partitions)?;
+        Ok(Snapshot { time, jobs, nodes })
+    }
+
+    fn act(&mut self, orders: &[Order], may: &mut dyn FnMut() -> bool) -> Vec<Outcome> {
+        orders::act(&self.run, orders, may)
+    }
+
+    fn can(&self) -> Capabilities {
+        Capabilities { suspend: true, migrate: false, pin: true, hold: true }
+    }
+
+    fn cost(&mut self) -> Duration {
+        self.run.spent().mul_f64(CONTROLLERS_PART)
+    }
+
+    fn name(&self) -> String {
+        "Slurm".into()
+    }
+}

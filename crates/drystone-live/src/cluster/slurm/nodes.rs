@@ -1,0 +1,77 @@
+//! `sinfo`: the nodes of the driven partitions.
+
+use super::run::Runner;
+use crate::cluster::{ClusterError, NodeFact, NodeState};
+use std::collections::BTreeSet;
+
+/// Reads them, in Slurm's order.
+pub(super) fn read(run: &Runner, partitions: &[String]) -> Result<Vec<NodeFact>, ClusterError> {
+    let partitions = partitions.join(",");
+    parse(&run.ask("sinfo", &["-h", "-p", &partitions, "-N", "-o", "%N|%t|%C"])?)
+}
+
+fn parse(said: &str) -> Result<Vec<NodeFact>, ClusterError> {
+    let mut seen = BTreeSet::new();
+    let mut nodes = Vec::new();
+    for line in said.lines() {
+        let garbled = || ClusterError::Garbled(format!("sinfo: `{}`", line.escape_debug()));
+        let [name, state, procs] = line.split('|').collect::<Vec<_>>()[..] else { return Err(garbled()) };
+        let counts: Vec<u32> = procs.split('/').map(str::parse).collect::<Result<_, _>>().map_err(|_| garbled())?;
+        let [busy, _idle, _other, all] = counts[..] else { return Err(garbled()) };
+        // A node of several partitions is listed for each.
+        if seen.insert(name.to_string()) {
+            nodes.push(NodeFact { name: name.into(), state: self::state(state), procs: all, busy });
+        }
+    }
+    if nodes.is_empty() {
+        return Err(ClusterError::Garbled("sinfo lists no node of these partitions".into()));
+    }
+    Ok(nodes)
+}
+
+/// Whether jobs start on such a node. The sign behind a state says more: `*` does not answer, `$` is reserved for maintenance,
+/// `@` and `^` will be or is rebooted, `%` and `!` will be or is switched off; `~` and `#` are nodes that Slurm switches on.
+fn state(text: &str) -> NodeState {
+    let base = text.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
+    let signs = &text[base.len()..];
+    match base {
+        "unk" => NodeState::Unknown,
+        "idle" | "mix" | "alloc" | "comp" | "plnd" if !signs.contains(['*', '$', '@', '^', '%', '!']) => NodeState::Up,
+        _ => NodeState::Out,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_are_read() {
+        let nodes = parse("n1|mix|3/1/0/4\nn2|drng|2/0/2/4\nn1|mix|3/1/0/4\n").expect("sound");
+        let node = |name: &str, state, busy| NodeFact { name: name.into(), state, procs: 4, busy };
+        assert_eq!(nodes, [node("n1", NodeState::Up, 3), node("n2", NodeState::Out, 2)]);
+        for bad in ["n1|mix\n", "n1|mix|3/1/4\n", "n1|mix|a/b/c/d\n", ""] {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn signs_count() {
+        for (text, expected) in [
+            ("idle", NodeState::Up),
+            ("idle~", NodeState::Up),
+            ("alloc#", NodeState::Up),
+            ("idle*", NodeState::Out),
+            ("mix$", NodeState::Out),
+            ("mix@", NodeState::Out),
+            ("idle%", NodeState::Out),
+            ("down*", NodeState::Out),
+            ("drain", NodeState::Out),
+            ("maint", NodeState::Out),
+            ("resv", NodeState::Out),
+            ("unk*", NodeState::Unknown),
+        ] {
+            assert_eq!(state(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Running Slurm's commands, each under a time-out.
+
+use crate::cluster::ClusterError;
+use nix::sys::resource::{UsageWho, getrusage};
+use std::ffi::OsStr;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::Duration;
+
+/// How long a command may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Runs commands, and knows what they cost.
+#[derive(Debug)]
+pub(super) struct Runner {
+    conf: Option<PathBuf>,
+    patience: Duration,
+    /// Processor time of children when it was asked for last.
+    asked: std::cell::Cell<Duration>,
+}
+
+/// What a command said.
+#[derive(Debug)]
+pub(super) struct Said {
+    pub(super) status: ExitStatus,
+    pub(super) out: String,
+    pub(super) err: String,
+}
+
+/// Why a command said nothing.
+#[derive(Debug)]
+pub(super) enum Mute {
+    /// It cannot be started.
+    Missing(String),
+    /// It took too long and was ended.
+    TimedOut,
+}
+
+impl Runner {
+    pub(super) fn new(conf: Option<PathBuf>) -> Runner {
+        let runner = Runner { conf, patience: PATIENCE, asked: std::cell::Cell::new(Duration::ZERO) };
+        runner.spent();
+        runner
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        // What a user set for his own eyes must not change what is read here.
+        for (name, _) in std::env::vars_os() {
+            let text = name.to_string_lossy();
+            let sets = ["SQUEUE_", "SINFO_", "SCONTROL_", "SLURM_", "SCANCEL_", "SDIAG_", "SACCTMGR_"];
+            if sets.iter().any(|set| text.starts_with(set)) && text != "SLURM_CONF" {
+                command.env_remove(&name);
+            }
+        }
+        command.env("SLURM_TIME_FORMAT", "%s").env("SLURM_BITSTR_LEN", "0").env("LC_ALL", "C");
+        if let Some(conf) = &self.conf {
+            command.env("SLURM_CONF", conf);
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs a command to its end.
+    pub(super) fn run<S: AsRef<OsStr>>(&self, program: &str, args: &[S], input: Option<&str>) -> Result<Said, Mute> {
+        let mut command = self.command(program);
+        command.args(args);
+        if input.is_some() {
+            command.stdin(Stdio::piped());
+        }
+        let mut child = command.spawn().map_err(|e| Mute::Missing(format!("{program} cannot be started: {e}")))?;
+        let (out, err) = (drain(child.stdout.take()), drain(child.stderr.take()));
+        if let (Some(mut stdin), Some(text)) = (child.stdin.take(), input) {
+            // A command that does not listen says why on its standard error.
+            let _ = stdin.write_all(text.as_bytes());
+        }
+        let said = out.recv_timeout(self.patience).ok().and_then(|out| Some((out, err.recv_timeout(self.patience).ok()?)));
+        let Some((out, err)) = said else {
+            end(&mut child);
+            return Err(Mute::TimedOut);
+        };
+        let status = child.wait().map_err(|e| Mute::Missing(format!("{program}: {e}")))?;
+        Ok(Said { status, out, err })
+    }
+
+    /// The standard output of a command that has to succeed.
+    pub(super) fn ask(&self, program: &str, args: &[&str]) -> Result<String, ClusterError> {
+        match self.run(program, args, None) {
+            Ok(said) if said.status.success() => Ok(said.out),
+            Ok(said) => {
+                let problem = said.err.lines().next().unwrap_or("it says nothing");
+                Err(ClusterError::Silent(format!("{program} failed: {problem}")))
+            }
+            Err(Mute::Missing(problem)) => Err(ClusterError::Broken(format!("{problem}; is Slurm installed here?"))),
+            Err(Mute::TimedOut) => {
+                Err(ClusterError::Silent(format!("{program} did not answer within {} s", self.patience.as_secs())))
+            }
+        }
+    }
+
+    /// Processor time that commands have taken since this was asked last.
+    pub(super) fn spent(&self) -> Duration {
+        let Ok(usage) = getrusage(UsageWho::RUSAGE_CHILDREN) else { return Duration::ZERO };
+        let whole = |time: nix::sys::time::TimeVal| {
+            Duration::from_secs(time.tv_sec().unsigned_abs()) + Duration::from_micros(time.tv_usec().unsigned_abs())
+        };
+        let all = whole(usage.user_time()) + whole(usage.system_time());
+        all.saturating_sub(self.asked.replace(all))
+    }
+}
+
+/// Reads a stream to its end, in a thread.
+fn drain(stream: Option<impl Read + Send + 'static>) -> Receiver<String> {
+    let (send, receive) = sync_channel(1);
+    let read = move || {
+        let mut bytes = Vec::new();
+        if let Some(mut stream) = stream {
+            let _ = stream.read_to_end(&mut bytes);
+        }
+        let _ = send.send(String::from_utf8_lossy(&bytes).into_owned());
+    };
+    // Where no thread is to be had nothing is sent: as if the command had not answered.
+    let _ = std::thread::Builder::new().name("slurm".into()).spawn(read);
+    receive
+}
+
+fn end(child: &mut Child) {
+    let _ = child.kill();
+    let _ = child.wait();
+}

@@ -1,0 +1,484 @@
+//! What a site's configuration says, and what of it forbids to drive: each with the line to change.
+
+use super::run::Runner;
+use crate::cluster::{ClusterError, Remark};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Releases that were tried.
+const TESTED: [&str; 1] = ["22.05"];
+
+/// A partition.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Partition {
+    /// Its name.
+    pub name: String,
+    /// Its nodes, as Slurm writes them.
+    pub nodes: String,
+    /// Whether jobs share processors or get nodes for themselves: `OverSubscribe`.
+    pub sharing: String,
+}
+
+/// Who the daemon is to Slurm.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rights {
+    /// Root, `SlurmUser`, or an operator by the accounting.
+    Operator,
+    /// Somebody else.
+    User,
+}
+
+/// A site.
+#[derive(Clone, Debug)]
+pub struct Site {
+    settings: BTreeMap<String, String>,
+    /// Slurm's release, as `22.05.8`.
+    pub release: String,
+    /// Its partitions.
+    pub partitions: Vec<Partition>,
+    /// The one that jobs go to which name none.
+    pub default_partition: Option<String>,
+    /// Threads per core and processors of nodes, by name.
+    nodes: BTreeMap<String, (u32, u32)>,
+    /// Who asks.
+    pub rights: Rights,
+    /// The name of this host.
+    host: String,
+}
+
+impl Site {
+    pub(super) fn read(run: &Runner) -> Result<Site, ClusterError> {
+        let settings: BTreeMap<String, String> = run
+            .ask("scontrol", &["show", "config"])?
+            .lines()
+            .filter_map(|line| line.split_once('='))
+            .map(|(name, value)| (name.trim().to_string(), value.trim().to_string()))
+            .collect();
+        let mut site = Site {
+            release: settings.get("SLURM_VERSION").cloned().unwrap_or_default(),
+            settings,
+            partitions: Vec::new(),
+            default_partition: None,
+            nodes: BTreeMap::new(),
+            rights: Rights::User,
+            host: nix::unistd::gethostname().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+        };
+        for line in run.ask("scontrol", &["-o", "show", "partition"])?.lines() {
+            site.partition(line);
+        }
+        for line in run.ask("sinfo", &["-h", "-N", "-o", "%N|%Z|%c"])?.lines() {
+            if let [name, threads, procs] = line.split('|').collect::<Vec<_>>()[..] {
+                let number = |text: &str| text.trim_end_matches('+').parse().unwrap_or(1);
+                site.nodes.insert(name.to_string(), (number(threads), number(procs)));
+            }
+        }
+        site.rights = site.find_rights(run);
+        Ok(site)
+    }
+
+    fn partition(&mut self, line: &str) {
+        let fields: BTreeMap<&str, &str> = line.split(' ').filter_map(|word| word.split_once('=')).collect();
+        let field = |name: &str| fields.get(name).map(ToString::to_string).unwrap_or_default();
+        let name = field("PartitionName");
+        if name.is_empty() {
+            return;
+        }
+        if field("Default") == "YES" {
+            self.default_partition = Some(name.clone());
+        }
+        self.partitions.push(Partition { name, nodes: field("Nodes"), sharing: field("OverSubscribe") });
+    }
+
+    fn find_rights(&self, run: &Runner) -> Rights {
+        let uid = nix::unistd::geteuid().as_raw();
+        if uid == 0 || self.slurm_user() == Some(uid) {
+            return Rights::Operator;
+        }
+        let name = nix::unistd::User::from_uid(nix::unistd::geteuid()).ok().flatten().map(|user| user.name);
+        let Some(name) = name.filter(|_| self.get("AccountingStorageType").contains("slurmdbd")) else {
+            return Rights::User;
+        };
+        let level = run.run("sacctmgr", &["-nP", "show", "user", &name, "format=AdminLevel"], None);
+        match level {
+            Ok(said) if said.out.contains("Operator") || said.out.contains("Administrator") => Rights::Operator,
+            _ => Rights::User,
+        }
+    }
+
+    /// The user that slurmctld runs as, and its hook with it.
+    #[must_use]
+    pub fn user(&self) -> Option<u32> {
+        self.slurm_user()
+    }
+
+    /// What is to be done so that the hook can write its file, if anything.
+    #[must_use]
+    pub fn about_wake_file(&self, wake: &Path) -> Option<Remark> {
+        use std::os::unix::fs::MetadataExt;
+        let (me, hook) = (nix::unistd::geteuid(), self.slurm_user()?);
+        let theirs = std::fs::metadata(wake).is_ok_and(|found| found.uid() == hook);
+        (!me.is_root() && me.as_raw() != hook && !theirs).then(|| {
+            forbids(
+                format!("slurmctld's hook cannot write {}: users' holds of waiting jobs would not be known", wake.display()),
+                format!("as root: install -o {} -m 0644 /dev/null {}", self.get("SlurmUser").split('(').next().unwrap_or_default(), wake.display()),
+            )
+        })
+    }
+
+    fn slurm_user(&self) -> Option<u32> {
+        self.get("SlurmUser").split_once('(')?.1.strip_suffix(')')?.parse().ok()
+    }
+
+    /// A setting; empty where there is none.
+    #[must_use]
+    pub fn get(&self, name: &str) -> &str {
+        self.settings.get(name).map_or("", String::as_str)
+    }
+
+    /// The cluster's name.
+    #[must_use]
+    pub fn cluster(&self) -> &str {
+        self.get("ClusterName")
+    }
+
+    /// Where `slurm.conf` is.
+    #[must_use]
+    pub fn conf(&self) -> PathBuf {
+        PathBuf::from(self.get("SLURM_CONF"))
+    }
+
+    /// Where the hook has to be.
+    #[must_use]
+    pub fn hook(&self) -> PathBuf {
+        self.conf().parent().unwrap_or(Path::new("/etc/slurm")).join("job_submit.lua")
+    }
+
+    /// For how long jobs that have ended stay listed, in seconds.
+    #[must_use]
+    pub fn keeps_ended(&self) -> u64 {
+        self.get("MinJobAge").split(' ').next().and_then(|text| text.parse().ok()).unwrap_or(300)
+    }
+
+    /// Whether a plain user sees nothing of others' jobs.
+    #[must_use]
+    pub fn hides(&self, what: &str) -> bool {
+        self.get("PrivateData").split(',').any(|private| private == what)
+    }
+
+    /// Processors come in multiples of this: whole cores, where cores are given out.
+    pub(super) fn unit(&self, partitions: &[String]) -> u32 {
+        if !self.get("SelectTypeParameters").to_ascii_uppercase().contains("CR_CORE") {
+            return 1;
+        }
+        self.nodes_of(partitions).iter().filter_map(|name| self.nodes.get(name)).map(|&(threads, _)| threads).max().unwrap_or(1)
+    }
+
+    /// Processors of a node, where jobs get whole nodes.
+    pub(super) fn whole_nodes(&self, partitions: &[String]) -> Option<u32> {
+        let linear = self.get("SelectType").contains("linear");
+        let of = |partition: &&Partition| partitions.contains(&partition.name);
+        let exclusive = self.partitions.iter().filter(of).any(|partition| partition.sharing == "EXCLUSIVE");
+        if !linear && !exclusive {
+            return None;
+        }
+        self.nodes_of(partitions).iter().filter_map(|name| self.nodes.get(name)).map(|&(_, procs)| procs).max()
+    }
+
+    fn nodes_of(&self, partitions: &[String]) -> BTreeSet<String> {
+        let of = |partition: &&Partition| partitions.contains(&partition.name);
+        let lists = self.partitions.iter().filter(of).map(|partition| partition.nodes.as_str());
+        lists.filter_map(|list| drystone_slurm::conf::expand_hostlist(list).ok()).flatten().collect()
+    }
+
+    /// What a shadow has to know, and what forbids even that.
+    #[must_use]
+    pub fn for_shadow(&self, partitions: &[String]) -> Vec<Remark> {
+        let mut remarks = self.about_partitions(partitions);
+        // It touches nothing: what is not known only makes it less like the cluster.
+        remarks.extend(self.about_release(partitions).into_iter().map(|remark| Remark { forbids: false, ..remark }));
+        for (what, sees) in [("jobs", "jobs of other users"), ("nodes", "nodes")] {
+            if self.rights == Rights::User && self.hides(what) {
+                remarks.push(forbids(
+                    format!("PrivateData={} hides {sees} from this user", self.get("PrivateData")),
+                    "run as an operator (`sacctmgr modify user NAME set AdminLevel=Operator`), as SlurmUser or as root",
+                ));
+            }
+        }
+        remarks
+    }
+
+    /// What driving has to know, and what forbids it. `hook`: the text of `job_submit.lua` that is in place, `heartbeat`: the file
+    /// that it has to read; `suspends`: whether the policy suspends jobs.
+    #[must_use]
+    pub fn for_drive(&self, partitions: &[String], hook: Option<&str>, heartbeat: &Path, suspends: bool) -> Vec<Remark> {
+        let mut remarks = self.about_partitions(partitions);
+        remarks.extend(self.about_release(partitions));
+        remarks.extend(self.about_rights());
+        remarks.extend(self.about_hook(hook, heartbeat));
+        remarks.extend(self.about_scheduling());
+        if suspends && self.get("SelectTypeParameters").to_ascii_uppercase().contains("MEMORY") {
+            remarks.push(forbids(
+                format!(
+                    "SelectTypeParameters={} gives out memory, which a suspended job keeps: nothing could start in its place",
+                    self.get("SelectTypeParameters")
+                ),
+                "in slurm.conf: SelectTypeParameters=CR_Core",
+            ));
+        }
+        if suspends {
+            remarks.push(advises(
+                "suspended jobs keep their memory: the memory of the jobs on a node has to hold all that were suspended there",
+                "swap space on the nodes, or a policy that does not suspend",
+            ));
+        }
+        remarks
+    }
+
+    fn about_partitions(&self, partitions: &[String]) -> Vec<Remark> {
+        let mut remarks = Vec::new();
+        if partitions.is_empty() {
+            remarks.push(forbids("no partition is the default one", "name those to drive: --partition NAME"));
+        }
+        let mut nodes = BTreeSet::new();
+        for name in partitions {
+            let Some(partition) = self.partitions.iter().find(|partition| partition.name == *name) else {
+                let all: Vec<&str> = self.partitions.iter().map(|partition| partition.name.as_str()).collect();
+                remarks.push(forbids(format!("there is no partition {name}"), format!("there are: {}", all.join(", "))));
+                continue;
+            };
+            nodes.insert(self.nodes_of(std::slice::from_ref(&partition.name)));
+        }
+        if nodes.len() > 1 {
+            remarks.push(forbids(
+                format!("partitions {} have different nodes, and a policy knows one machine", partitions.join(", ")),
+                "name partitions with the same nodes only",
+            ));
+        }
+        remarks
+    }
+
+    fn about_release(&self, partitions: &[String]) -> Vec<Remark> {
+        let mut remarks = Vec::new();
+        for partition in self.partitions.iter().filter(|partition| partitions.contains(&partition.name)) {
+            let (name, sharing) = (&partition.name, &partition.sharing);
+            if sharing.starts_with("FORCE") || sharing.starts_with("YES") {
+                remarks.push(forbids(
+                    format!("partition {name} lets jobs share processors (OverSubscribe={sharing})"),
+                    format!("in slurm.conf: PartitionName={name} … OverSubscribe=NO"),
+                ));
+            }
+        }
+        let listed = self.get("SelectType");
+        if !listed.contains("cons_tres") && !listed.contains("cons_res") && !listed.contains("linear") {
+            remarks.push(forbids(format!("SelectType={listed} is not known"), "in slurm.conf: SelectType=select/cons_tres"));
+        }
+        if !TESTED.iter().any(|tested| self.release.starts_with(tested)) {
+            let found = format!("Slurm {} was not tried; {} was", self.release, TESTED.join(", "));
+            remarks.push(untested(found));
+        }
+        remarks
+    }
+
+    fn about_rights(&self) -> Option<Remark> {
+        (self.rights == Rights::User).then(|| {
+            let accounting = self.get("AccountingStorageType").contains("slurmdbd");
+            let change = if accounting {
+                "`sacctmgr modify user NAME set AdminLevel=Operator` is enough".to_string()
+            } else {
+                format!("without slurmdbd: run as {} or as root", self.get("SlurmUser"))
+            };
+            forbids("this user may not release, hold and suspend jobs of others", change)
+        })
+    }
+
+    fn about_hook(&self, hook: Option<&str>, heartbeat: &Path) -> Vec<Remark> {
+        let mut remarks = Vec::new();
+        let plugins = self.get("JobSubmitPlugins");
+        if !plugins.split(',').any(|plugin| plugin == "lua" || plugin == "job_submit/lua") {
+            remarks.push(forbids(
+                format!("JobSubmitPlugins={plugins}: jobs do not come in held"),
+                "in slurm.conf: JobSubmitPlugins=lua, after `drystone live install hook` has written job_submit.lua beside it (without \
+                 that file slurmctld does not start)",
+            ));
+        }
+        match hook {
+            Some(text) if super::hook::reads(text, heartbeat) => {}
+            Some(text) => {
+                let found = match super::hook::settings_of(text) {
+                    Some(line) => format!("{} has `{line}`", self.hook().display()),
+                    None => format!("{} is not Drystone's hook", self.hook().display()),
+                };
+                let change = format!("it has to read {}: `drystone live install hook`, then `scontrol reconfigure`", heartbeat.display());
+                remarks.push(forbids(found, change));
+            }
+            None => remarks.push(forbids(
+                format!("{} is not there", self.hook().display()),
+                "`drystone live install hook` writes it",
+            )),
+        }
+        let hosts: Vec<&String> =
+            self.settings.iter().filter(|(name, _)| name.starts_with("SlurmctldHost")).map(|(_, value)| value).collect();
+        let short = |name: &str| name.split(['(', '.']).next().unwrap_or_default().to_string();
+        if !hosts.is_empty() && !hosts.iter().any(|host| short(host) == short(&self.host)) {
+            let hosts: Vec<&str> = hosts.iter().map(|host| host.as_str()).collect();
+            remarks.push(forbids(
+                format!("slurmctld runs on {}, this is {}: its hook could not read the heartbeat", hosts.join(", "), self.host),
+                "run the daemon on slurmctld's host",
+            ));
+        }
+        remarks
+    }
+
+    fn about_scheduling(&self) -> Vec<Remark> {
+        let mut remarks = Vec::new();
+        let mut must = |name: &str, good: &[&str], line: &str, why: &str| {
+            let value = self.get(name);
+            if !good.iter().any(|good| value.eq_ignore_ascii_case(good)) {
+                remarks.push(forbids(format!("{name}={value}: {why}"), format!("in slurm.conf: {line}")));
+            }
+        };
+        must(
+            "SchedulerType",
+            &["sched/builtin", "sched/backfill"],
+            "SchedulerType=sched/builtin",
+            "what it does with released jobs is not known",
+        );
+        must("PreemptMode", &["OFF"], "PreemptMode=OFF", "Slurm would suspend or end jobs by itself");
+        must("PriorityType", &["priority/basic"], "PriorityType=priority/basic", "Slurm would start released jobs in its own order");
+        if self.keeps_ended() < 60 {
+            remarks.push(forbids(
+                format!("MinJobAge={}: jobs that have ended are forgotten before they are seen", self.get("MinJobAge")),
+                "in slurm.conf: MinJobAge=300",
+            ));
+        } else if self.keeps_ended() < 300 {
+            remarks.push(advises(
+                format!("MinJobAge={}: ends are lost when the daemon is away for longer", self.get("MinJobAge")),
+                "in slurm.conf: MinJobAge=300",
+            ));
+        }
+        let parameters = self.get("SchedulerParameters");
+        if !parameters.contains("batch_sched_delay=0") {
+            remarks.push(advises(
+                "jobs start 2 to 4 s after their release",
+                "in slurm.conf: SchedulerParameters=sched_interval=1,sched_min_interval=20000,batch_sched_delay=0 (then 0.5 s)",
+            ));
+        }
+        if !self.get("JobCompType").contains("script") {
+            remarks.push(advises(
+                "ends of jobs are seen at the next look only",
+                "in slurm.conf: JobCompType=jobcomp/script and JobCompLoc=FILE; `drystone live install wake` writes the file",
+            ));
+        }
+        remarks
+    }
+}
+
+fn forbids(found: impl Into<String>, change: impl Into<String>) -> Remark {
+    Remark { forbids: true, found: found.into(), change: change.into() }
+}
+
+fn advises(found: impl Into<String>, change: impl Into<String>) -> Remark {
+    Remark { forbids: false, found: found.into(), change: change.into() }
+}
+
+/// `drive` refuses it unless forced.
+fn untested(found: String) -> Remark {
+    forbids(found, "--force drives it all the same")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site(changes: &[(&str, &str)]) -> Site {
+        let mut settings: BTreeMap<String, String> = [
+            ("SLURM_VERSION", "22.05.8"),
+            ("JobSubmitPlugins", "lua"),
+            ("SchedulerType", "sched/builtin"),
+            ("SchedulerParameters", "batch_sched_delay=0"),
+            ("PreemptMode", "OFF"),
+            ("PriorityType", "priority/basic"),
+            ("SelectType", "select/cons_tres"),
+            ("SelectTypeParameters", "CR_CORE"),
+            ("MinJobAge", "300 sec"),
+            ("JobCompType", "jobcomp/script"),
+            ("SlurmUser", "slurm(64030)"),
+            ("SlurmctldHost[0]", "head(10.0.0.1)"),
+            ("SLURM_CONF", "/etc/slurm/slurm.conf"),
+        ]
+        .into_iter()
+        .map(|(name, value)| (name.to_string(), value.to_string()))
+        .collect();
+        settings.extend(changes.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())));
+        let partition = |name: &str, nodes: &str| Partition { name: name.into(), nodes: nodes.into(), sharing: "NO".into() };
+        Site {
+            release: settings["SLURM_VERSION"].clone(),
+            settings,
+            partitions: vec![partition("main", "n[1-2]"), partition("long", "n[1-2]"), partition("gpu", "g1")],
+            default_partition: Some("main".into()),
+            nodes: [("n1", (2, 8)), ("n2", (2, 8))].into_iter().map(|(n, v)| (n.to_string(), v)).collect(),
+            rights: Rights::Operator,
+            host: "head.site.example".into(),
+        }
+    }
+
+    fn hook() -> String {
+        super::super::hook::job_submit(&super::super::hook::HookSettings {
+            heartbeat: Path::new("/run/drystone/heartbeat"),
+            wake: Path::new("/run/drystone/wake"),
+            daemon: 0,
+            partitions: &["main".to_string()],
+            silence: 60,
+        })
+    }
+
+    fn refused(site: &Site, partitions: &[&str], hook: Option<&str>, suspends: bool) -> Vec<String> {
+        let partitions: Vec<String> = partitions.iter().map(ToString::to_string).collect();
+        let all = site.for_drive(&partitions, hook, Path::new("/run/drystone/heartbeat"), suspends);
+        all.into_iter().filter(|remark| remark.forbids).map(|remark| remark.to_string()).collect()
+    }
+
+    #[test]
+    fn a_sound_site_is_not_refused() {
+        let hook = hook();
+        assert_eq!(refused(&site(&[]), &["main", "long"], Some(&hook), true), [] as [String; 0]);
+        assert_eq!(site(&[]).unit(&["main".into()]), 2);
+        assert_eq!(site(&[("SelectTypeParameters", "CR_CPU")]).unit(&["main".into()]), 1);
+    }
+
+    #[test]
+    fn each_refusal_names_the_line_to_change() {
+        let hook = hook();
+        for (name, value, line) in [
+            ("JobSubmitPlugins", "(null)", "JobSubmitPlugins=lua"),
+            ("SchedulerType", "sched/hold", "SchedulerType=sched/builtin"),
+            ("PreemptMode", "GANG,SUSPEND", "PreemptMode=OFF"),
+            ("PriorityType", "priority/multifactor", "PriorityType=priority/basic"),
+            ("MinJobAge", "2 sec", "MinJobAge=300"),
+            ("SelectTypeParameters", "CR_CORE_MEMORY", "SelectTypeParameters=CR_Core"),
+            ("SLURM_VERSION", "24.11.1", "--force"),
+            ("SlurmctldHost[0]", "other", "slurmctld's host"),
+        ] {
+            let found = refused(&site(&[(name, value)]), &["main"], Some(&hook), true);
+            assert_eq!(found.len(), 1, "{name}: {found:?}");
+            assert!(found[0].contains(line), "{name}: {found:?}");
+        }
+        let found = refused(&site(&[]), &["main"], None, false);
+        assert!(found[0].contains("/etc/slurm/job_submit.lua is not there"), "{found:?}");
+        let found = refused(&site(&[]), &["main"], Some("return 0\n"), false);
+        assert!(found[0].contains("not Drystone's hook"), "{found:?}");
+        let found = refused(&site(&[]), &["main", "gpu"], Some(&hook), false);
+        assert!(found[0].contains("different nodes"), "{found:?}");
+        let found = refused(&site(&[]), &["mian"], Some(&hook), false);
+        assert!(found[0].contains("there are: main, long, gpu"), "{found:?}");
+    }
+
+    #[test]
+    fn who_cannot_see_is_told_which_right_is_missing() {
+        let mut blind = site(&[("PrivateData", "jobs,usage")]);
+        assert!(blind.for_shadow(&["main".into()]).is_empty());
+        blind.rights = Rights::User;
+        let found = blind.for_shadow(&["main".into()]);
+        assert!(found[0].forbids && found[0].change.contains("AdminLevel=Operator"), "{found:?}");
+    }
+}

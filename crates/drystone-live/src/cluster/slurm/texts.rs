@@ -1,0 +1,154 @@
+//! How Slurm writes numbers, times and sets.
+
+use crate::cluster::{After, Depends};
+
+/// Lengths of time: `5:00`, `1:00:00`, `1-00:00:00`; `None` for those that are none (`UNLIMITED`, `INVALID`, `N/A`).
+pub(super) fn span(text: &str) -> Option<i64> {
+    let (days, rest) = match text.split_once('-') {
+        Some((days, rest)) => (days.parse::<i64>().ok()?, rest),
+        None => (0, text),
+    };
+    let parts: Vec<i64> = rest.split(':').map(|part| part.parse().ok()).collect::<Option<_>>()?;
+    let seconds = match parts[..] {
+        [minutes, seconds] => minutes * 60 + seconds,
+        [hours, minutes, seconds] => hours * 3_600 + minutes * 60 + seconds,
+        _ => return None,
+    };
+    Some(days * 86_400 + seconds)
+}
+
+/// Points of time, as seconds since 1970; `None` for `N/A`, `NONE`, `Unknown`.
+pub(super) fn time(text: &str) -> Option<i64> {
+    text.parse().ok()
+}
+
+/// Whether a field says nothing.
+pub(super) fn is_nothing(text: &str) -> bool {
+    matches!(text, "" | "(null)" | "N/A" | "none" | "NONE")
+}
+
+/// Tasks of an array, `1-4,7,9-15:2%3`: ranges from, to, and the throttle.
+pub(super) fn tasks(text: &str) -> Option<(Vec<(u32, u32)>, Option<u32>)> {
+    let (set, throttle) = match text.split_once('%') {
+        Some((set, throttle)) => (set, Some(throttle.parse().ok()?)),
+        None => (text, None),
+    };
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for part in set.split(',') {
+        let (range, step) = match part.split_once(':') {
+            Some((range, step)) => (range, step.parse::<u32>().ok().filter(|&step| step > 0)?),
+            None => (part, 1),
+        };
+        let (from, to) = match range.split_once('-') {
+            Some((from, to)) => (from.parse().ok()?, to.parse().ok()?),
+            None => (range.parse().ok()?, range.parse().ok()?),
+        };
+        if step == 1 {
+            ranges.push((from, to));
+        } else {
+            ranges.extend((from..=to).step_by(step as usize).map(|task| (task, task)));
+        }
+    }
+    (ranges.iter().all(|(from, to)| from <= to)).then_some((ranges, throttle))
+}
+
+/// Dependencies: `afterok:1(unfulfilled),afterany:5_*(unfulfilled)`. What is not fulfilled is listed; what is anything else than all of
+/// several jobs is left to Slurm.
+pub(super) fn depends(text: &str) -> Depends {
+    if is_nothing(text) {
+        return Depends::No;
+    }
+    let one = |clause: &str| {
+        let clause = clause.strip_suffix("(unfulfilled)").unwrap_or(clause);
+        let (kind, job) = clause.split_once(':')?;
+        let after = match kind {
+            "after" => After::Start,
+            "afterany" => After::End,
+            "afterok" => After::Success,
+            "afternotok" => After::Failure,
+            _ => return None,
+        };
+        let (id, task) = match job.split_once('_') {
+            Some((id, "*")) => (id, None),
+            Some((id, task)) => (id, Some(task.parse().ok()?)),
+            None => (job, None),
+        };
+        Some((id.parse().ok()?, task, after))
+    };
+    // Any of several is separated by `?`.
+    let all: Option<Vec<_>> = text.split(',').map(one).collect();
+    all.map_or(Depends::Else, Depends::On)
+}
+
+/// Names of jobs, tasks that follow each other put together: `21_[3-5],22`.
+pub(super) fn names(keys: &[crate::cluster::Key]) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    let mut at = 0;
+    while at < keys.len() {
+        let key = keys[at];
+        let mut end = at;
+        while let (Some(next), Some(task), Some(first)) = (keys.get(end + 1), keys[end].task, key.task) {
+            if next.id != key.id || next.task != Some(task + 1) || first > task {
+                break;
+            }
+            end += 1;
+        }
+        parts.push(match (key.task, keys[end].task) {
+            (Some(from), Some(to)) if end > at => format!("{}_[{from}-{to}]", key.id),
+            _ => key.name(),
+        });
+        at = end + 1;
+    }
+    parts.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::Key;
+
+    #[test]
+    fn lengths_of_time() {
+        for (text, seconds) in [
+            ("0:07", Some(7)),
+            ("5:00", Some(300)),
+            ("1:00:00", Some(3_600)),
+            ("2-03:04:05", Some(2 * 86_400 + 3 * 3_600 + 4 * 60 + 5)),
+            ("UNLIMITED", None),
+            ("INVALID", None),
+            ("", None),
+            ("5", None),
+        ] {
+            assert_eq!(span(text), seconds, "{text}");
+        }
+    }
+
+    #[test]
+    fn tasks_of_arrays() {
+        assert_eq!(tasks("3"), Some((vec![(3, 3)], None)));
+        assert_eq!(tasks("1-4%2"), Some((vec![(1, 4)], Some(2))));
+        assert_eq!(tasks("2,4,8-9%1"), Some((vec![(2, 2), (4, 4), (8, 9)], Some(1))));
+        assert_eq!(tasks("1-7:3"), Some((vec![(1, 1), (4, 4), (7, 7)], None)));
+        for bad in ["", "a", "4-1", "1-4:0", "1%x", "1,,2"] {
+            assert_eq!(tasks(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn dependencies() {
+        assert_eq!(depends("(null)"), Depends::No);
+        let all = vec![(1, None, After::Success), (5, None, After::End), (7, Some(3), After::Start)];
+        assert_eq!(depends("afterok:1(unfulfilled),afterany:5_*(unfulfilled),after:7_3(unfulfilled)"), Depends::On(all));
+        for other in ["singleton", "afterok:1(failed)", "afterok:1(unfulfilled)?afterok:2(unfulfilled)", "after:1+5(unfulfilled)", "expand:1"]
+        {
+            assert_eq!(depends(other), Depends::Else, "{other}");
+        }
+    }
+
+    #[test]
+    fn names_put_tasks_together() {
+        let key = |id, task| Key { id, task, submit: 0 };
+        let keys = [key(7, None), key(8, Some(1)), key(8, Some(2)), key(8, Some(3)), key(8, Some(5)), key(9, Some(6))];
+        assert_eq!(names(&keys), "7,8_[1-3],8_5,9_6");
+    }
+}

@@ -1,0 +1,500 @@
+//! Tracker and session together: what is seen goes in, orders come out. Pure, so that a journal of what went in gives the same
+//! orders again, bit for bit.
+
+use crate::cluster::{Key, Order, Outcome};
+use crate::journal::Past;
+use crate::tracker::{how, Delta, Layout, Mode, News, Settings, Stamp, Told, Tracker, Turn};
+use drystone::engine::{Adopted, NewsError, ProposalError, Session, Violation};
+use drystone::model::{JobId, Machine, ProcSet, Span, Time};
+use drystone::policy::{Action, Actions, Pass, Placement, PolicySpec, SnapshotError};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// What goes in.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Input {
+    /// The cluster was looked at.
+    Facts {
+        /// When.
+        stamp: Stamp,
+        /// What is different.
+        delta: Delta,
+        /// What the hook said since the last look.
+        told: Vec<Told>,
+    },
+    /// Something is due without anything having been seen: a prediction expires, the policy wanted to be woken. Told at that very
+    /// time, or as soon after it as can be, before the next look.
+    Tick(Stamp),
+    /// What came of the last orders.
+    Outcomes(Vec<Outcome>),
+    /// The daemon has been away.
+    Restarted(Stamp),
+    /// Jobs that ended before, for predictors to learn from, where no state was left that has learned from them. Times are the
+    /// session's less `offset`.
+    Taught {
+        /// What is added to their times.
+        offset: i64,
+        /// In the order of their ends.
+        jobs: Vec<Past>,
+    },
+    /// Jobs that an earlier daemon held and suspended, of which nothing else is known.
+    Remembered {
+        /// Held.
+        taken: BTreeSet<Key>,
+        /// Suspended.
+        stopped: BTreeSet<Key>,
+        /// Bound to nodes.
+        pinned: BTreeSet<Key>,
+    },
+}
+
+/// What a policy decided, with the jobs' own names.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Decided {
+    /// Which job, where it is about one.
+    pub key: Option<Key>,
+    /// What.
+    pub action: Action,
+    /// On which processors, where they are named.
+    pub on: Option<ProcSet>,
+}
+
+/// What comes out.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Output {
+    /// What the policy decided, or would decide where it only looks.
+    pub decided: Vec<Decided>,
+    /// What is to be ordered.
+    pub orders: Vec<Order>,
+    /// Why everything has to be given back, if it has.
+    pub doubt: Option<String>,
+}
+
+impl Output {
+    /// Whether nothing came out.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.decided.is_empty() && self.orders.is_empty() && self.doubt.is_none()
+    }
+}
+
+/// Why it cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum CoreError {
+    /// The policy asked for something impossible: a bug of the policy.
+    #[error("the policy broke its contract: {0}")]
+    Violation(#[from] Violation),
+    /// The session does not take what it is told.
+    #[error("the session refuses what happened: {0}")]
+    News(#[from] NewsError),
+    /// The state cannot be saved or restored.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
+    /// The saved state is damaged.
+    #[error("saved state: {0}")]
+    Unreadable(#[from] postcard::Error),
+}
+
+impl From<ProposalError> for CoreError {
+    fn from(error: ProposalError) -> CoreError {
+        match error {
+            ProposalError::State(error) => CoreError::Snapshot(error),
+            ProposalError::Violation(violation) => CoreError::Violation(violation),
+        }
+    }
+}
+
+/// Why a policy cannot work live.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Unsuitable {
+    /// It does not take news.
+    #[error("policy {0} cannot work on a real cluster: {1}")]
+    Deaf(String, NewsError),
+    /// It lets jobs go on elsewhere.
+    #[error("policy {0} lets suspended jobs go on on other processors, which this cluster cannot; choose `migration=no`")]
+    Migrates(String),
+    /// It suspends.
+    #[error("policy {0} suspends jobs, which this cluster cannot")]
+    Suspends(String),
+    /// It knows run times.
+    #[error("policy {0} plans with true run times, which no cluster knows; choose another predictor")]
+    Clairvoyant(String),
+    /// It depends on the speed of the machine.
+    #[error("policy {0} has a time limit, so that its decisions could not be replayed; limit it by nodes instead")]
+    Timed(String),
+    /// It wants a pass after every event.
+    #[error("policy {0} makes a pass after every event, and a real cluster is looked at once for all of them; leave out `pass=event`")]
+    EachEvent(String),
+    /// It relies on predictions that jobs do not outlive.
+    #[error("policy {0} relies on jobs ending within their limits, and on a real cluster they end a little later; choose another")]
+    Punctual(String),
+}
+
+/// News, and of which of the session's jobs, where it knows it.
+type Named = (Option<JobId>, News);
+
+/// What is saved.
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    tracker: Tracker,
+    session: Vec<u8>,
+    last: Output,
+}
+
+/// Tracker and session.
+pub struct Core {
+    tracker: Tracker,
+    session: Session,
+    policy: PolicySpec,
+    /// The orders whose outcomes are due.
+    last: Output,
+}
+
+impl Core {
+    /// A core that has seen nothing yet.
+    #[must_use]
+    pub fn new(settings: Settings, layout: Layout, policy: &PolicySpec) -> Core {
+        let session = Session::new(Machine::new(layout.procs()), policy.scheduler());
+        Core { tracker: Tracker::new(settings, layout), session, policy: policy.clone(), last: Output::default() }
+    }
+
+    /// Whether a policy can work on a cluster that can so much.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn suits(policy: &PolicySpec, can: crate::cluster::Capabilities) -> Result<(), Unsuitable> {
+        let name = || policy.canonical();
+        let scheduler = policy.scheduler();
+        let needs = scheduler.policy.needs();
+        if scheduler.policy.time_limit().is_some() {
+            return Err(Unsuitable::Timed(name()));
+        }
+        if scheduler.policy.requires() != drystone::policy::Requirement::Nothing
+            && scheduler.forecast.correction == drystone::parts::predict::Correction::None
+        {
+            return Err(Unsuitable::Punctual(name()));
+        }
+        if needs.migrate && !can.migrate {
+            return Err(Unsuitable::Migrates(name()));
+        }
+        if needs.suspend && !can.suspend {
+            return Err(Unsuitable::Suspends(name()));
+        }
+        let session = Session::new(Machine::new(1), scheduler);
+        if session.pass() == Pass::Event {
+            return Err(Unsuitable::EachEvent(name()));
+        }
+        if session.clairvoyant() {
+            return Err(Unsuitable::Clairvoyant(name()));
+        }
+        session.check_hears().map_err(|error| Unsuitable::Deaf(name(), error))
+    }
+
+    /// The tracker, to look at.
+    #[must_use]
+    pub fn tracker(&self) -> &Tracker {
+        &self.tracker
+    }
+
+    /// The session, to look at.
+    #[must_use]
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// The policy.
+    #[must_use]
+    pub fn policy(&self) -> &PolicySpec {
+        &self.policy
+    }
+
+    /// When something is due without anything having been seen.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        [self.session.deadline(), self.tracker.deadline()].into_iter().flatten().min()
+    }
+
+    /// When a [`Input::Tick`] is due, if one is by `now`.
+    #[must_use]
+    pub fn tick_due(&self, now: Time) -> Option<Time> {
+        let due = self.session.deadline().filter(|&due| due <= now)?;
+        Some(due.max(self.session.view().now()).min(now))
+    }
+
+    /// Takes something in.
+    ///
+    /// # Errors
+    /// The policy broke its contract, or the session does not take what happened: everything has to be given back then.
+    pub fn take(&mut self, input: &Input) -> Result<Output, CoreError> {
+        match input {
+            Input::Facts { stamp, delta, told } => {
+                let turn = self.tracker.observe(*stamp, delta, told);
+                let output = self.turn(*stamp, turn)?;
+                self.last.clone_from(&output);
+                Ok(output)
+            }
+            Input::Tick(stamp) => {
+                self.tracker.ticks(*stamp);
+                let mut output = Output::default();
+                if self.session.expire(stamp.time()) {
+                    self.decide(stamp.time(), &mut output)?;
+                }
+                self.last.clone_from(&output);
+                Ok(output)
+            }
+            Input::Outcomes(outcomes) => {
+                self.tracker.ordered(&self.last.orders, outcomes);
+                self.last = Output::default();
+                Ok(Output::default())
+            }
+            Input::Restarted(stamp) => {
+                self.tracker.restarted(*stamp);
+                self.last = Output::default();
+                Ok(Output::default())
+            }
+            Input::Taught { offset, jobs } => {
+                for past in jobs {
+                    self.teach(past, *offset)?;
+                }
+                Ok(Output::default())
+            }
+            Input::Remembered { taken, stopped, pinned } => {
+                self.tracker.remember(taken.clone(), stopped.clone(), pinned.clone());
+                Ok(Output::default())
+            }
+        }
+    }
+
+    /// Lets a job run and end that did so before.
+    fn teach(&mut self, past: &Past, offset: i64) -> Result<(), CoreError> {
+        let Some(start) = past.start else { return Ok(()) };
+        let end = Time(past.end + offset);
+        let job = self.tracker.job_of_past(past, offset);
+        let since = Time(start + offset).min(end);
+        // One that is wider than the machine is now teaches nothing.
+        match self.session.adopt(end, &job, None, &Adopted::Running { since, on: None }) {
+            Ok(id) => drop(self.session.ended(end, id, how(past.ending), Some(Span(past.ran)))),
+            Err(NewsError::Impossible(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+        // What is done is forgotten at the next decision.
+        self.session.decide(end)?;
+        Ok(())
+    }
+
+    fn turn(&mut self, stamp: Stamp, turn: Turn) -> Result<Output, CoreError> {
+        let Turn { news, orders, doubt } = turn;
+        let now = stamp.time();
+        let mut output = Output { orders, doubt, ..Output::default() };
+        let due = self.session.deadline().is_some_and(|deadline| deadline <= now);
+        let mut dirty = self.tracker.take_again() || due || !news.is_empty();
+        let (ends, others) = self.ends_first(news);
+        self.tell(now, ends)?;
+        dirty |= self.session.expire(now);
+        let mut placed: BTreeSet<Key> = others.iter().filter_map(|(_, one)| one.placed()).collect();
+        let losses = others.iter().find_map(|(_, one)| if let News::Losses(losses) = one { Some(losses.clone()) } else { None });
+        self.tell(now, others)?;
+        if !self.tracker.is_named() && !self.session.occupied().is_empty() {
+            // More runs than there is room for: the session has begun to name processors.
+            placed.extend(self.tracker.name_all());
+        }
+        if self.tracker.is_named() {
+            self.place(now, &placed)?;
+        }
+        if let Some(losses) = losses {
+            self.session.set_losses(now, &losses)?;
+        }
+        if dirty && output.doubt.is_none() {
+            self.decide(now, &mut output)?;
+        }
+        Ok(output)
+    }
+
+    /// News of jobs that have ended, lower numbers first; and the others: of known jobs, then of new jobs in the order of their
+    /// submission.
+    fn ends_first(&self, news: Vec<Named>) -> (Vec<Named>, Vec<Named>) {
+        let ends = |(_, one): &Named| if let News::Ended { key, .. } = one { Some(*key) } else { None };
+        let ended: BTreeSet<Key> = news.iter().filter_map(ends).collect();
+        let (mut ends, mut others): (Vec<Named>, Vec<Named>) =
+            news.into_iter().partition(|(_, one)| one.key().is_some_and(|key| ended.contains(&key)));
+        ends.sort_by_key(|(id, _)| *id);
+        others.sort_by_key(|(id, one)| match id {
+            // What follows the news of a new job stays behind it.
+            None => {
+                let job = one.key().and_then(|key| self.tracker.job(key)).and_then(|t| t.job.as_ref());
+                (1, job.map_or(0, |job| job.submit.0), one.key())
+            }
+            Some(_) => (0, 0, None),
+        });
+        (ends, others)
+    }
+
+    fn tell(&mut self, now: Time, news: Vec<Named>) -> Result<(), CoreError> {
+        for (id, one) in news {
+            self.tell_one(now, id, &one)?;
+        }
+        Ok(())
+    }
+
+    fn tell_one(&mut self, now: Time, id: Option<JobId>, news: &News) -> Result<(), CoreError> {
+        match news {
+            News::Arrive { key, job, held } => {
+                let how = if *held { Adopted::Held } else { Adopted::Waiting };
+                return self.adopt(now, *key, job, &how);
+            }
+            News::AdoptRunning { key, job, since } => {
+                let on = self.numbers(*key);
+                return self.adopt(now, *key, job, &Adopted::Running { since: *since, on });
+            }
+            News::AdoptSuspended { key, job, ran } => {
+                let on = self.numbers(*key);
+                return self.adopt(now, *key, job, &Adopted::Suspended { ran: *ran, on });
+            }
+            News::Losses(_) | News::Placed(_) => return Ok(()),
+            _ => {}
+        }
+        let Some(key) = news.key() else { return Ok(()) };
+        let Some(id) = id.or_else(|| self.tracker.job(key)?.id) else { return Ok(()) };
+        let session = &mut self.session;
+        match news {
+            News::Started { since, .. } => {
+                let on = self.numbers(key);
+                self.session.started(now, id, *since, on.as_ref())?;
+            }
+            News::Requeued(_) => drop(session.requeued(now, id)?),
+            News::Held(_) => drop(session.hold(now, id)?),
+            News::Released(_) => drop(session.release(now, id)?),
+            News::Updated { job, .. } => match session.update(now, id, job) {
+                Err(NewsError::Impossible(_)) => {
+                    session.cancel(now, id);
+                    self.tracker.impossible(key);
+                }
+                other => drop(other?),
+            },
+            News::Interrupted(_) => drop(session.interrupted(now, id)?),
+            News::Continued(_) => drop(session.continued(now, id)?),
+            News::StaysSuspended(_) => drop(session.stays_suspended(now, id)?),
+            News::Ended { how, ran, .. } => drop(session.ended(now, id, *how, *ran)),
+            News::Cancelled(_) => drop(session.cancel(now, id)),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn adopt(
+        &mut self,
+        now: Time,
+        key: Key,
+        job: &drystone::model::Job,
+        how: &Adopted,
+    ) -> Result<(), CoreError> {
+        match self.session.adopt(now, job, None, how) {
+            Ok(id) => self.tracker.numbered(key, id),
+            Err(NewsError::Impossible(_)) => self.tracker.impossible(key),
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    /// Numbers of the processors that a job has on its nodes, where they matter.
+    fn numbers(&self, key: Key) -> Option<ProcSet> {
+        let fact = self.tracker.mirror().fact(key).filter(|fact| !fact.places.is_empty())?;
+        if !self.tracker.is_named() {
+            return None;
+        }
+        Some(self.tracker.layout().numbers(&fact.places, fact.procs, self.session.occupied()))
+    }
+
+    /// Corrects where the session has running jobs, all that `moved` names and, where jobs share numbers, all there are: perhaps
+    /// they need not.
+    fn place(&mut self, now: Time, moved: &BTreeSet<Key>) -> Result<(), CoreError> {
+        let view = self.session.view();
+        let ids: Vec<JobId> = view.running().iter().map(|job| job.id).collect();
+        let held: u64 = ids.iter().filter_map(|&id| view.processors(id)).map(|set| u64::from(set.len())).sum();
+        let shared = held > u64::from(self.session.occupied().len());
+        if moved.is_empty() && !shared {
+            return Ok(());
+        }
+        let (layout, mirror) = (self.tracker.layout(), self.tracker.mirror());
+        let mut wrong = Vec::new();
+        for id in ids {
+            let Some(key) = self.tracker.key(id).filter(|key| shared || moved.contains(key)) else { continue };
+            let Some(fact) = mirror.fact(key).filter(|fact| !fact.places.is_empty()) else { continue };
+            let own = view.processors(id).cloned().unwrap_or_default();
+            if shared || layout.split_at(&own) != layout.counts_at(&fact.places, fact.procs) {
+                wrong.push((id, own, fact));
+            }
+        }
+        wrong.sort_by_key(|(id, _, _)| *id);
+        let mut busy = self.session.occupied().difference(&ProcSet::union_of(wrong.iter().map(|(_, own, _)| own)));
+        let mut right = Vec::new();
+        for (id, own, fact) in wrong {
+            let set = layout.numbers(&fact.places, fact.procs, &busy);
+            busy = busy.union(&set);
+            if set != own {
+                right.push((id, view.segment_start(id), set));
+            }
+        }
+        for (id, since, set) in right {
+            self.session.started(now, id, since, Some(&set))?;
+        }
+        Ok(())
+    }
+
+    /// Asks the policy, and turns its answer into orders.
+    fn decide(&mut self, now: Time, output: &mut Output) -> Result<(), CoreError> {
+        if self.tracker.is_blind() {
+            self.tracker.decide_again();
+            return Ok(());
+        }
+        if self.tracker.settings().mode == Mode::Shadow {
+            let (actions, wake) = self.session.propose_with_wake(now)?;
+            if let Some(wake) = wake {
+                self.session.wake_at(wake);
+            }
+            self.record(&actions, output);
+            self.tracker.proposed(&actions);
+            return Ok(());
+        }
+        let actions = self.session.decide(now)?.clone();
+        self.record(&actions, output);
+        let Turn { news, orders, doubt } = self.tracker.decided(&actions);
+        output.orders.extend(orders);
+        output.doubt = output.doubt.take().or(doubt);
+        self.tell(now, news)
+    }
+
+    fn record(&self, actions: &Actions, output: &mut Output) {
+        for &action in actions.list() {
+            let (job, on) = match action {
+                Action::Start { job, on, .. } | Action::ResumeOn { job, on } => (Some(job), Some(on)),
+                Action::Suspend(job) | Action::Resume(job) | Action::Kill(job) => (Some(job), None),
+                Action::Reserve { job, .. } | Action::Repredict { job, .. } => (Some(job), None),
+                _ => (None, None),
+            };
+            let on = on.and_then(|on| if let Placement::Set(index) = on { actions.set(index).cloned() } else { None });
+            output.decided.push(Decided { key: job.and_then(|job| self.tracker.key(job)), action, on });
+        }
+    }
+
+    /// The whole state.
+    ///
+    /// # Errors
+    /// A policy that cannot be saved.
+    pub fn save(&self) -> Result<Vec<u8>, CoreError> {
+        let saved = Saved { tracker: self.tracker.clone(), session: self.session.save()?, last: self.last.clone() };
+        Ok(postcard::to_stdvec(&saved)?)
+    }
+
+    /// Goes on from a saved state under the same policy.
+    ///
+    /// # Errors
+    /// It is damaged, of another version, or of another policy. The core is then unchanged.
+    pub fn load(&mut self, bytes: &[u8]) -> Result<(), CoreError> {
+        let saved: Saved = postcard::from_bytes(bytes)?;
+        let mut session = Session::new(Machine::new(saved.tracker.layout().procs()), self.policy.scheduler());
+        session.load(&saved.session)?;
+        (self.tracker, self.session, self.last) = (saved.tracker, session, saved.last);
+        Ok(())
+    }
+}

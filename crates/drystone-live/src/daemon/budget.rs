@@ -1,0 +1,122 @@
+//! How often the cluster is looked at: as often as a twentieth of a core allows, wake-ups included.
+
+use std::time::Duration;
+
+/// The shortest and the longest time between two looks.
+const SHORTEST: Duration = Duration::from_millis(250);
+const LONGEST: Duration = Duration::from_secs(10);
+/// Processor time per time: what all looks together may take, and what those that nobody asked for take of it.
+const SHARE: f64 = 0.05;
+const ORDINARY: f64 = 0.04;
+/// What is saved for wake-ups at most.
+const SAVED: Duration = Duration::from_millis(500);
+/// How much the last look counts in the average.
+const WEIGHT: f64 = 0.3;
+
+/// What looks cost, and when the next may come.
+#[derive(Clone, Debug)]
+pub struct Budget {
+    /// Average processor time of a look with all that follows from it.
+    cost: Duration,
+    /// Saved processor time; negative where more was spent than came in.
+    saved: f64,
+    last: Duration,
+    spent: Duration,
+    looks: u64,
+}
+
+impl Budget {
+    /// Nothing is spent yet.
+    #[must_use]
+    pub fn new(now: Duration) -> Budget {
+        Budget { cost: Duration::from_millis(10), saved: SAVED.as_secs_f64(), last: now, spent: Duration::ZERO, looks: 0 }
+    }
+
+    /// A look has cost this much.
+    pub fn spend(&mut self, now: Duration, cost: Duration) {
+        self.earn(now);
+        self.saved -= cost.as_secs_f64();
+        let (old, new) = (self.cost.as_secs_f64(), cost.as_secs_f64());
+        // What has become dear counts at once, what has become cheap slowly.
+        let next = if new > old { new } else { old + WEIGHT * (new - old) };
+        self.cost = Duration::from_secs_f64(next);
+        self.spent += cost;
+        self.looks += 1;
+    }
+
+    fn earn(&mut self, now: Duration) {
+        let passed = now.saturating_sub(self.last).as_secs_f64();
+        self.saved = (self.saved + passed * SHARE).min(SAVED.as_secs_f64());
+        self.last = now;
+    }
+
+    /// Time from one look to the next where nothing wakes.
+    #[must_use]
+    pub fn period(&self) -> Duration {
+        self.cost.div_f64(ORDINARY).clamp(SHORTEST, LONGEST)
+    }
+
+    /// Whether a look that something woke for may come now.
+    pub fn allows(&mut self, now: Duration) -> bool {
+        self.earn(now);
+        self.saved >= self.cost.as_secs_f64()
+    }
+
+    /// What a look costs on average.
+    #[must_use]
+    pub fn cost(&self) -> Duration {
+        self.cost
+    }
+
+    /// What all of them have cost.
+    #[must_use]
+    pub fn spent(&self) -> Duration {
+        self.spent
+    }
+
+    /// How many there were.
+    #[must_use]
+    pub fn looks(&self) -> u64 {
+        self.looks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However often it is woken, looks never take more than a twentieth of a core, once what was saved is used.
+    #[test]
+    fn wake_ups_stay_within_the_budget() {
+        for cost in [3, 12, 130, 400] {
+            let cost = Duration::from_millis(cost);
+            let mut now = Duration::ZERO;
+            let mut budget = Budget::new(now);
+            let mut next = now;
+            while now < Duration::from_secs(600) {
+                now += Duration::from_millis(50);
+                if now >= next || budget.allows(now) {
+                    budget.spend(now, cost);
+                    next = now + budget.period();
+                }
+            }
+            let share = (budget.spent() - SAVED).as_secs_f64() / now.as_secs_f64();
+            assert!(share <= SHARE, "{cost:?}: {share}");
+            assert!(share > 0.035 || budget.period() == SHORTEST || budget.period() == LONGEST, "{cost:?}: {share}");
+        }
+    }
+
+    #[test]
+    fn the_period_follows_the_cost() {
+        let mut budget = Budget::new(Duration::ZERO);
+        budget.spend(Duration::from_secs(1), Duration::from_millis(3));
+        for k in 0..20 {
+            budget.spend(Duration::from_secs(2 + k), Duration::from_millis(3));
+        }
+        assert_eq!(budget.period(), SHORTEST);
+        budget.spend(Duration::from_secs(50), Duration::from_millis(80));
+        assert_eq!(budget.period(), Duration::from_secs(2));
+        budget.spend(Duration::from_secs(60), Duration::from_secs(3));
+        assert_eq!(budget.period(), LONGEST);
+    }
+}

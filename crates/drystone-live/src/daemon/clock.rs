@@ -1,0 +1,55 @@
+//! Clocks. The only place of this crate that reads one.
+
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// What a daemon asks for the time, and how it waits.
+pub trait Clock {
+    /// Seconds since 1970 by the machine's clock, which may be set.
+    fn wall(&self) -> i64;
+    /// Time that never goes back, from any beginning.
+    fn steady(&self) -> Duration;
+    /// Lets time pass.
+    fn sleep(&mut self, time: Duration);
+}
+
+/// The machine's clocks.
+#[derive(Clone, Copy, Debug)]
+pub struct MachineClock {
+    began: Instant,
+}
+
+impl MachineClock {
+    /// Clocks that begin now.
+    #[must_use]
+    #[expect(clippy::disallowed_methods, reason = "a daemon lives in time; what it decides is journaled with the time it saw")]
+    pub fn new() -> MachineClock {
+        MachineClock { began: Instant::now() }
+    }
+}
+
+impl Default for MachineClock {
+    fn default() -> Self {
+        MachineClock::new()
+    }
+}
+
+impl Clock for MachineClock {
+    fn wall(&self) -> i64 {
+        wall()
+    }
+
+    fn steady(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    fn sleep(&mut self, time: Duration) {
+        std::thread::sleep(time);
+    }
+}
+
+/// Seconds since 1970 by the machine's clock.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "a daemon lives in time; what it decides is journaled with the time it saw")]
+pub fn wall() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+}

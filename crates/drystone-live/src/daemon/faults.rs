@@ -1,0 +1,62 @@
+//! Points at which a test kills the daemon, stops it or fills its disk.
+//!
+//! `DRYSTONE_LIVE_FAULT=POINT:N:WHAT` does WHAT (`kill`, `stop`, `full`) when POINT is passed for the Nth time. Without the variable
+//! nothing happens, and nothing is asked again.
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::getpid;
+use std::collections::BTreeMap;
+
+/// Where a fault can strike: between every two writes.
+pub const POINTS: [&str; 12] = [
+    "facts", "decided", "ledger", "intents", "fence", "pins", "orders", "outcomes", "beat", "snapshot", "saved", "segment",
+];
+
+/// What strikes where.
+#[derive(Clone, Debug, Default)]
+pub struct Faults {
+    plan: Option<(String, u32, What)>,
+    passed: BTreeMap<&'static str, u32>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum What {
+    Kill,
+    Stop,
+    Full,
+}
+
+impl Faults {
+    /// As the environment says.
+    #[must_use]
+    pub fn from_environment() -> Faults {
+        Faults { plan: std::env::var("DRYSTONE_LIVE_FAULT").ok().and_then(|text| parse(&text)), ..Faults::default() }
+    }
+
+    /// A point is passed. Answers whether the disk is to be full here.
+    pub fn pass(&mut self, point: &'static str) -> bool {
+        let Some((at, nth, what)) = &self.plan else { return false };
+        let passed = self.passed.entry(point).or_insert(0);
+        *passed += 1;
+        if at != point || *passed != *nth {
+            return false;
+        }
+        match what {
+            What::Kill => drop(kill(getpid(), Signal::SIGKILL)),
+            What::Stop => drop(kill(getpid(), Signal::SIGSTOP)),
+            What::Full => return true,
+        }
+        false
+    }
+}
+
+fn parse(text: &str) -> Option<(String, u32, What)> {
+    let [point, nth, what] = text.split(':').collect::<Vec<_>>()[..] else { return None };
+    let what = match what {
+        "kill" => What::Kill,
+        "stop" => What::Stop,
+        "full" => What::Full,
+        _ => return None,
+    };
+    Some((point.to_string(), nth.parse().ok()?, what))
+}

@@ -1,0 +1,332 @@
+//! The shell: clocks, commands, journal, lock. Everything that decides is in [`crate::core`].
+
+mod budget;
+mod clock;
+mod faults;
+mod resume;
+mod stats;
+mod turn;
+
+pub use budget::Budget;
+pub use clock::{Clock, MachineClock, wall};
+pub use faults::{Faults, POINTS};
+pub use resume::{History, resume};
+pub use stats::{Note, Stats};
+
+use crate::board::Board;
+use crate::cluster::{Cluster, ClusterError, Key};
+use crate::core::{Core, CoreError, Input, Unsuitable};
+use crate::hand_back::{Given, Options, hand_back};
+use crate::journal::{Begin, JournalError, Writer};
+use crate::state::{Heartbeat, Home, Ledger, Lock, LockError, Wake};
+use crate::tracker::{Layout, Mode, Settings, Stamp, Told};
+use drystone::policy::PolicySpec;
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How long the daemon sleeps at once: it looks for wake-ups that often.
+const NAP: Duration = Duration::from_millis(50);
+/// How long after a wake-up it looks: what woke it is carried out by then.
+const AFTER_WAKE: Duration = Duration::from_millis(50);
+/// Backoff while the cluster does not answer.
+const BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
+
+/// What a daemon is to do.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where it keeps what.
+    pub home: Home,
+    /// Whether it only looks.
+    pub mode: Mode,
+    /// What decides.
+    pub policy: PolicySpec,
+    /// Partitions that are driven.
+    pub partitions: Vec<String>,
+    /// Whether jobs that are pending unheld are taken over.
+    pub adopt_old: bool,
+    /// The cluster's name.
+    pub cluster: String,
+    /// This daemon's name of itself: no other ever had it.
+    pub instance: String,
+    /// The user that writes the wake file.
+    pub waker: Option<u32>,
+}
+
+/// Why a daemon cannot begin or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum LiveError {
+    /// The cluster cannot be looked at.
+    #[error(transparent)]
+    Cluster(#[from] ClusterError),
+    /// The policy cannot work here.
+    #[error(transparent)]
+    Unsuitable(#[from] Unsuitable),
+    /// Another daemon works here.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The journal cannot be read or written.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A file cannot be read or written.
+    #[error("{0}: {1}")]
+    Io(String, io::Error),
+    /// What decides has failed.
+    #[error(transparent)]
+    Core(#[from] CoreError),
+    /// What was ordered does not happen.
+    #[error("{0}")]
+    Doubt(String),
+}
+
+impl LiveError {
+    pub(crate) fn io(what: impl ToString) -> impl FnOnce(io::Error) -> LiveError {
+        let what = what.to_string();
+        |error| LiveError::Io(what, error)
+    }
+}
+
+/// How a daemon has ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum End {
+    /// It was told to.
+    Asked,
+    /// Somebody else drives, or everything was given back.
+    Fenced,
+    /// It gave everything back by itself: why.
+    GaveBack(String),
+    /// The policy broke its contract, and everything was given back: how.
+    Violation(String),
+}
+
+/// A daemon at work.
+pub struct Daemon<C, K> {
+    config: Config,
+    cluster: C,
+    clock: K,
+    core: Core,
+    journal: Writer,
+    ledger: Ledger,
+    wake: Wake,
+    heartbeat: Option<Heartbeat>,
+    budget: Budget,
+    faults: Faults,
+    stats: Stats,
+    board: Arc<Board>,
+    /// The session's time when the daemon began, and its own then.
+    base: (i64, Duration),
+    /// Time in which the cluster answered.
+    answered: Duration,
+    /// When it answered last.
+    heard: Option<Duration>,
+    /// When the next look is due, and whether that is because something happened.
+    due: Duration,
+    backoff: Duration,
+    /// When the state was saved last, and after how many records.
+    saved: (Duration, u64),
+    /// When people were told last, and the status file was written.
+    told: Duration,
+    written: Duration,
+    /// Whether something was ordered at the last look, so that the next comes soon.
+    soon: bool,
+    /// What the hook said while the cluster was silent.
+    unheard: Vec<Told>,
+    /// The highest number of a job that was seen.
+    highest: Option<u64>,
+    /// Processor time of this process that looks were charged with.
+    charged: Duration,
+    _lock: Lock,
+}
+
+impl<C: Cluster, K: Clock> Daemon<C, K> {
+    /// Takes the lock, goes on from the journal or begins anew, and in `drive` beats for the first time. What people look at is
+    /// published on `board`.
+    ///
+    /// # Errors
+    /// Another daemon works here, the policy cannot work on this cluster, the cluster does not answer, or a file cannot be written.
+    pub fn begin(
+        config: Config,
+        mut cluster: C,
+        clock: K,
+        faults: Faults,
+        board: Arc<Board>,
+    ) -> Result<Daemon<C, K>, LiveError> {
+        Core::suits(&config.policy, cluster.can())?;
+        config.home.make().map_err(LiveError::io(config.home.state().display()))?;
+        let lock = Lock::take(&config.home.lock(), &format!("{} ({:?})\n", config.instance, config.mode))?;
+        let seen = cluster.observe(&crate::cluster::Want::default())?;
+        let needs = config.policy.scheduler().policy.needs();
+        let settings = Settings {
+            mode: config.mode,
+            partitions: config.partitions.clone(),
+            adopt_old: config.adopt_old,
+            names: needs.name,
+            suspends: needs.suspend,
+        };
+        let ledger = Ledger::open(config.home.ledger()).map_err(LiveError::io(config.home.ledger().display()))?;
+        let layout = Layout::new(&seen.nodes);
+        let wall = clock.wall();
+        let History { core, inputs, state, wake, now, notes } =
+            resume(&config.home, settings.clone(), layout.clone(), &config.policy, wall)?;
+        let begin = Begin {
+            version: env!("CARGO_PKG_VERSION").into(),
+            policy: config.policy.canonical(),
+            settings,
+            layout,
+            cluster: config.cluster.clone(),
+            instance: config.instance.clone(),
+            time: wall,
+            offset: now - wall,
+            state,
+        };
+        let journal = Writer::begin(&config.home.journal(), begin)?;
+        let wake = Wake::open(config.home.wake(), wake, config.waker).map_err(LiveError::io(config.home.wake().display()))?;
+        let steady = clock.steady();
+        let mut daemon = Daemon {
+            board,
+            budget: Budget::new(steady),
+            base: (now, steady),
+            answered: Duration::from_millis(core.tracker().steady()),
+            heard: None,
+            due: steady,
+            backoff: BACKOFF.0,
+            saved: (steady, 0),
+            told: Duration::ZERO,
+            written: Duration::ZERO,
+            soon: false,
+            unheard: Vec::new(),
+            highest: None,
+            charged: processor_time(),
+            stats: Stats::default(),
+            heartbeat: None,
+            _lock: lock,
+            config,
+            cluster,
+            clock,
+            core,
+            journal,
+            ledger,
+            wake,
+            faults,
+        };
+        for note in notes {
+            daemon.note(&note)?;
+        }
+        for input in inputs {
+            daemon.feed(&input)?;
+        }
+        daemon.remember_ledger()?;
+        if daemon.config.mode == Mode::Drive {
+            let (path, instance) = (daemon.config.home.heartbeat(), daemon.config.instance.clone());
+            let beat = Heartbeat::begin(path.clone(), instance, daemon.clock.wall());
+            daemon.heartbeat = Some(beat.map_err(LiveError::io(path.display()))?);
+        }
+        Ok(daemon)
+    }
+
+    /// What an earlier daemon held and suspended, where no journal tells.
+    fn remember_ledger(&mut self) -> Result<(), LiveError> {
+        let standing = self.ledger.standing();
+        let unknown = |key: &&Key| self.core.tracker().job(**key).is_none();
+        let held: BTreeSet<Key> = standing.held.iter().filter(unknown).copied().collect();
+        let stopped: BTreeSet<Key> = standing.suspended.iter().filter(unknown).copied().collect();
+        let pinned: BTreeSet<Key> = standing.pinned.iter().filter(unknown).copied().collect();
+        if held.is_empty() && stopped.is_empty() && pinned.is_empty() {
+            return Ok(());
+        }
+        self.feed(&Input::Remembered { taken: held, stopped, pinned })?;
+        Ok(())
+    }
+
+    /// The core, to look at.
+    #[must_use]
+    pub fn core(&self) -> &Core {
+        &self.core
+    }
+
+    /// The cluster, to look at.
+    pub fn cluster(&mut self) -> &mut C {
+        &mut self.cluster
+    }
+
+    /// What happened so far, in numbers.
+    #[must_use]
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// What it costs to look.
+    #[must_use]
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// Works until it is told to stop, or has to.
+    ///
+    /// # Errors
+    /// As [`Daemon::turn`]; what can be given back was.
+    pub fn run(&mut self, stop: &AtomicBool) -> Result<End, LiveError> {
+        loop {
+            self.wait(stop);
+            if stop.load(Ordering::SeqCst) {
+                return Ok(End::Asked);
+            }
+            if let Some(end) = self.turn()? {
+                return Ok(end);
+            }
+        }
+    }
+
+    /// Waits for the next look: until it is due, something wakes, or something is due without anything having been seen.
+    fn wait(&mut self, stop: &AtomicBool) {
+        let mut woken = false;
+        while !stop.load(Ordering::SeqCst) {
+            let now = self.clock.steady();
+            if now >= self.due || self.is_tick_due() {
+                return;
+            }
+            if !woken && self.heard.is_some() && self.wake.is_new() && self.budget.allows(now) {
+                woken = true;
+                self.due = self.due.min(now + AFTER_WAKE);
+            }
+            let left = self.due.saturating_sub(self.clock.steady());
+            self.clock.sleep(NAP.min(left.max(Duration::from_millis(1))));
+        }
+    }
+
+    /// The present, as the session has it.
+    fn stamp(&self) -> Stamp {
+        let passed = self.clock.steady().saturating_sub(self.base.1);
+        let now = self.base.0 + i64::try_from(passed.as_secs()).unwrap_or(0);
+        Stamp { now, steady: u64::try_from(self.answered.as_millis()).unwrap_or(u64::MAX) }
+    }
+
+    /// Whether something is due without anything having been seen. What was seen must not be old.
+    fn is_tick_due(&self) -> bool {
+        let fresh = self.heard.is_some_and(|heard| {
+            self.clock.steady().saturating_sub(heard) <= self.budget.period() + Duration::from_secs(2)
+        });
+        fresh && self.core.tick_due(self.stamp().time()).is_some()
+    }
+
+    /// Gives everything back, as `live hand-back` does.
+    ///
+    /// # Errors
+    /// The cluster does not answer, or files cannot be written.
+    pub fn give_back(&mut self, options: &Options) -> Result<Given, LiveError> {
+        let clock = &mut self.clock;
+        hand_back(&mut self.cluster, &self.config.home, options, &mut |time| clock.sleep(time))
+    }
+}
+
+/// Processor time that this process has taken, its children left out.
+pub(crate) fn processor_time() -> Duration {
+    use nix::sys::resource::{UsageWho, getrusage};
+    let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return Duration::ZERO };
+    let whole = |time: nix::sys::time::TimeVal| {
+        Duration::from_secs(time.tv_sec().unsigned_abs()) + Duration::from_micros(time.tv_usec().unsigned_abs())
+    };
+    whole(usage.user_time()) + whole(usage.system_time())
+}

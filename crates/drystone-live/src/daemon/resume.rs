@@ -1,0 +1,164 @@
+//! Going on where the last daemon was, or beginning anew with what its journal teaches.
+
+use super::LiveError;
+use crate::core::{Core, CoreError, Input};
+use crate::journal::{self, Begin, JournalError, Record};
+use crate::state::Home;
+use crate::tracker::{Layout, Settings, Stamp};
+use drystone::policy::PolicySpec;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// Jobs that predictors are taught at most: their history is no longer than that.
+const TAUGHT: usize = 20_000;
+/// Begins a snapshot.
+const MAGIC: &[u8; 8] = b"DRYSNAP\n";
+
+/// A saved state, and where in the journal it is.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Snapshot {
+    pub(super) segment: String,
+    pub(super) offset: u64,
+    pub(super) wake: u64,
+    pub(super) state: Vec<u8>,
+}
+
+impl Snapshot {
+    pub(super) fn bytes(&self) -> Result<Vec<u8>, JournalError> {
+        let body = postcard::to_stdvec(self)?;
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(journal::LAYOUT.to_le_bytes());
+        bytes.extend(crc32fast::hash(&body).to_le_bytes());
+        bytes.extend(body);
+        Ok(bytes)
+    }
+
+    /// A snapshot that is whole; anything else counts as none, for the journal has all of it.
+    fn read(path: &Path) -> Option<Snapshot> {
+        let bytes = std::fs::read(path).ok()?;
+        let rest = bytes.strip_prefix(MAGIC)?;
+        let (layout, rest) = rest.split_first_chunk::<2>()?;
+        let (sum, body) = rest.split_first_chunk::<4>()?;
+        let whole = u16::from_le_bytes(*layout) == journal::LAYOUT && u32::from_le_bytes(*sum) == crc32fast::hash(body);
+        whole.then(|| postcard::from_bytes(body).ok()).flatten()
+    }
+}
+
+/// What a daemon begins with.
+pub struct History {
+    /// What it knows.
+    pub core: Core,
+    /// What it takes in first.
+    pub inputs: Vec<Input>,
+    /// What its first segment begins with.
+    pub state: Option<Vec<u8>>,
+    /// How far the wake file was read.
+    pub wake: u64,
+    /// The session's time.
+    pub now: i64,
+    /// What people should know of it.
+    pub notes: Vec<String>,
+}
+
+/// Finds out with what to begin: the state of the last daemon, if it worked as this one is to; else nothing but what its journal teaches
+/// predictors.
+///
+/// # Errors
+/// A journal that cannot be read, or that another version wrote in another layout.
+pub fn resume(
+    home: &Home,
+    settings: Settings,
+    layout: Layout,
+    policy: &PolicySpec,
+    wall: i64,
+) -> Result<History, LiveError> {
+    let Some(last) = journal::segments(&home.journal())?.pop() else {
+        let core = Core::new(settings, layout, policy);
+        return Ok(History { core, inputs: Vec::new(), state: None, wake: 0, now: wall, notes: Vec::new() });
+    };
+    let (records, _) = journal::entries(&last.path)?;
+    let why = match records.first() {
+        Some(Record::Begin(begin)) => match differs(begin, &settings, &layout, policy) {
+            Some(why) => why,
+            None => match load(home, &last.path, begin, records.get(1..).unwrap_or_default()) {
+                Ok((core, wake)) => return Ok(goes_on(core, wake, wall)?),
+                Err(JournalError::Core(error)) => format!("the saved state cannot be read ({error})"),
+                Err(error) => return Err(error.into()),
+            },
+        },
+        _ => "the last segment of the journal is torn at its beginning".to_string(),
+    };
+    let (jobs, taught) = past(home)?;
+    let notes = vec![format!("{why}: jobs are adopted as they are, and predictors are taught {taught} jobs of the journal")];
+    let inputs = if jobs.is_empty() { Vec::new() } else { vec![Input::Taught { offset: 0, jobs }] };
+    let wake = Snapshot::read(&home.snapshot()).map_or(0, |snapshot| snapshot.wake);
+    let latest = inputs.iter().filter_map(|input| if let Input::Taught { jobs, .. } = input { jobs.last() } else { None });
+    let now = latest.map(|job| job.end).max().unwrap_or(wall).max(wall);
+    Ok(History { core: Core::new(settings, layout, policy), inputs, state: None, wake, now, notes })
+}
+
+/// Why a daemon cannot go on from a segment.
+fn differs(begin: &Begin, settings: &Settings, layout: &Layout, policy: &PolicySpec) -> Option<String> {
+    if begin.policy != policy.canonical() {
+        return Some(format!("the policy was {}", begin.policy));
+    }
+    if begin.settings.mode != settings.mode {
+        return Some("the last daemon worked in another mode".into());
+    }
+    if begin.layout != *layout {
+        return Some("the machine had other nodes or processors".into());
+    }
+    (begin.settings != *settings).then(|| "the last daemon was told otherwise".into())
+}
+
+/// The core at the end of a segment, and how far the wake file was read.
+fn load(home: &Home, path: &Path, begin: &Begin, records: &[Record]) -> Result<(Core, u64), JournalError> {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let snapshot = Snapshot::read(&home.snapshot());
+    let wake = snapshot.as_ref().map_or(0, |snapshot| snapshot.wake);
+    let mut core = journal::core_of(&Begin { state: None, ..begin.clone() })?;
+    let saved = snapshot.filter(|snapshot| snapshot.segment == name);
+    if let Some(saved) = saved
+        && core.load(&saved.state).is_ok()
+    {
+        let (rest, _) = journal::entries_from(path, saved.offset)?;
+        feed(&mut core, &rest)?;
+        return Ok((core, wake));
+    }
+    let mut core = journal::core_of(begin)?;
+    feed(&mut core, records)?;
+    Ok((core, wake))
+}
+
+fn feed(core: &mut Core, records: &[Record]) -> Result<(), JournalError> {
+    for record in records {
+        if let Record::In(input) = record {
+            match core.take(input) {
+                Ok(_) => {}
+                // It gave everything back then.
+                Err(CoreError::Violation(violation)) => return Err(CoreError::Violation(violation).into()),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+    Ok(())
+}
+
+fn goes_on(core: Core, wake: u64, wall: i64) -> Result<History, CoreError> {
+    let now = core.session().view().now().0.max(wall);
+    let steady = core.tracker().steady();
+    let state = Some(core.save()?);
+    let inputs = vec![Input::Restarted(Stamp { now, steady })];
+    Ok(History { core, inputs, state, wake, now, notes: Vec::new() })
+}
+
+/// The last jobs of a journal, in the order of their ends, and how many there are.
+fn past(home: &Home) -> Result<(Vec<journal::Past>, usize), JournalError> {
+    let mut jobs = journal::past(&home.journal())?;
+    jobs.retain(|job| job.start.is_some());
+    jobs.sort_by_key(|job| (job.end, job.key));
+    let from = jobs.len().saturating_sub(TAUGHT);
+    let jobs = jobs.split_off(from);
+    let count = jobs.len();
+    Ok((jobs, count))
+}

@@ -1,0 +1,52 @@
+//! What happened, in numbers, and the last things that people should know.
+
+use serde::Serialize;
+use std::collections::{BTreeMap, VecDeque};
+
+/// How many notes are kept.
+const NOTES: usize = 50;
+
+/// Something for people.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Note {
+    /// When, in seconds since 1970.
+    pub at: i64,
+    /// What.
+    pub text: String,
+}
+
+/// Counters since the daemon began.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Stats {
+    /// Looks that the cluster answered, and that it did not.
+    pub looks: u64,
+    /// Looks that came to nothing.
+    pub failures: u64,
+    /// Whether the last one did.
+    pub silent: bool,
+    /// Decisions that led to something.
+    pub decisions: u64,
+    /// Starts that were decided, or proposed where the daemon only looks.
+    pub starts: u64,
+    /// Orders by verb and outcome.
+    pub orders: BTreeMap<String, u64>,
+    /// Jobs whose numbers were passed over: they came and went unseen.
+    pub missed: u64,
+    /// Where the books differed from what was seen, at the last look.
+    pub differences: u64,
+    /// What people should know, the last one last.
+    pub notes: VecDeque<Note>,
+}
+
+impl Stats {
+    pub(super) fn note(&mut self, at: i64, text: &str) {
+        if self.notes.len() == NOTES {
+            self.notes.pop_front();
+        }
+        self.notes.push_back(Note { at, text: text.to_string() });
+    }
+
+    pub(super) fn order(&mut self, verb: &str, outcome: &str) {
+        *self.orders.entry(format!("{verb} {outcome}")).or_insert(0) += 1;
+    }
+}

@@ -1,0 +1,366 @@
+//! One turn: look, journal, decide, journal, order, journal.
+
+use super::{BACKOFF, Clock, Daemon, End, LiveError};
+use crate::cluster::{Cluster, ClusterError, Order, Outcome, Snapshot};
+use crate::core::{CoreError, Input, Output};
+use crate::hand_back::Options;
+use crate::journal::{Begin, JournalError, Record, Writer};
+use crate::state::{Entry, write_whole};
+use crate::tracker::{Mode, Stamp, Told};
+use drystone::policy::Action;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// The state is saved after so many records or so much time.
+const SAVE: (u64, Duration) = (1_000, Duration::from_secs(600));
+/// How often people are told, and how often where none looks.
+const TELL: Duration = Duration::from_secs(1);
+const TELL_NOBODY: Duration = Duration::from_secs(5);
+/// What was ordered shows so soon.
+const SOON: Duration = Duration::from_millis(400);
+/// What is left of the disk for hand-back to write on.
+const NO_SPACE: &str = "no space left for the journal";
+
+impl<C: Cluster, K: Clock> Daemon<C, K> {
+    /// One turn. Answers how the daemon has ended, if it has.
+    ///
+    /// # Errors
+    /// What went wrong, where giving everything back did, too.
+    pub fn turn(&mut self) -> Result<Option<End>, LiveError> {
+        let end = match self.try_turn() {
+            Ok(end) => return Ok(end),
+            Err(LiveError::Core(CoreError::Violation(violation))) => End::Violation(violation.to_string()),
+            Err(LiveError::Cluster(error @ ClusterError::Broken(_))) => return Err(error.into()),
+            Err(error) => End::GaveBack(error.to_string()),
+        };
+        let (End::Violation(why) | End::GaveBack(why)) = &end else { return Ok(Some(end)) };
+        let (why, mode) = (why.clone(), self.config.mode);
+        tracing::error!(why, "cannot go on");
+        // On a full disk this fails, too.
+        let _ = self.note(&format!("cannot go on: {why}"));
+        if mode == Mode::Drive {
+            self.give_back(&Options::default())?;
+        }
+        Ok(Some(end))
+    }
+
+    fn try_turn(&mut self) -> Result<Option<End>, LiveError> {
+        if self.heartbeat.as_ref().is_some_and(|beat| !beat.is_mine()) {
+            return Ok(Some(End::Fenced));
+        }
+        if self.is_tick_due()
+            && let Some(due) = self.core.tick_due(self.stamp().time())
+        {
+            let stamp = Stamp { now: due.0, ..self.stamp() };
+            let output = self.feed(&Input::Tick(stamp))?;
+            return self.carry_out(&output);
+        }
+        self.due = Duration::MAX;
+        let end = self.look();
+        let now = self.clock.steady();
+        let own = super::processor_time();
+        let spent = self.cluster.cost() + own.saturating_sub(std::mem::replace(&mut self.charged, own));
+        self.budget.spend(now, spent);
+        if !self.stats.silent {
+            let soon = if self.soon && self.budget.allows(now) { SOON } else { Duration::MAX };
+            self.due = self.due.min(now + self.budget.period().min(soon));
+        }
+        self.publish(now)?;
+        end
+    }
+
+    /// Looks, and does what follows.
+    fn look(&mut self) -> Result<Option<End>, LiveError> {
+        let lines = self.wake.read().map_err(LiveError::io(self.config.home.wake().display()))?;
+        let told: Vec<Told> = lines.iter().filter_map(|line| crate::cluster::slurm::hook::told(line)).collect();
+        self.note_users(&told)?;
+        let seen = match self.cluster.observe(&self.core.tracker().wants()) {
+            Ok(seen) => seen,
+            Err(error @ ClusterError::Broken(_)) => return Err(error.into()),
+            Err(error) => {
+                self.is_silent(&error, told)?;
+                return Ok(None);
+            }
+        };
+        self.hears();
+        self.count_missed(&seen);
+        let stamp = self.stamp();
+        let delta = self.core.tracker().mirror().diff(&seen);
+        let mut all = std::mem::take(&mut self.unheard);
+        all.extend(told);
+        let told = all;
+        let tracker = self.core.tracker();
+        let is_due = self.core.deadline().is_some_and(|due| due <= stamp.time());
+        let is_due = is_due || tracker.is_waiting() || tracker.is_undecided() || !tracker.has_begun();
+        let mut end = None;
+        self.soon = false;
+        if !delta.is_empty() || !told.is_empty() || is_due {
+            let output = self.feed(&Input::Facts { stamp, delta, told })?;
+            end = self.carry_out(&output)?;
+        }
+        if end.is_none() && !self.beat()? {
+            end = Some(End::Fenced);
+        }
+        self.save_if_due()?;
+        Ok(end)
+    }
+
+    /// Users' holds go to the ledger, too: a hand-back has to know them.
+    fn note_users(&mut self, told: &[Told]) -> Result<(), LiveError> {
+        if self.config.mode == Mode::Shadow {
+            return Ok(());
+        }
+        let entries: Vec<Entry> = told
+            .iter()
+            .map(|line| match *line {
+                Told::Hold(number) => Entry::UserHold(number),
+                Told::Release(number) => Entry::UserRelease(number),
+            })
+            .collect();
+        self.ledger.add(&entries).map_err(LiveError::io(NO_SPACE))
+    }
+
+    /// The cluster does not answer: nothing is concluded, nothing decided, and no clock of an order goes on.
+    fn is_silent(&mut self, error: &ClusterError, told: Vec<Told>) -> Result<(), LiveError> {
+        self.unheard.extend(told);
+        self.stats.failures += 1;
+        if !self.stats.silent {
+            tracing::warn!(%error, "the cluster does not answer");
+            self.note(&error.to_string())?;
+        }
+        self.stats.silent = true;
+        self.heard = None;
+        self.due = self.clock.steady() + self.backoff;
+        self.backoff = (self.backoff * 2).min(BACKOFF.1);
+        Ok(())
+    }
+
+    /// It answers.
+    fn hears(&mut self) {
+        if self.stats.silent {
+            tracing::info!("the cluster answers again");
+        }
+        let now = self.clock.steady();
+        // From one answer to the next, as long as none is missing between them.
+        self.answered += self.heard.map_or(Duration::from_millis(1), |heard| now.saturating_sub(heard));
+        (self.heard, self.backoff, self.stats.silent) = (Some(now), BACKOFF.0, false);
+        self.stats.looks += 1;
+    }
+
+    /// Journals what goes in, and takes it in.
+    pub(super) fn feed(&mut self, input: &Input) -> Result<Output, LiveError> {
+        self.write(&Record::In(input.clone()))?;
+        self.pass("facts")?;
+        let output = self.core.take(input)?;
+        self.pass("decided")?;
+        Ok(output)
+    }
+
+    /// Carries out what came out: intents to disk, then orders, then what came of them.
+    fn carry_out(&mut self, output: &Output) -> Result<Option<End>, LiveError> {
+        if output.is_empty() {
+            return Ok(None);
+        }
+        self.count(output);
+        if self.config.mode == Mode::Drive && !output.orders.is_empty() {
+            self.note_ledger(output)?;
+        }
+        self.write(&Record::Out(output.clone()))?;
+        if let Some(doubt) = &output.doubt {
+            self.journal.sync()?;
+            return Err(LiveError::Doubt(doubt.clone()));
+        }
+        if output.orders.is_empty() || self.config.mode == Mode::Shadow {
+            return Ok(None);
+        }
+        self.journal.sync()?;
+        self.pass("intents")?;
+        let Some(outcomes) = self.order(&output.orders) else { return Ok(Some(End::Fenced)) };
+        self.pass("orders")?;
+        for (order, outcome) in output.orders.iter().zip(&outcomes) {
+            self.hear_outcome(order, outcome);
+        }
+        self.feed(&Input::Outcomes(outcomes))?;
+        self.pass("outcomes")?;
+        self.soon = true;
+        Ok(None)
+    }
+
+    /// Orders, as long as the fence stands; `None` where it has fallen.
+    fn order(&mut self, orders: &[Order]) -> Option<Vec<Outcome>> {
+        let (heartbeat, faults) = (&self.heartbeat, &mut self.faults);
+        let mut fenced = false;
+        let mut may = || {
+            faults.pass("pins");
+            let mine = heartbeat.as_ref().is_some_and(super::Heartbeat::is_mine);
+            fenced |= !mine;
+            faults.pass("fence");
+            mine
+        };
+        let outcomes = self.cluster.act(orders, &mut may);
+        (!fenced).then_some(outcomes)
+    }
+
+    fn note_ledger(&mut self, output: &Output) -> Result<(), LiveError> {
+        let entry = |order: &Order| match *order {
+            Order::Hold(key) => Some(Entry::Held(key)),
+            Order::Suspend(key) => Some(Entry::Suspended(key)),
+            Order::Pin { key, .. } => Some(Entry::Pinned(key)),
+            _ => None,
+        };
+        let known = self.ledger.standing();
+        let new = |entry: &Entry| match entry {
+            Entry::Held(key) => !known.held.contains(key),
+            Entry::Suspended(key) => !known.suspended.contains(key),
+            Entry::Pinned(key) => !known.pinned.contains(key),
+            _ => true,
+        };
+        let entries: Vec<Entry> = output.orders.iter().filter_map(entry).filter(new).collect();
+        self.pass("ledger")?;
+        self.ledger.add(&entries).map_err(LiveError::io(NO_SPACE))
+    }
+
+    fn count(&mut self, output: &Output) {
+        self.stats.decisions += u64::from(!output.decided.is_empty());
+        for decided in &output.decided {
+            if let (Action::Start { why, .. }, Some(key)) = (decided.action, decided.key) {
+                self.stats.starts += 1;
+                let would = self.config.mode == Mode::Shadow;
+                tracing::info!(job = key.name(), why = ?why, "{}", if would { "would start" } else { "start" });
+            }
+        }
+    }
+
+    fn hear_outcome(&mut self, order: &Order, outcome: &Outcome) {
+        let (verb, job) = (order.verb(), order.key().name());
+        let word = match outcome {
+            Outcome::Done => "done",
+            Outcome::Refused(why) => {
+                tracing::warn!(job, verb, why, "refused");
+                let at = self.clock.wall();
+                self.stats.note(at, &format!("{verb} of job {job} was refused: {why}"));
+                "refused"
+            }
+            Outcome::Unknown => {
+                tracing::warn!(job, verb, "not known to be carried out");
+                "unknown"
+            }
+        };
+        tracing::debug!(job, verb, outcome = word, "order");
+        self.stats.order(verb, word);
+    }
+
+    /// Beats, once a look was answered and a decision came. Answers whether this daemon still drives.
+    fn beat(&mut self) -> Result<bool, LiveError> {
+        let wall = self.clock.wall();
+        let Some(heartbeat) = &self.heartbeat else { return Ok(true) };
+        let mine = heartbeat.beat(wall).map_err(LiveError::io(self.config.home.heartbeat().display()))?;
+        self.pass("beat")?;
+        Ok(mine)
+    }
+
+    /// Writes something for people.
+    pub(super) fn note(&mut self, text: &str) -> Result<(), LiveError> {
+        let at = self.clock.wall();
+        self.stats.note(at, text);
+        self.write(&Record::Note { at: self.stamp().now, text: text.to_string() })
+    }
+
+    fn write(&mut self, record: &Record) -> Result<(), LiveError> {
+        Ok(self.journal.write(record)?)
+    }
+
+    fn pass(&mut self, point: &'static str) -> Result<(), LiveError> {
+        if self.faults.pass(point) {
+            let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+            return Err(LiveError::Journal(JournalError::Io { path: self.journal.path().to_path_buf(), error: full }));
+        }
+        Ok(())
+    }
+
+    fn save_if_due(&mut self) -> Result<(), LiveError> {
+        let now = self.clock.steady();
+        if self.journal.records() - self.saved.1 < SAVE.0 && now.saturating_sub(self.saved.0) < SAVE.1 {
+            return Ok(());
+        }
+        let state = self.core.save()?;
+        if self.journal.is_large() {
+            self.begin_segment(state)?;
+        } else {
+            self.journal.sync()?;
+            let snapshot = super::resume::Snapshot {
+                segment: self.journal.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+                offset: self.journal.length(),
+                wake: self.wake.offset(),
+                state,
+            };
+            let bytes = snapshot.bytes()?;
+            self.pass("snapshot")?;
+            let path = self.config.home.snapshot();
+            write_whole(&path, &bytes, true).map_err(LiveError::io(path.display()))?;
+            self.pass("saved")?;
+        }
+        let tracker = self.core.tracker();
+        let live = |key: &crate::cluster::Key| tracker.job(*key).is_some();
+        let numbered = |number: u64| tracker.jobs().any(|job| job.key.id == number);
+        self.ledger.forget(live, numbered).map_err(LiveError::io(NO_SPACE))?;
+        self.saved = (now, self.journal.records());
+        Ok(())
+    }
+
+    /// Goes on in a new segment.
+    fn begin_segment(&mut self, state: Vec<u8>) -> Result<(), LiveError> {
+        let wall = self.clock.wall();
+        let begin = Begin {
+            version: env!("CARGO_PKG_VERSION").into(),
+            policy: self.config.policy.canonical(),
+            settings: self.core.tracker().settings().clone(),
+            layout: self.core.tracker().layout().clone(),
+            cluster: self.config.cluster.clone(),
+            instance: self.config.instance.clone(),
+            time: wall,
+            offset: self.stamp().now - wall,
+            state: Some(state),
+        };
+        self.journal = Writer::begin(self.journal.folder(), begin)?;
+        self.pass("segment")?;
+        self.saved.1 = 0;
+        Ok(())
+    }
+
+    /// Numbers of jobs are consecutive: those between the highest of two looks that are not listed came and went unseen.
+    fn count_missed(&mut self, seen: &Snapshot) {
+        let numbers: BTreeSet<u64> = seen.jobs.iter().map(|fact| fact.number).collect();
+        let Some(&last) = numbers.last() else { return };
+        if let Some(highest) = self.highest.filter(|&highest| highest < last) {
+            let listed = numbers.range(highest + 1..).count() as u64;
+            self.stats.missed += (last - highest).saturating_sub(listed);
+        }
+        self.highest = Some(self.highest.map_or(last, |highest| highest.max(last)));
+    }
+
+    /// Tells people, now and then.
+    fn publish(&mut self, now: Duration) -> Result<(), LiveError> {
+        let every = if self.board.is_watched() { TELL } else { TELL_NOBODY };
+        if now.saturating_sub(self.told) < every {
+            return Ok(());
+        }
+        self.told = now;
+        let wrong = crate::board::differences(&self.core);
+        self.stats.differences = wrong.len() as u64;
+        let text = self.board.publish(&crate::board::Source {
+            core: &self.core,
+            stats: &self.stats,
+            budget: &self.budget,
+            config: &self.config,
+            wall: self.clock.wall(),
+            now: self.stamp().time(),
+        });
+        if now.saturating_sub(self.written) >= TELL_NOBODY {
+            self.written = now;
+            let path = self.config.home.status();
+            write_whole(&path, text.as_bytes(), false).map_err(LiveError::io(path.display()))?;
+        }
+        Ok(())
+    }
+}

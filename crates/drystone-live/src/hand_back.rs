@@ -1,0 +1,250 @@
+//! Giving everything back: without the daemon, at any time, also twice.
+
+use crate::cluster::{Cluster, ClusterError, JobFact, Key, Mark, Order, Outcome, Reason, Snapshot, State, Want};
+use crate::daemon::{LiveError, wall};
+use crate::state::{Beat, Heartbeat, Home, Ledger, Standing, write_whole};
+use crate::tracker::{Layout, Told};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// How often it looks while suspended jobs wait for room.
+const LOOK: Duration = Duration::from_secs(2);
+/// How often it looks while the cluster does not answer, and how often it orders what is not carried out.
+const TRIES: u32 = 3;
+
+/// How to give back.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Only if no daemon has beaten for so many seconds.
+    pub if_silent: Option<u64>,
+    /// Requeue suspended jobs that have no room, instead of letting them go on beside others.
+    pub requeue: bool,
+    /// How long suspended jobs wait for room before waiting jobs are let go, which would take it.
+    pub patience: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { if_silent: None, requeue: false, patience: Duration::from_secs(30) }
+    }
+}
+
+/// What was given back.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Given {
+    /// Why nothing was done, where nothing was.
+    pub skipped: Option<String>,
+    /// Jobs that were let go.
+    pub released: usize,
+    /// Suspended jobs that go on where they have room.
+    pub resumed: usize,
+    /// Suspended jobs that go on beside others on the same processors: they had no room within the time that was given.
+    pub crowded: usize,
+    /// Suspended jobs that were requeued.
+    pub requeued: usize,
+    /// Jobs that may run on any node again.
+    pub unpinned: usize,
+    /// Jobs that their users hold, and that stay held.
+    pub users: usize,
+    /// What could not be done.
+    pub left: Vec<String>,
+}
+
+/// Gives everything back: switches the hook off and fences the daemon; lets suspended jobs go on, before waiting ones take their
+/// place; lets every job go that is held for the daemon and not by its user; and frees jobs from nodes that they were bound to.
+///
+/// # Errors
+/// The cluster does not answer, or files cannot be written.
+pub fn hand_back<C: Cluster>(
+    cluster: &mut C,
+    home: &Home,
+    options: &Options,
+    sleep: &mut dyn FnMut(Duration),
+) -> Result<Given, LiveError> {
+    let beat = Beat::read(&home.heartbeat());
+    if let (Some(seconds), Beat::At { second, instance }) = (options.if_silent, &beat) {
+        let age = wall() - second;
+        if age.unsigned_abs() < seconds {
+            let skipped = Some(format!("{instance} beat {age} s ago"));
+            return Ok(Given { skipped, ..Given::default() });
+        }
+    }
+    if options.if_silent.is_none() || beat != Beat::Off {
+        switch_off(home)?;
+    }
+    let standing = standing(home);
+    let mut back = HandBack { cluster, standing, given: Given::default(), layout: None };
+    back.resume(options, sleep)?;
+    back.release(sleep)?;
+    back.unpin()?;
+    let given = back.given;
+    if given.left.is_empty() {
+        // Whoever suspends one of these jobs from now on is somebody else.
+        let _ = write_whole(&home.ledger(), b"", true);
+    }
+    Ok(given)
+}
+
+/// Switches the hook off, on a full disk, too.
+fn switch_off(home: &Home) -> Result<(), LiveError> {
+    let path = home.heartbeat();
+    let token = format!("{} {}", wall(), std::process::id());
+    if let Err(error) = Heartbeat::give_back(&path, &token) {
+        match std::fs::remove_file(&path) {
+            Ok(()) => {}
+            Err(gone) if gone.kind() == std::io::ErrorKind::NotFound => {}
+            Err(_) => return Err(LiveError::Io(path.display().to_string(), error)),
+        }
+    }
+    Ok(())
+}
+
+/// What the daemon left behind: its ledger, and what the hook said that it may not have read.
+fn standing(home: &Home) -> Standing {
+    let mut standing = Ledger::read(&home.ledger()).unwrap_or_default();
+    for file in [home.wake().with_extension("old"), home.wake()] {
+        let text = std::fs::read(file).unwrap_or_default();
+        for line in String::from_utf8_lossy(&text).lines() {
+            match crate::cluster::slurm::hook::told(line) {
+                Some(Told::Hold(number)) => drop(standing.users.insert(number, true)),
+                Some(Told::Release(number)) => drop(standing.users.insert(number, false)),
+                None => {}
+            }
+        }
+    }
+    standing
+}
+
+struct HandBack<'a, C> {
+    cluster: &'a mut C,
+    standing: Standing,
+    given: Given,
+    layout: Option<Layout>,
+}
+
+impl<C: Cluster> HandBack<'_, C> {
+    fn look(&mut self) -> Result<Snapshot, LiveError> {
+        let seen = self.cluster.observe(&Want::default())?;
+        self.layout.get_or_insert_with(|| Layout::new(&seen.nodes));
+        Ok(seen)
+    }
+
+    fn patient_look(&mut self, sleep: &mut dyn FnMut(Duration)) -> Result<Snapshot, LiveError> {
+        for _ in 1..TRIES {
+            match self.look() {
+                Err(LiveError::Cluster(ClusterError::Silent(_) | ClusterError::Garbled(_))) => sleep(LOOK),
+                other => return other,
+            }
+        }
+        self.look()
+    }
+
+    fn act(&mut self, orders: &[Order]) -> usize {
+        let outcomes = self.cluster.act(orders, &mut || true);
+        outcomes.iter().filter(|outcome| **outcome == Outcome::Done).count()
+    }
+
+    /// Suspended jobs go on: where they have room, and as they have it; when patience is at an end all the same.
+    fn resume(&mut self, options: &Options, sleep: &mut dyn FnMut(Duration)) -> Result<(), LiveError> {
+        let mut waited = Duration::ZERO;
+        loop {
+            let seen = self.patient_look(sleep)?;
+            let mut stopped: Vec<&JobFact> = seen
+                .jobs
+                .iter()
+                .filter(|fact| fact.state == State::Suspended && fact.keys().iter().any(|key| self.standing.suspended.contains(key)))
+                .collect();
+            if stopped.is_empty() {
+                return Ok(());
+            }
+            stopped.sort_by_key(|fact| fact.submit);
+            let late = waited >= options.patience;
+            let (fits, crowded) = self.with_room(&seen, &stopped);
+            self.given.resumed += self.act(&fits.iter().map(|&key| Order::Resume(key)).collect::<Vec<_>>());
+            if crowded.is_empty() && fits.is_empty() {
+                return Ok(());
+            }
+            if late && !crowded.is_empty() {
+                if options.requeue {
+                    let orders: Vec<Order> = crowded.iter().map(|&key| Order::Requeue(key)).collect();
+                    self.given.requeued += self.act(&orders);
+                } else {
+                    self.given.crowded += self.act(&crowded.iter().map(|&key| Order::Resume(key)).collect::<Vec<_>>());
+                }
+                return Ok(());
+            }
+            sleep(LOOK);
+            waited += LOOK;
+        }
+    }
+
+    /// Which suspended jobs have room where they are, and which have none.
+    fn with_room(&self, seen: &Snapshot, stopped: &[&JobFact]) -> (Vec<Key>, Vec<Key>) {
+        let Some(layout) = &self.layout else { return (Vec::new(), Vec::new()) };
+        let mut idle: BTreeMap<&str, u32> =
+            seen.nodes.iter().map(|node| (node.name.as_str(), node.procs.saturating_sub(node.busy))).collect();
+        let names: Vec<&str> = layout.nodes().map(|(name, _)| name).collect();
+        let (mut fits, mut crowded) = (Vec::new(), Vec::new());
+        for fact in stopped {
+            let counts = layout.counts(&fact.places, fact.procs);
+            let room = counts.iter().all(|&(at, procs)| idle.get(names[at]).is_some_and(|&idle| idle >= procs));
+            if !room {
+                crowded.extend(fact.keys());
+                continue;
+            }
+            for (at, procs) in counts {
+                idle.entry(names[at]).and_modify(|idle| *idle -= procs);
+            }
+            fits.extend(fact.keys());
+        }
+        (fits, crowded)
+    }
+
+    /// Lets every job go that is held for the daemon.
+    fn release(&mut self, sleep: &mut dyn FnMut(Duration)) -> Result<(), LiveError> {
+        for attempt in 1..=TRIES {
+            let seen = self.patient_look(sleep)?;
+            let held: Vec<&JobFact> = seen.jobs.iter().filter(|fact| self.is_held(fact)).collect();
+            let (users, ours): (Vec<&JobFact>, Vec<&JobFact>) = held.into_iter().partition(|fact| self.is_users(fact));
+            self.given.users = users.iter().map(|fact| fact.keys().len()).sum();
+            if ours.is_empty() {
+                return Ok(());
+            }
+            if attempt == TRIES {
+                self.given.left = ours.iter().map(|fact| format!("job {} is still held", fact.id)).collect();
+                return Ok(());
+            }
+            let orders: Vec<Order> = ours.iter().flat_map(|fact| fact.keys()).map(Order::Release).collect();
+            self.given.released += self.act(&orders);
+        }
+        Ok(())
+    }
+
+    /// Whether a job is held for the daemon, or by its user as well.
+    fn is_held(&self, fact: &JobFact) -> bool {
+        let ours = fact.mark != Mark::None || fact.keys().iter().any(|key| self.standing.held.contains(key));
+        // One that was requeued while it was suspended is held as if an administrator held it.
+        let orphaned = fact.reason == Reason::AdminHold
+            && fact.restarts > 0
+            && self.standing.suspended.iter().any(|key| key.id == fact.id && fact.keys().iter().any(|own| own.task == key.task));
+        fact.state == State::Pending && fact.held && (fact.reason == Reason::UserHold && ours || orphaned)
+    }
+
+    /// Whether its user holds it.
+    fn is_users(&self, fact: &JobFact) -> bool {
+        let told = self.standing.users.get(&fact.number).or_else(|| self.standing.users.get(&fact.id));
+        told.copied().unwrap_or(fact.mark == Mark::User)
+    }
+
+    fn unpin(&mut self) -> Result<(), LiveError> {
+        if self.standing.pinned.is_empty() {
+            return Ok(());
+        }
+        let seen = self.look()?;
+        let pending = seen.jobs.iter().filter(|fact| fact.state == State::Pending).flat_map(JobFact::keys);
+        let orders: Vec<Order> = pending.filter(|key| self.standing.pinned.contains(key)).map(Order::Unpin).collect();
+        self.given.unpinned += self.act(&orders);
+        Ok(())
+    }
+}

@@ -1,0 +1,150 @@
+//! What an installation needs beside the program: the hook, the script of ends, units of systemd, a dashboard.
+
+use crate::cluster::slurm::hook::{HookSettings, SILENCE, job_submit, wake};
+use crate::state::Home;
+use crate::tracker::Mode;
+use std::path::Path;
+
+const SERVICE: &str = include_str!("../assets/drystone-live.service");
+const BACK: &str = include_str!("../assets/drystone-live-hand-back.service");
+const TIMER: &str = include_str!("../assets/drystone-live-hand-back.timer");
+/// A dashboard for Grafana, made of the metrics of `/metrics`.
+pub const DASHBOARD: &str = include_str!("../assets/grafana.json");
+
+/// An installation.
+#[derive(Clone, Debug)]
+pub struct Installation<'a> {
+    /// Where the daemon keeps what.
+    pub home: &'a Home,
+    /// The daemon's user: its name and number.
+    pub user: (&'a str, u32),
+    /// The program.
+    pub program: &'a Path,
+    /// What decides, as its text.
+    pub policy: &'a str,
+    /// Whether it only looks.
+    pub mode: Mode,
+    /// Partitions that are driven; none for the default one.
+    pub partitions: &'a [String],
+}
+
+impl Installation<'_> {
+    /// `job_submit.lua`: goes beside `slurm.conf` before `JobSubmitPlugins=lua` goes into it.
+    #[must_use]
+    pub fn hook(&self) -> String {
+        job_submit(&HookSettings {
+            heartbeat: &self.home.heartbeat(),
+            wake: &self.home.wake(),
+            daemon: self.user.1,
+            partitions: self.partitions,
+            silence: SILENCE,
+        })
+    }
+
+    /// The script that tells of ends, for `JobCompLoc`.
+    #[must_use]
+    pub fn wake(&self) -> String {
+        wake(&self.home.wake())
+    }
+
+    /// The unit of the daemon.
+    #[must_use]
+    pub fn unit(&self) -> String {
+        let partitions: String = self.partitions.iter().map(|name| format!(" --partition {}", word(name))).collect();
+        let mode = if self.mode == Mode::Drive { "drive" } else { "shadow" };
+        self.fill(SERVICE).replace("@MODE@", mode).replace("@MORE@", &partitions)
+    }
+
+    /// The unit that gives everything back when the daemon is silent, and its timer.
+    #[must_use]
+    pub fn hand_back(&self) -> (String, String) {
+        (self.fill(BACK), TIMER.to_string())
+    }
+
+    /// The same as a line for cron, for systems without systemd.
+    #[must_use]
+    pub fn cron(&self) -> String {
+        let (program, state, run) = (shown(self.program), shown(self.home.state()), shown(self.home.run()));
+        format!(
+            "* * * * * {} {program} live hand-back --if-silent 120 --state {state} --run {run} --quiet\n",
+            self.user.0
+        )
+    }
+
+    fn fill(&self, text: &str) -> String {
+        let last = |path: &Path| path.file_name().map_or_else(|| "drystone".into(), |name| name.to_string_lossy().into_owned());
+        // A % is systemd's own.
+        text.replace("@POLICY@", &self.policy.replace('%', "%%").replace('\'', ""))
+            .replace("@USER@", self.user.0)
+            .replace("@DRYSTONE@", &shown(self.program))
+            .replace("@STATEDIR@", &last(self.home.state()))
+            .replace("@RUNDIR@", &last(self.home.run()))
+            .replace("@STATE@", &shown(self.home.state()))
+            .replace("@RUN@", &shown(self.home.run()))
+    }
+}
+
+fn shown(path: &Path) -> String {
+    word(&path.to_string_lossy())
+}
+
+/// A word of a command line; quoted where it has to be.
+fn word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/-_.,:=+@".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.to_string();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_is_filled_in() {
+        let home = Home::new("/var/lib/drystone", "/run/drystone");
+        let partitions = ["main".to_string()];
+        let all = Installation {
+            home: &home,
+            user: ("drystone", 991),
+            program: Path::new("/usr/local/bin/drystone"),
+            policy: "easy(order=sjf,backfill=sjf)",
+            mode: Mode::Drive,
+            partitions: &partitions,
+        };
+        let (back, timer) = all.hand_back();
+        for text in [all.hook(), all.wake(), all.unit(), back, timer, all.cron()] {
+            assert!(!text.contains('@'), "{text}");
+        }
+        let unit = all.unit();
+        assert!(unit.contains(
+            "ExecStart=/usr/local/bin/drystone live drive --policy 'easy(order=sjf,backfill=sjf)' --state /var/lib/drystone --run \
+             /run/drystone --partition main\n"
+        ));
+        assert!(unit.contains("User=drystone\n") && unit.contains("StateDirectory=drystone\n"));
+        assert!(all.hook().contains("daemon = 991"));
+    }
+
+    /// Every metric that the dashboard asks for is there.
+    #[test]
+    fn the_dashboard_asks_for_what_there_is() {
+        let dashboard: serde_json::Value = serde_json::from_str(DASHBOARD).expect("JSON");
+        let panels = dashboard["panels"].as_array().expect("panels");
+        assert!(panels.len() > 10);
+        let asked: Vec<&str> = panels
+            .iter()
+            .flat_map(|panel| panel["targets"].as_array().expect("targets"))
+            .map(|target| target["expr"].as_str().expect("an expression"))
+            .collect();
+        let names = include_str!("board/metrics.rs");
+        for expression in asked {
+            for name in expression.split(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
+                let Some(name) = name.strip_prefix("drystone_live_") else { continue };
+                let name = name.strip_suffix("_total").unwrap_or(name);
+                let known = names.contains(&format!("\"{name}\"")) || names.contains(&format!("{{PREFIX}}_{name}"));
+                assert!(known, "{expression}: {name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The journal: everything that a daemon saw, decided and ordered, in segments that stand alone.
+//!
+//! A segment begins with what the daemon was and what it knew; behind it lies what went in and what came out, in the order in which it
+//! happened: facts, then intents (on disk before anything is ordered), then outcomes. Going over what went in gives what came out,
+//! bit for bit. A record that was torn by a crash ends its segment; the daemon begins a new one each time it starts.
+
+mod export;
+mod frame;
+mod read;
+mod replay;
+mod shadow;
+mod write;
+
+pub use export::{Past, past, workload};
+pub use read::{Segment, entries, segments, whole};
+pub(crate) use read::entries_from;
+pub(crate) use replay::core_of;
+pub use replay::{Mismatch, Replayed, replay};
+pub use shadow::{Shadowed, shadow};
+pub use write::Writer;
+
+use crate::core::{Input, Output};
+use crate::tracker::{Layout, Settings};
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::path::PathBuf;
+
+/// The layout of records. Raise it with every change of what they hold.
+pub const LAYOUT: u16 = 1;
+
+/// What a segment begins with.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Begin {
+    /// The version that writes it.
+    pub version: String,
+    /// The policy, as its text.
+    pub policy: String,
+    /// What the tracker is to do.
+    pub settings: Settings,
+    /// The processors.
+    pub layout: Layout,
+    /// The cluster's name.
+    pub cluster: String,
+    /// The daemon's name of itself.
+    pub instance: String,
+    /// When, in seconds since 1970 by this machine's clock.
+    pub time: i64,
+    /// What is added to that to get the session's time.
+    pub offset: i64,
+    /// What the daemon knew; nothing where it began without.
+    pub state: Option<Vec<u8>>,
+}
+
+/// One record.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Record {
+    /// The first of a segment.
+    Begin(Box<Begin>),
+    /// Something went in.
+    In(Input),
+    /// Something came out of the last that went in: what is ordered is an intent until its outcomes follow.
+    Out(Output),
+    /// Something for people: a refusal, an error, a hand-back.
+    Note {
+        /// When, in the session's time.
+        at: i64,
+        /// What.
+        text: String,
+    },
+}
+
+/// The journal cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// A file cannot be read or written.
+    #[error("{path}: {error}", path = path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A file is no journal.
+    #[error("{}: this is no journal of Drystone", .0.display())]
+    NoJournal(PathBuf),
+    /// Another version wrote it, in another layout.
+    #[error(
+        "{path}: Drystone {version} wrote it in layout {found}; this is {here}, which reads layout {LAYOUT} only. Go on with that version; \
+         or hand back with it, move the state folder aside and start anew: running and waiting jobs are adopted, and only the predictors' \
+         history is lost",
+        path = path.display(),
+        here = env!("CARGO_PKG_VERSION")
+    )]
+    OtherLayout {
+        /// Which file.
+        path: PathBuf,
+        /// Its layout.
+        found: u16,
+        /// The version that wrote it.
+        version: String,
+    },
+    /// A record cannot be written in its form.
+    #[error("journal: {0}")]
+    Form(#[from] postcard::Error),
+    /// A journal has no segments.
+    #[error("{}: there is no journal here", .0.display())]
+    Empty(PathBuf),
+    /// What was replayed does not work.
+    #[error("{0}")]
+    Core(#[from] crate::core::CoreError),
+    /// The policy of the journal is not known here.
+    #[error("the journal's policy {0} is not known here: {1}")]
+    Policy(String, String),
+    /// It cannot be made a workload.
+    #[error("the journal as a workload: {0}")]
+    Workload(#[from] drystone::model::WorkloadError),
+}
+
+impl JournalError {
+    pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> JournalError {
+        let path = path.into();
+        |error| JournalError::Io { path, error }
+    }
+}

@@ -1,0 +1,88 @@
+//! Going over a journal again: the same must come out, bit for bit.
+
+use super::read::whole;
+use super::{Begin, JournalError, Record};
+use crate::core::{Core, CoreError, Input, Output};
+use drystone::policy::PolicySpec;
+use std::path::Path;
+
+/// The first thing that came out otherwise.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Mismatch {
+    /// In which segment.
+    pub segment: u32,
+    /// After which record of it.
+    pub record: usize,
+    /// What the journal says.
+    pub recorded: Output,
+    /// What comes out now.
+    pub replayed: Output,
+}
+
+/// What a replay has found.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Replayed {
+    /// Segments gone over.
+    pub segments: usize,
+    /// Inputs.
+    pub inputs: usize,
+    /// Decisions and orders among what came out.
+    pub decided: usize,
+    /// Orders.
+    pub orders: usize,
+    /// Where it came out otherwise first.
+    pub mismatch: Option<Mismatch>,
+}
+
+/// Goes over a whole journal.
+///
+/// # Errors
+/// It cannot be read, or its policy is not known here.
+pub fn replay(folder: &Path) -> Result<Replayed, JournalError> {
+    let mut found = Replayed::default();
+    for (segment, records) in whole(folder)? {
+        let Some((Record::Begin(begin), rest)) = records.split_first() else { continue };
+        found.segments += 1;
+        let mut core = core_of(begin)?;
+        for (at, record) in rest.iter().enumerate() {
+            let Record::In(input) = record else { continue };
+            found.inputs += 1;
+            let replayed = take(&mut core, input)?;
+            found.decided += replayed.decided.len();
+            found.orders += replayed.orders.len();
+            let recorded = match rest.get(at + 1) {
+                Some(Record::Out(output)) => output.clone(),
+                // The daemon was killed before it wrote what came out.
+                None => break,
+                Some(_) => Output::default(),
+            };
+            if postcard::to_stdvec(&recorded)? != postcard::to_stdvec(&replayed)? {
+                found.mismatch = Some(Mismatch { segment: segment.number, record: at + 1, recorded, replayed });
+                return Ok(found);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Takes something in again. Where the daemon had to give everything back then, so it has now.
+fn take(core: &mut Core, input: &Input) -> Result<Output, JournalError> {
+    match core.take(input) {
+        Ok(output) => Ok(output),
+        Err(CoreError::Violation(violation)) => {
+            Ok(Output { doubt: Some(CoreError::Violation(violation).to_string()), ..Output::default() })
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The core that a segment begins with.
+pub(crate) fn core_of(begin: &Begin) -> Result<Core, JournalError> {
+    let policy: PolicySpec =
+        begin.policy.parse().map_err(|e: drystone::policy::SpecError| JournalError::Policy(begin.policy.clone(), e.to_string()))?;
+    let mut core = Core::new(begin.settings.clone(), begin.layout.clone(), &policy);
+    if let Some(state) = &begin.state {
+        core.load(state)?;
+    }
+    Ok(core)
+}

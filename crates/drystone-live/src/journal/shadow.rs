@@ -1,0 +1,68 @@
+//! A recording, looked at by a shadow under another policy.
+
+use super::read::whole;
+use super::{JournalError, Record};
+use crate::cluster::recorded::{Look, ReplayCluster};
+use crate::cluster::{Cluster, Want};
+use crate::core::{Core, Input};
+use crate::tracker::{Layout, Mode, Settings, Stamp};
+use drystone::model::Time;
+use drystone::policy::PolicySpec;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What a shadow says of a recording.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Shadowed {
+    /// Looks that were gone over.
+    pub looks: usize,
+    /// Jobs that the policy would have started before the cluster did, or when it did.
+    pub earlier: usize,
+    /// How long before, on average, in seconds.
+    pub mean_earlier: f64,
+}
+
+/// Goes over what a daemon recorded, in shadow mode under another policy.
+///
+/// # Errors
+/// The journal cannot be read.
+pub fn shadow(folder: &Path, policy: &PolicySpec) -> Result<Shadowed, JournalError> {
+    let mut looks = Vec::new();
+    let mut layout = Layout::default();
+    let mut partitions = Vec::new();
+    for (_, records) in whole(folder)? {
+        for record in records {
+            match record {
+                Record::Begin(begin) => (layout, partitions) = (begin.layout, begin.settings.partitions),
+                Record::In(Input::Facts { stamp, delta, told }) => looks.push(Look { stamp, delta, told }),
+                _ => {}
+            }
+        }
+    }
+    let needs = policy.scheduler().policy.needs();
+    let settings =
+        Settings { mode: Mode::Shadow, partitions, adopt_old: true, names: needs.name, suspends: needs.suspend };
+    let mut core = Core::new(settings, layout, policy);
+    let mut cluster = ReplayCluster::new(looks);
+    let mut found = Shadowed::default();
+    let mut gains = BTreeMap::new();
+    while let Ok(seen) = cluster.observe(&Want::default()) {
+        let Some((stamp, told)) = cluster.last().cloned() else { break };
+        while let Some(due) = core.tick_due(Time(stamp.now)) {
+            core.take(&Input::Tick(Stamp { now: due.0, ..stamp }))?;
+        }
+        let delta = core.tracker().mirror().diff(&seen);
+        core.take(&Input::Facts { stamp, delta, told })?;
+        found.looks += 1;
+        for job in core.tracker().recent() {
+            if let (Some(started), Some(wanted)) = (job.story.started, job.story.wanted)
+                && started >= wanted
+            {
+                gains.insert(job.key, (started - wanted).0);
+            }
+        }
+    }
+    found.earlier = gains.len();
+    found.mean_earlier = gains.values().map(|&gain| gain as f64).sum::<f64>() / gains.len().max(1) as f64;
+    Ok(found)
+}

@@ -1,0 +1,95 @@
+//! Writing a journal.
+
+use super::{Begin, JournalError, Record, frame, read};
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// From this size on a segment ends at the next snapshot.
+const LARGE: u64 = 64 << 20;
+
+/// A segment that is being written.
+#[derive(Debug)]
+pub struct Writer {
+    folder: PathBuf,
+    path: PathBuf,
+    file: File,
+    length: u64,
+    records: u64,
+}
+
+impl Writer {
+    /// Begins a new segment behind the others.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn begin(folder: &Path, begin: Begin) -> Result<Writer, JournalError> {
+        let number = read::segments(folder)?.last().map_or(0, |segment| segment.number) + 1;
+        let path = folder.join(read::name(number));
+        let file = File::options()
+            .create_new(true)
+            .append(true)
+            .open(&path)
+            .map_err(JournalError::io(&path))?;
+        let mut writer = Writer { folder: folder.to_path_buf(), path, file, length: 0, records: 0 };
+        writer.put(&frame::head())?;
+        writer.write(&Record::Begin(Box::new(begin)))?;
+        writer.sync()?;
+        Ok(writer)
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<(), JournalError> {
+        self.file.write_all(bytes).map_err(JournalError::io(&self.path))?;
+        self.length += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Adds a record.
+    ///
+    /// # Errors
+    /// It cannot be written: nothing may be ordered any more.
+    pub fn write(&mut self, record: &Record) -> Result<(), JournalError> {
+        let bytes = frame::framed(record)?;
+        self.put(&bytes)?;
+        self.records += 1;
+        Ok(())
+    }
+
+    /// Sees to it that all of it is on disk.
+    ///
+    /// # Errors
+    /// It is not: nothing may be ordered any more.
+    pub fn sync(&mut self) -> Result<(), JournalError> {
+        self.file.sync_data().map_err(JournalError::io(&self.path))
+    }
+
+    /// The segment's file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder of all segments.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Bytes written.
+    #[must_use]
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Records written.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Whether it is time for the next segment.
+    #[must_use]
+    pub fn is_large(&self) -> bool {
+        self.length > LARGE
+    }
+}

@@ -1,0 +1,273 @@
+//! What the policy would have made of the jobs that a journal saw: both it and a model of the site's scheduler simulated on them.
+//!
+//! The mirror of a shadow cannot tell: its queue is what the cluster's own choices left. So the journal is made a workload, and both
+//! schedulers run on it; what the cluster itself made of it says how good the model is.
+
+use crate::journal::{self, JournalError};
+use drystone::engine::Observer;
+use drystone::experiment::{Experiment, ExperimentError};
+use drystone::metrics::{Options, PairedMeans, paired_means};
+use drystone::model::{Ended, JobId, Span, Workload};
+use drystone::policy::PolicySpec;
+use serde::Serialize;
+use std::path::Path;
+
+/// Jobs that follow each other and are drawn together.
+const BLOCK: usize = 50;
+/// A start that differs by less counts as the same, in seconds.
+const SAME: i64 = 60;
+/// Rows of jobs that would have gained or lost most.
+const ROWS: usize = 10;
+
+/// Two means and what changed between them, with intervals.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Compared {
+    /// Mean in seconds, and its interval.
+    pub baseline: (f64, Option<(f64, f64)>),
+    /// The same under the policy.
+    pub policy: (f64, Option<(f64, f64)>),
+    /// Relative change, and its interval.
+    pub change: (Option<f64>, Option<(f64, f64)>),
+}
+
+/// What a job would have waited.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Waited {
+    /// Its number.
+    pub job: i64,
+    /// Its processors.
+    pub procs: u32,
+    /// What it waited on the cluster, in seconds.
+    pub cluster: i64,
+    /// Under the baseline.
+    pub baseline: i64,
+    /// Under the policy.
+    pub policy: i64,
+}
+
+/// How good predictions of run times were.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Predicted {
+    /// Jobs of which one was learned.
+    pub learned: usize,
+    /// Median of prediction / run time: 1 is right.
+    pub median_ratio: f64,
+    /// Mean distance from the run time, in seconds, of predictions and of time limits.
+    pub mean_error: (f64, f64),
+    /// Share of jobs that ran longer than predicted.
+    pub too_short: f64,
+}
+
+/// How good announced starts were, under the policy.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Announced {
+    /// Jobs that were announced a start.
+    pub jobs: usize,
+    /// Mean distance of the start from the first that was announced, in seconds.
+    pub mean_error: f64,
+    /// Share of starts no later than announced.
+    pub in_time: f64,
+}
+
+/// All of it.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Report {
+    /// The name of this form.
+    pub schema: &'static str,
+    /// The version that made it.
+    pub drystone: &'static str,
+    /// The cluster's name.
+    pub cluster: String,
+    /// The policy, and what it is compared with.
+    pub policy: String,
+    /// The model of the site's own scheduler.
+    pub baseline: String,
+    /// Jobs that ran and are over.
+    pub jobs: usize,
+    /// From the first submission to the last end, in seconds.
+    pub span: i64,
+    /// Offered load.
+    pub load: Option<f64>,
+    /// Mean wait that the cluster itself had, in seconds.
+    pub cluster_wait: f64,
+    /// Blocks of jobs that intervals draw from.
+    pub blocks: usize,
+    /// Mean waits.
+    pub wait: Compared,
+    /// Mean bounded slowdowns (10 s).
+    pub slowdown: Compared,
+    /// Jobs that would have started earlier, later, and at the same time but for a minute.
+    pub moved: (usize, usize, usize),
+    /// Jobs that would have gained most.
+    pub gains: Vec<Waited>,
+    /// Jobs that would have lost most.
+    pub losses: Vec<Waited>,
+    /// Quality of predictions; nothing where the policy plans with time limits.
+    pub predictions: Option<Predicted>,
+    /// Quality of announced starts; nothing where none was announced.
+    pub announced: Option<Announced>,
+}
+
+/// A report cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// The journal cannot be read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A simulation failed.
+    #[error("policy {0}: {1}")]
+    Simulation(String, ExperimentError),
+    /// There is too little.
+    #[error("the journal holds {0} jobs that ran and are over: too few to compare (at least {LEAST})")]
+    TooFew(usize),
+}
+
+/// Fewer jobs than this are no evidence.
+const LEAST: usize = 10;
+
+/// What is kept of one job of a simulation.
+#[derive(Clone, Copy, Default)]
+struct Fate {
+    wait: Span,
+    slowdown: f64,
+    predicted: Span,
+    learned: bool,
+    announced: Option<i64>,
+}
+
+/// Keeps what became of jobs.
+struct Fates(Vec<Fate>);
+
+impl Observer for Fates {
+    const NOTES: bool = false;
+
+    fn ended(&mut self, ended: &Ended<'_>) {
+        let (wait, ran) = (ended.wait(), ended.outcome.ran);
+        let bounded = ended.response().as_f64() / ran.as_f64().max(10.0);
+        let announced = ended.outcome.first_reservation.map(|time| ended.outcome.start.0 - time.0);
+        self.0[ended.id.index()] = Fate {
+            wait,
+            slowdown: bounded.max(1.0),
+            predicted: ended.outcome.first_prediction,
+            learned: ended.outcome.learned,
+            announced,
+        };
+    }
+}
+
+/// Makes the report of a journal.
+///
+/// # Errors
+/// The journal cannot be read or holds too little, or a policy cannot be simulated on it.
+pub fn report(folder: &Path, policy: &PolicySpec, baseline: &PolicySpec) -> Result<Report, ReportError> {
+    let (workload, waits) = journal::workload(folder)?;
+    if workload.len() < LEAST {
+        return Err(ReportError::TooFew(workload.len()));
+    }
+    let base = simulate(&workload, baseline)?;
+    let ours = simulate(&workload, policy)?;
+    let seconds = |fates: &[Fate]| -> Vec<f64> { fates.iter().map(|fate| fate.wait.as_f64()).collect() };
+    let slowdowns = |fates: &[Fate]| -> Vec<f64> { fates.iter().map(|fate| fate.slowdown).collect() };
+    let wait = compare(&seconds(&base), &seconds(&ours));
+    let slowdown = compare(&slowdowns(&base), &slowdowns(&ours));
+    let mut rows: Vec<Waited> = (0..workload.len()).map(|at| waited(&workload, &waits, &base, &ours, at)).collect();
+    let by = |row: &Waited| row.policy - row.baseline;
+    let moved = rows.iter().fold((0, 0, 0), |(earlier, later, same), row| match by(row) {
+        d if d < -SAME => (earlier + 1, later, same),
+        d if d > SAME => (earlier, later + 1, same),
+        _ => (earlier, later, same + 1),
+    });
+    rows.sort_by_key(|row| (by(row), row.job));
+    let gains = rows.iter().take(ROWS).filter(|row| by(row) < 0).cloned().collect();
+    let losses = rows.iter().rev().take(ROWS).filter(|row| by(row) > 0).cloned().collect();
+    let last = workload.jobs().iter().zip(workload.truth()).zip(&waits).map(|((j, t), w)| j.submit.0 + w.0 + t.run.0).max();
+    let mean = waits.iter().map(|wait| wait.as_f64()).sum::<f64>() / waits.len() as f64;
+    Ok(Report {
+        schema: "drystone/live-report/1",
+        drystone: env!("CARGO_PKG_VERSION"),
+        cluster: workload.provenance.name.clone(),
+        policy: policy.canonical(),
+        baseline: baseline.canonical(),
+        jobs: workload.len(),
+        span: last.unwrap_or(0),
+        load: workload.load(),
+        cluster_wait: mean,
+        blocks: workload.len().div_ceil(BLOCK),
+        wait: wait.into(),
+        slowdown: slowdown.into(),
+        moved,
+        gains,
+        losses,
+        predictions: predicted(&workload, &ours),
+        announced: announced(&ours),
+    })
+}
+
+fn simulate(workload: &Workload, policy: &PolicySpec) -> Result<Vec<Fate>, ReportError> {
+    let mut fates = Fates(vec![Fate::default(); workload.len()]);
+    let failed = |error| ReportError::Simulation(policy.canonical(), error);
+    Experiment::new(policy, workload).run(&mut fates).map_err(failed)?;
+    Ok(fates.0)
+}
+
+/// Both means; there is at least one job.
+fn compare(old: &[f64], new: &[f64]) -> PairedMeans {
+    let none = PairedMeans { means: (0.0, 0.0), intervals: None, change: None, interval: None, blocks: 0 };
+    paired_means(old, new, BLOCK, Options::default()).unwrap_or(none)
+}
+
+impl From<PairedMeans> for Compared {
+    fn from(found: PairedMeans) -> Compared {
+        let [old, new] = found.intervals.map_or([None, None], |[old, new]| [Some(old), Some(new)]);
+        Compared {
+            baseline: (found.means.0, old),
+            policy: (found.means.1, new),
+            change: (found.change, found.interval),
+        }
+    }
+}
+
+fn waited(workload: &Workload, waits: &[Span], base: &[Fate], ours: &[Fate], at: usize) -> Waited {
+    let id = JobId(at as u32);
+    Waited {
+        job: workload.truth()[at].number,
+        procs: workload.job(id).procs,
+        cluster: waits[at].0,
+        baseline: base[at].wait.0,
+        policy: ours[at].wait.0,
+    }
+}
+
+fn predicted(workload: &Workload, fates: &[Fate]) -> Option<Predicted> {
+    let learned: Vec<(f64, f64, f64)> = fates
+        .iter()
+        .zip(workload.jobs().iter().zip(workload.truth()))
+        .filter(|(fate, _)| fate.learned)
+        .map(|(fate, (job, truth))| (fate.predicted.as_f64(), truth.run.as_f64(), job.estimate.as_f64()))
+        .collect();
+    let count = learned.len() as f64;
+    let mut ratios: Vec<f64> = learned.iter().map(|(predicted, run, _)| predicted / run.max(1.0)).collect();
+    ratios.sort_unstable_by(f64::total_cmp);
+    Some(Predicted {
+        learned: learned.len(),
+        median_ratio: *ratios.get(ratios.len() / 2)?,
+        mean_error: (
+            learned.iter().map(|(predicted, run, _)| (predicted - run).abs()).sum::<f64>() / count,
+            learned.iter().map(|(_, run, limit)| (limit - run).abs()).sum::<f64>() / count,
+        ),
+        too_short: learned.iter().filter(|(predicted, run, _)| run > predicted).count() as f64 / count,
+    })
+}
+
+fn announced(fates: &[Fate]) -> Option<Announced> {
+    let late: Vec<i64> = fates.iter().filter_map(|fate| fate.announced).collect();
+    if late.is_empty() {
+        return None;
+    }
+    let count = late.len() as f64;
+    Some(Announced {
+        jobs: late.len(),
+        mean_error: late.iter().map(|late| late.abs() as f64).sum::<f64>() / count,
+        in_time: late.iter().filter(|&&late| late <= 0).count() as f64 / count,
+    })
+}

@@ -1,0 +1,149 @@
+//! The heartbeat: a dead man's switch for the hook, and a fence against a daemon that was asleep.
+//!
+//! The file holds the second at which it was written and who wrote it. 0 says that everything was given back. Beside it lies the
+//! fence, which a hand-back changes: a daemon that finds another fence than it began with, another's heartbeat, 0 or none, stops. It looks
+//! before every command that it sends, and both before and after it writes its heartbeat, so that a hand-back wins whenever the daemon
+//! was stopped.
+
+use super::write_whole;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What a heartbeat says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Beat {
+    /// Somebody drove at this second.
+    At {
+        /// When, in seconds since 1970.
+        second: i64,
+        /// Who.
+        instance: String,
+    },
+    /// Everything was given back.
+    Off,
+    /// There is none.
+    Missing,
+    /// It makes no sense.
+    Garbled,
+}
+
+impl Beat {
+    /// Reads a heartbeat.
+    #[must_use]
+    pub fn read(path: &Path) -> Beat {
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Beat::Missing,
+            Err(_) => return Beat::Garbled,
+        };
+        let (second, instance) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
+        match second.parse() {
+            Ok(0) => Beat::Off,
+            Ok(second) => Beat::At { second, instance: instance.to_string() },
+            Err(_) => Beat::Garbled,
+        }
+    }
+}
+
+/// A daemon's own heartbeat.
+#[derive(Clone, Debug)]
+pub struct Heartbeat {
+    path: PathBuf,
+    fence: PathBuf,
+    began: Option<Vec<u8>>,
+    instance: String,
+}
+
+impl Heartbeat {
+    /// The heartbeat of this instance: takes the place of whatever was there.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn begin(path: PathBuf, instance: String, second: i64) -> io::Result<Heartbeat> {
+        let fence = fence(&path);
+        let began = std::fs::read(&fence).ok();
+        let beat = Heartbeat { path, fence, began, instance };
+        beat.write(second)?;
+        Ok(beat)
+    }
+
+    fn write(&self, second: i64) -> io::Result<()> {
+        write_whole(&self.path, format!("{second} {}\n", self.instance).as_bytes(), false)
+    }
+
+    /// Whether this daemon still drives, as far as files say.
+    #[must_use]
+    pub fn is_mine(&self) -> bool {
+        self.is_unfenced()
+            && matches!(Beat::read(&self.path), Beat::At { instance, .. } if instance == self.instance)
+    }
+
+    fn is_unfenced(&self) -> bool {
+        std::fs::read(&self.fence).ok() == self.began
+    }
+
+    /// Beats. Answers `false` where somebody has taken over or given back: nothing may be ordered any more.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn beat(&self, second: i64) -> io::Result<bool> {
+        if !self.is_mine() {
+            return Ok(false);
+        }
+        self.write(second)?;
+        if self.is_unfenced() {
+            return Ok(true);
+        }
+        // It was given back while this was written.
+        write_whole(&self.path, b"0\n", false)?;
+        Ok(false)
+    }
+
+    /// Switches the hook off and fences whoever drives.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn give_back(path: &Path, token: &str) -> io::Result<()> {
+        write_whole(&fence(path), token.as_bytes(), true)?;
+        write_whole(path, b"0\n", true)
+    }
+}
+
+fn fence(path: &Path) -> PathBuf {
+    path.with_file_name("fence")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hand_back_wins_whenever_the_daemon_sleeps() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("heartbeat");
+        assert_eq!(Beat::read(&path), Beat::Missing);
+        let mine = Heartbeat::begin(path.clone(), "a".into(), 7).expect("written");
+        assert_eq!(mine.beat(8).expect("written"), true);
+        assert_eq!(Beat::read(&path), Beat::At { second: 8, instance: "a".into() });
+        Heartbeat::give_back(&path, "token").expect("written");
+        assert!(!mine.is_mine() && !mine.beat(9).expect("looked"));
+        assert_eq!(Beat::read(&path), Beat::Off);
+        // Asleep between its look and its writing.
+        mine.write(10).expect("written");
+        assert!(!mine.is_mine());
+        let next = Heartbeat::begin(path.clone(), "b".into(), 11).expect("written");
+        assert!(next.is_mine() && !mine.is_mine());
+        std::fs::write(&path, "x").expect("written");
+        assert_eq!((Beat::read(&path), next.is_mine()), (Beat::Garbled, false));
+    }
+
+    #[test]
+    fn a_hand_back_while_it_writes_is_seen_after_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("heartbeat");
+        let mine = Heartbeat::begin(path.clone(), "a".into(), 7).expect("written");
+        // The fence falls, and its zero is overwritten by the one who was asleep.
+        write_whole(&fence(&path), b"token", false).expect("written");
+        assert!(!mine.beat(8).expect("looked"));
+    }
+}

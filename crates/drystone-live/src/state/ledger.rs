@@ -1,0 +1,187 @@
+//! What a hand-back has to know where no journal can be read: plain lines, on disk before what they are about is ordered.
+
+use super::write_whole;
+use crate::cluster::Key;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// One line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Entry {
+    /// We hold this job, which nobody marked.
+    Held(Key),
+    /// We suspend it.
+    Suspended(Key),
+    /// We bind it to nodes.
+    Pinned(Key),
+    /// A user holds the job of this number.
+    UserHold(u64),
+    /// A user takes that back.
+    UserRelease(u64),
+}
+
+impl Entry {
+    fn line(&self) -> String {
+        match self {
+            Entry::Held(key) => format!("held {key}\n"),
+            Entry::Suspended(key) => format!("suspended {key}\n"),
+            Entry::Pinned(key) => format!("pinned {key}\n"),
+            Entry::UserHold(number) => format!("user-hold {number}\n"),
+            Entry::UserRelease(number) => format!("user-release {number}\n"),
+        }
+    }
+
+    fn parse(line: &str) -> Option<Entry> {
+        let (word, rest) = line.split_once(' ')?;
+        match word {
+            "held" => Key::parse(rest).map(Entry::Held),
+            "suspended" => Key::parse(rest).map(Entry::Suspended),
+            "pinned" => Key::parse(rest).map(Entry::Pinned),
+            "user-hold" => rest.parse().ok().map(Entry::UserHold),
+            "user-release" => rest.parse().ok().map(Entry::UserRelease),
+            _ => None,
+        }
+    }
+}
+
+/// What all lines together say.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Standing {
+    /// Jobs that we held.
+    pub held: BTreeSet<Key>,
+    /// Jobs that we suspended.
+    pub suspended: BTreeSet<Key>,
+    /// Jobs that we bound to nodes.
+    pub pinned: BTreeSet<Key>,
+    /// Whether users hold jobs, by the number that the hook gave: the last word counts.
+    pub users: BTreeMap<u64, bool>,
+}
+
+impl Standing {
+    /// Takes a line in.
+    pub fn note(&mut self, entry: Entry) {
+        match entry {
+            Entry::Held(key) => drop(self.held.insert(key)),
+            Entry::Suspended(key) => drop(self.suspended.insert(key)),
+            Entry::Pinned(key) => drop(self.pinned.insert(key)),
+            Entry::UserHold(number) => drop(self.users.insert(number, true)),
+            Entry::UserRelease(number) => drop(self.users.insert(number, false)),
+        }
+    }
+
+    fn lines(&self) -> String {
+        let held = self.held.iter().map(|&key| Entry::Held(key));
+        let suspended = self.suspended.iter().map(|&key| Entry::Suspended(key));
+        let pinned = self.pinned.iter().map(|&key| Entry::Pinned(key));
+        let users = self.users.iter().map(|(&n, &holds)| if holds { Entry::UserHold(n) } else { Entry::UserRelease(n) });
+        held.chain(suspended).chain(pinned).chain(users).map(|entry| entry.line()).collect()
+    }
+}
+
+/// The ledger, to add to.
+#[derive(Debug)]
+pub struct Ledger {
+    path: PathBuf,
+    standing: Standing,
+    lines: usize,
+}
+
+impl Ledger {
+    /// Opens a ledger, or begins one. A last line that was cut is dropped.
+    ///
+    /// # Errors
+    /// It cannot be read or written.
+    pub fn open(path: PathBuf) -> io::Result<Ledger> {
+        let standing = Ledger::read(&path)?;
+        let mut ledger = Ledger { path, standing, lines: 0 };
+        ledger.rewrite()?;
+        Ok(ledger)
+    }
+
+    /// What a ledger says; nothing where there is none.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn read(path: &std::path::Path) -> io::Result<Standing> {
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(error),
+        };
+        let mut standing = Standing::default();
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        whole.lines().filter_map(Entry::parse).for_each(|entry| standing.note(entry));
+        Ok(standing)
+    }
+
+    /// What it says.
+    #[must_use]
+    pub fn standing(&self) -> &Standing {
+        &self.standing
+    }
+
+    /// Adds lines, and sees to it that they are on disk.
+    ///
+    /// # Errors
+    /// They cannot be written: what they are about must not be ordered.
+    pub fn add(&mut self, entries: &[Entry]) -> io::Result<()> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let text: String = entries.iter().map(Entry::line).collect();
+        let mut file = File::options().append(true).create(true).open(&self.path)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_data()?;
+        entries.iter().for_each(|&entry| self.standing.note(entry));
+        self.lines += entries.len();
+        Ok(())
+    }
+
+    /// Forgets jobs that are gone, once there is much to forget. `live`: whether a job is still there; `numbered`: whether any with
+    /// this number is.
+    ///
+    /// # Errors
+    /// It cannot be written; the old one stays.
+    pub fn forget(&mut self, live: impl Fn(&Key) -> bool, numbered: impl Fn(u64) -> bool) -> io::Result<()> {
+        let size = |s: &Standing| s.held.len() + s.suspended.len() + s.pinned.len() + s.users.len();
+        if self.lines < 1_000 && size(&self.standing) < 1_000 {
+            return Ok(());
+        }
+        self.standing.held.retain(&live);
+        self.standing.suspended.retain(&live);
+        self.standing.pinned.retain(&live);
+        self.standing.users.retain(|&number, _| numbered(number));
+        self.rewrite()
+    }
+
+    fn rewrite(&mut self) -> io::Result<()> {
+        write_whole(&self.path, self.standing.lines().as_bytes(), true)?;
+        self.lines = 0;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_read_and_what_was_cut_is_dropped() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("ledger");
+        let key = Key { id: 21, task: Some(3), submit: 1_795_571_603 };
+        let mut ledger = Ledger::open(path.clone()).expect("begun");
+        ledger.add(&[Entry::Held(key), Entry::UserHold(4), Entry::UserRelease(4), Entry::UserHold(5)]).expect("written");
+        let standing = Ledger::read(&path).expect("read");
+        assert_eq!((&standing.held, &standing.users), (&[key].into(), &[(4, false), (5, true)].into()));
+        assert_eq!(standing, *ledger.standing());
+        let mut text = std::fs::read_to_string(&path).expect("read");
+        text.push_str("suspended 2");
+        std::fs::write(&path, &text).expect("written");
+        let mut ledger = Ledger::open(path.clone()).expect("opened");
+        ledger.add(&[Entry::Suspended(key)]).expect("written");
+        assert_eq!(Ledger::read(&path).expect("read").suspended, [key].into());
+    }
+}

@@ -1,0 +1,60 @@
+//! One daemon per state folder.
+
+use std::fs::{File, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::path::Path;
+
+/// Held as long as this lives, and as long as the process does.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+/// The lock cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    /// Another daemon has it.
+    #[error("another daemon works here: {0}")]
+    Held(String),
+    /// It cannot be opened.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl Lock {
+    /// Takes the lock, and writes into it who has it.
+    ///
+    /// # Errors
+    /// Another has it, and who; or it cannot be opened.
+    pub fn take(path: &Path, who: &str) -> Result<Lock, LockError> {
+        let mut file = File::options().create(true).read(true).write(true).truncate(false).open(path)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut text = String::new();
+                file.read_to_string(&mut text)?;
+                return Err(LockError::Held(text.trim().to_string()));
+            }
+            Err(TryLockError::Error(error)) => return Err(error.into()),
+        }
+        file.set_len(0)?;
+        file.rewind()?;
+        file.write_all(who.as_bytes())?;
+        file.flush()?;
+        Ok(Lock { _file: file })
+    }
+
+    /// Who has the lock; `None` where nobody has.
+    #[must_use]
+    pub fn holder(path: &Path) -> Option<String> {
+        let mut file = File::options().read(true).open(path).ok()?;
+        match file.try_lock_shared() {
+            Ok(()) => None,
+            Err(_) => {
+                let mut text = String::new();
+                file.read_to_string(&mut text).ok()?;
+                Some(text.trim().to_string())
+            }
+        }
+    }
+}

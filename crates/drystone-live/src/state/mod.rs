@@ -1,0 +1,112 @@
+//! What a daemon keeps on disk: its journal, and plain files for hand-back, the hook and people.
+
+mod heartbeat;
+mod ledger;
+mod lock;
+mod wake;
+
+pub use heartbeat::{Beat, Heartbeat};
+pub use ledger::{Entry, Ledger, Standing};
+pub use lock::{Lock, LockError};
+pub use wake::Wake;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Where a daemon keeps what.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Home {
+    state: PathBuf,
+    run: PathBuf,
+}
+
+impl Home {
+    /// Journal, ledger and lock go to `state`; heartbeat and wake file, which the hook knows, to `run`.
+    #[must_use]
+    pub fn new(state: impl Into<PathBuf>, run: impl Into<PathBuf>) -> Home {
+        Home { state: state.into(), run: run.into() }
+    }
+
+    /// Makes the folders where they are missing.
+    ///
+    /// # Errors
+    /// They cannot be made.
+    pub fn make(&self) -> io::Result<()> {
+        std::fs::create_dir_all(self.journal())?;
+        std::fs::create_dir_all(&self.run)
+    }
+
+    /// The folder of what has to stay.
+    #[must_use]
+    pub fn state(&self) -> &Path {
+        &self.state
+    }
+
+    /// The folder of what the hook knows.
+    #[must_use]
+    pub fn run(&self) -> &Path {
+        &self.run
+    }
+
+    /// The folder of the journal.
+    #[must_use]
+    pub fn journal(&self) -> PathBuf {
+        self.state.join("journal")
+    }
+
+    /// The last saved state.
+    #[must_use]
+    pub fn snapshot(&self) -> PathBuf {
+        self.state.join("snapshot")
+    }
+
+    /// What hand-back has to know.
+    #[must_use]
+    pub fn ledger(&self) -> PathBuf {
+        self.state.join("ledger")
+    }
+
+    /// Who works here.
+    #[must_use]
+    pub fn lock(&self) -> PathBuf {
+        self.state.join("lock")
+    }
+
+    /// What `status` reads.
+    #[must_use]
+    pub fn status(&self) -> PathBuf {
+        self.state.join("status.json")
+    }
+
+    /// The daemon's heartbeat.
+    #[must_use]
+    pub fn heartbeat(&self) -> PathBuf {
+        self.run.join("heartbeat")
+    }
+
+    /// Where the hook says that something happened.
+    #[must_use]
+    pub fn wake(&self) -> PathBuf {
+        self.run.join("wake")
+    }
+}
+
+/// Writes a file whole or not at all, readable by all.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write_whole(path: &Path, bytes: &[u8], durable: bool) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
+    if durable {
+        file.as_file().sync_all()?;
+    }
+    file.persist(path).map_err(|error| error.error)?;
+    if durable {
+        std::fs::File::open(folder)?.sync_all()?;
+    }
+    Ok(())
+}

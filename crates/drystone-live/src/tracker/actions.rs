@@ -1,0 +1,148 @@
+//! What a policy decides becomes orders.
+
+use super::{Flight, Flying, Mode, News, Place, Promise, Tracked, Tracker, Turn};
+use crate::cluster::{Key, Order};
+use drystone::model::{JobId, ProcSet};
+use drystone::policy::{Action, Actions, Placement};
+
+impl Tracker {
+    /// Takes in a decision. The session has carried it out already: what cannot be done is told back in `news`.
+    pub fn decided(&mut self, actions: &Actions) -> Turn {
+        let mut turn = Turn::default();
+        let suspends = actions.list().iter().any(|action| matches!(action, Action::Suspend(_)));
+        // Suspensions first: what starts may need their room.
+        for &action in actions.list() {
+            if let Action::Suspend(id) = action {
+                self.with(id, |tracker, t| tracker.suspend(t, &mut turn));
+            }
+        }
+        let mut room = self.room();
+        for &action in actions.list() {
+            match action {
+                Action::Start { job, on, .. } => {
+                    let set = if let Placement::Set(index) = on { actions.set(index) } else { None };
+                    self.with(job, |tracker, t| {
+                        if !suspends && !tracker.finds_room(t, set, &mut room) {
+                            turn.tell(t.id, News::Requeued(t.key));
+                            tracker.again = true;
+                            return;
+                        }
+                        tracker.start(t, set, suspends, &mut turn);
+                    });
+                }
+                Action::Resume(job) | Action::ResumeOn { job, .. } => self.with(job, |tracker, t| {
+                    t.place = Place::Running;
+                    if suspends {
+                        tracker.plan(t, Flying::PlannedResume);
+                    } else {
+                        tracker.resume(t, &mut turn);
+                    }
+                }),
+                Action::Kill(id) => self.with(id, |tracker, t| {
+                    tracker.order(t, Flying::Killing, Order::Cancel(t.key), &mut turn);
+                }),
+                Action::Reserve { job, start, latest } => {
+                    let promise = Promise { at: self.stamp.time(), start, latest };
+                    self.with(job, |_, t| t.note(promise));
+                }
+                _ => {}
+            }
+        }
+        turn
+    }
+
+    /// Takes in what the policy would do, where it only looks.
+    pub fn proposed(&mut self, actions: &Actions) {
+        let now = self.stamp.time();
+        for &action in actions.list() {
+            match action {
+                Action::Start { job, .. } => self.with(job, |_, t| {
+                    t.story.wanted.get_or_insert(now);
+                }),
+                Action::Reserve { job, start, latest } => {
+                    self.with(job, |_, t| t.note(Promise { at: now, start, latest }));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn with(&mut self, id: JobId, mut f: impl FnMut(&mut Tracker, &mut Tracked)) {
+        let Some(key) = self.key(id) else { return };
+        let Some(mut t) = self.jobs.remove(&key) else { return };
+        f(self, &mut t);
+        self.keep(t, true);
+    }
+
+    /// Remembers something that is ordered later.
+    fn plan(&mut self, t: &mut Tracked, what: Flying) {
+        t.flight = Some(Flight { what, since: self.stamp.steady, doubtful: false, tries: 1 });
+    }
+
+    fn suspend(&mut self, t: &mut Tracked, turn: &mut Turn) {
+        t.place = Place::Suspended;
+        self.order(t, Flying::Stopping, Order::Suspend(t.key), turn);
+    }
+
+    fn start(&mut self, t: &mut Tracked, set: Option<&ProcSet>, later: bool, turn: &mut Turn) {
+        t.place = Place::Running;
+        let now = self.stamp.time();
+        (t.story.decided, t.why) = (Some(now), None);
+        t.story.wanted.get_or_insert(now);
+        if self.settings.mode == Mode::Shadow {
+            return;
+        }
+        if let Some(set) = set
+            && self.layout.len() > 1
+            && !t.user_nodes
+            && !t.narrow
+        {
+            t.pinned = true;
+            let nodes = self.layout.split(set).into_iter().map(|(name, _)| name.to_string()).collect();
+            turn.orders.push(Order::Pin { key: t.key, nodes });
+        } else if t.pinned {
+            t.pinned = false;
+            turn.orders.push(Order::Unpin(t.key));
+        }
+        if later {
+            self.plan(t, Flying::Planned);
+        } else {
+            self.order(t, Flying::Launching, Order::Release(t.key), turn);
+        }
+    }
+
+    /// Whether a job can start now by what the cluster shows: a policy that only counts does not know which node has how many.
+    fn finds_room(&self, t: &Tracked, set: Option<&ProcSet>, room: &mut super::room::Room) -> bool {
+        if self.settings.mode == Mode::Shadow {
+            return true;
+        }
+        let Some(fact) = self.mirror.fact(t.key) else { return false };
+        if let Some(set) = set.filter(|_| !t.narrow && !t.user_nodes) {
+            let on: Vec<(usize, u32)> = self
+                .layout
+                .nodes()
+                .enumerate()
+                .map(|(at, (_, range))| (at, set.intersection(&ProcSet::range(range.clone())).len()))
+                .collect();
+            let fits = room.fits_on(&on);
+            if fits {
+                room.take_on(&on);
+            }
+            return fits;
+        }
+        room.take(self.need(fact, t.narrow))
+    }
+
+    /// Jobs that were suspended by us, as far as is known.
+    pub fn stopped(&self) -> impl Iterator<Item = Key> + '_ {
+        self.jobs.values().filter(|t| t.stopped).map(|t| t.key)
+    }
+}
+
+impl Tracked {
+    /// Notes an announced start.
+    fn note(&mut self, promise: Promise) {
+        self.story.promised.get_or_insert(promise);
+        self.story.planned = Some(promise);
+    }
+}

@@ -1,0 +1,101 @@
+//! Which jobs are the policy's to start, and which of them may start now.
+
+use super::{Mode, Retry, Tracked, Tracker, Why};
+use crate::cluster::{After, Ask, Depends, Ending, JobFact, Mark, Reason, Slot, State};
+use drystone::model::Time;
+
+impl Tracker {
+    /// Why a job is the cluster's to start, for people; empty where it is the policy's.
+    pub(super) fn foreign_reasons(&self, fact: &JobFact, user_nodes: bool) -> Vec<String> {
+        let mut reasons = Vec::new();
+        if !self.settings.partitions.iter().any(|partition| *partition == fact.partition)
+            && !fact.asks.contains(&Ask::SeveralPartitions)
+        {
+            reasons.push(format!("jobs of partition {}", fact.partition));
+        }
+        reasons.extend(fact.asks.iter().map(|ask| format!("jobs that ask for {}", ask.name())));
+        // A policy that only counts leaves it to the cluster where a job starts.
+        if user_nodes && self.settings.names {
+            reasons.push("jobs that ask for certain nodes".to_string());
+        }
+        if fact.procs > self.layout.procs() {
+            reasons.push("jobs wider than the machine".to_string());
+        }
+        reasons
+    }
+
+    /// Whether a pending job is the cluster's to start.
+    pub(super) fn is_foreign(&self, tracked: &Tracked, fact: &JobFact) -> bool {
+        tracked.foreign || !self.foreign_reasons(fact, tracked.user_nodes).is_empty()
+    }
+
+    /// Whether a held job is held by us.
+    pub(super) fn is_ours(tracked: &Tracked, fact: &JobFact) -> bool {
+        fact.mark != Mark::None || tracked.taken
+    }
+
+    /// Why a pending job may not start now. `throttled`: enough tasks of its array run.
+    pub(super) fn why_not(&mut self, tracked: &mut Tracked, fact: &JobFact, throttled: bool) -> Option<Why> {
+        let driving = self.settings.mode == Mode::Drive;
+        match fact.reason {
+            Reason::AdminHold if !tracked.orphaned => return Some(Why::Admin),
+            Reason::LaunchFailed => return Some(Why::LaunchFailed),
+            Reason::UserHold if !driving => return Some(Why::User),
+            Reason::UserHold if !Tracker::is_ours(tracked, fact) => tracked.user_hold = true,
+            _ => {}
+        }
+        if driving && tracked.user_hold {
+            return Some(Why::User);
+        }
+        if !self.is_fulfilled(fact) {
+            self.depending.insert(tracked.key);
+            return Some(Why::Dependency);
+        }
+        self.depending.remove(&tracked.key);
+        if let Some(begin) = fact.start.map(|start| Time(start + self.offset)).filter(|&begin| begin > self.stamp.time()) {
+            self.timers.insert((begin, tracked.key));
+            return Some(Why::Begin);
+        }
+        match fact.reason {
+            Reason::PartitionClosed => return Some(Why::PartitionClosed),
+            Reason::Limit if !driving => return Some(Why::Limit),
+            Reason::Throttle if !driving => return Some(Why::Throttle),
+            _ => {}
+        }
+        if let Some(retry) = tracked.retry {
+            let (Retry::At(time) | Retry::OnEnd(time)) = retry;
+            if time > self.stamp.time() {
+                self.timers.insert((time, tracked.key));
+                return Some(if matches!(retry, Retry::At(_)) { Why::Retry } else { Why::Limit });
+            }
+            tracked.retry = None;
+            self.limited.remove(&tracked.key);
+        }
+        throttled.then_some(Why::Throttle)
+    }
+
+    /// Whether what a job waits for has come, as far as the cluster says or as what it shows of other jobs tells.
+    fn is_fulfilled(&self, fact: &JobFact) -> bool {
+        match &fact.depends {
+            Depends::No => fact.reason != Reason::Dependency,
+            Depends::Else => false,
+            Depends::On(jobs) => jobs.iter().all(|&(id, task, after)| {
+                let mut all = self.mirror.of_array(id).filter(|other| match (task, &other.slot) {
+                    (None, _) => true,
+                    (Some(task), Slot::Task(own)) => task == *own,
+                    (Some(task), Slot::Folded(ranges)) => ranges.iter().any(|range| (range.0..=range.1).contains(&task)),
+                    (Some(_), Slot::Single) => false,
+                });
+                // Of jobs that are not listed any more the cluster itself has to tell.
+                all.clone().next().is_some()
+                    && all.all(|other| match (after, other.state) {
+                        (After::Start, State::Running | State::Suspended) => true,
+                        (After::Start, State::Ended(_)) => !other.places.is_empty(),
+                        (After::End, State::Ended(_)) | (After::Success, State::Ended(Ending::Completed)) => true,
+                        (After::Failure, State::Ended(ending)) => ending != Ending::Completed,
+                        _ => false,
+                    })
+            }),
+        }
+    }
+}

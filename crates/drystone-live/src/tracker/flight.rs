@@ -1,0 +1,242 @@
+//! What was ordered and is not seen yet: acknowledged, timed out, undone. What the cluster shows decides, never what was ordered.
+
+use super::{Flying, News, PATIENCE, Place, Retry, Tracked, Tracker, Turn};
+use crate::cluster::{JobFact, Key, Order, Reason, State};
+use drystone::model::Time;
+
+/// A start that was seen so much later than it was decided is told to the session: it plans with when the job runs since.
+const LATE: i64 = 5;
+/// How long a job that a limit stopped waits at most before it is tried again, in seconds.
+const LIMITED: i64 = 600;
+/// How long a job waits that was let go and still waits for another, in seconds: about as often the cluster looks.
+const DEPENDS: i64 = 60;
+/// How long a job waits that could not start twice in a row, in seconds; doubled each time, up to the second number.
+const BACKOFF: (i64, i64) = (10, 300);
+
+impl Tracker {
+    /// Looks at a job in flight. Answers whether it still is, so that where the session has it stays.
+    pub(super) fn still_flies(&mut self, t: &mut Tracked, fact: Option<&JobFact>, turn: &mut Turn) -> bool {
+        let Some(flight) = t.flight else { return false };
+        let Some(fact) = fact else {
+            t.flight = None;
+            return false;
+        };
+        let flies = match flight.what {
+            Flying::Planned => fact.state == State::Pending && fact.held,
+            Flying::PlannedResume => fact.state == State::Suspended,
+            Flying::Launching => self.launching(t, fact, turn),
+            Flying::Holding => self.holding(t, fact, turn),
+            Flying::Stopping => self.stopping(t, fact, turn),
+            Flying::Resuming => self.resuming(t, fact, turn),
+            Flying::Taking => self.taking(t, fact, turn),
+            Flying::LettingGo => self.letting_go(t, fact, turn),
+            Flying::Killing => self.killing(t, fact, turn),
+        };
+        if !flies {
+            t.flight = None;
+        }
+        flies
+    }
+
+    /// Whether an order has not been seen for too long.
+    fn is_late(&self, t: &Tracked) -> bool {
+        t.flight.is_some_and(|flight| self.stamp.steady.saturating_sub(flight.since) >= PATIENCE)
+    }
+
+    fn launching(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut Turn) -> bool {
+        match fact.state {
+            State::Running => {
+                let since = fact.start.map(|start| Time(start + self.offset));
+                if let (Some(decided), Some(since)) = (t.story.decided, since)
+                    && (since.0 - decided.0).abs() > LATE
+                {
+                    turn.tell(t.id, News::Started { key: t.key, since: since.min(self.stamp.time()) });
+                }
+                false
+            }
+            State::Suspended | State::Ended(_) => false,
+            State::Pending if fact.held => {
+                // Either the order was not carried out, or somebody holds the job.
+                let doubtful = t.flight.is_some_and(|flight| flight.doubtful);
+                if !doubtful && fact.reason == Reason::UserHold {
+                    t.user_hold = true;
+                }
+                self.comes_back(t, turn);
+                false
+            }
+            State::Pending => {
+                let stuck = matches!(fact.reason, Reason::Limit | Reason::NodesOut);
+                if stuck || self.is_late(t) {
+                    if fact.reason == Reason::Limit {
+                        t.retry = Some(Retry::OnEnd(Time(self.stamp.now + LIMITED)));
+                    } else if matches!(fact.reason, Reason::Dependency | Reason::Begin) {
+                        // The cluster knows better.
+                        t.retry = Some(Retry::At(Time(self.stamp.now + DEPENDS)));
+                    } else {
+                        t.failures += 1;
+                        // There was room, but in too many pieces.
+                        t.narrow |= fact.reason == Reason::Room && self.room().idle() >= fact.procs;
+                        let wait = BACKOFF.0.saturating_mul(1 << (t.failures.min(6) - 1)).min(BACKOFF.1);
+                        t.retry = (t.failures > 1).then_some(Retry::At(Time(self.stamp.now + wait)));
+                    }
+                    self.order(t, Flying::Holding, Order::Hold(t.key), turn);
+                }
+                true
+            }
+        }
+    }
+
+    /// It did not start and is held again: it waits, in its place.
+    fn comes_back(&mut self, t: &mut Tracked, turn: &mut Turn) {
+        if t.pinned {
+            t.pinned = false;
+            turn.orders.push(Order::Unpin(t.key));
+        }
+        self.again = true;
+    }
+
+    fn holding(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut Turn) -> bool {
+        match fact.state {
+            // It has started after all.
+            State::Running | State::Suspended | State::Ended(_) => {
+                t.retry = None;
+                false
+            }
+            State::Pending if fact.held => {
+                self.comes_back(t, turn);
+                false
+            }
+            State::Pending => {
+                if self.is_late(t) {
+                    self.order(t, Flying::Holding, Order::Hold(t.key), turn);
+                }
+                true
+            }
+        }
+    }
+
+    fn stopping(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut Turn) -> bool {
+        match fact.state {
+            State::Suspended => {
+                t.stopped = true;
+                false
+            }
+            State::Running if fact.leaving => true,
+            State::Running => {
+                let Some(flight) = t.flight else { return false };
+                if flight.doubtful && flight.tries == 1 {
+                    // It was not carried out: the policy decides anew.
+                    return false;
+                }
+                if self.is_late(t) {
+                    if flight.tries > 1 {
+                        turn.doubt.get_or_insert_with(|| format!("job {} cannot be suspended", t.key.name()));
+                        return false;
+                    }
+                    self.order(t, Flying::Stopping, Order::Suspend(t.key), turn);
+                }
+                true
+            }
+            State::Pending | State::Ended(_) => false,
+        }
+    }
+
+    fn resuming(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut Turn) -> bool {
+        if fact.state != State::Suspended {
+            t.stopped = false;
+            return false;
+        }
+        let Some(flight) = t.flight else { return false };
+        if flight.doubtful || (self.is_late(t) && flight.tries > 2) {
+            // It is suspended still: the policy decides anew.
+            t.stopped = true;
+            self.again = true;
+            return false;
+        }
+        if self.is_late(t) {
+            self.order(t, Flying::Resuming, Order::Resume(t.key), turn);
+        }
+        true
+    }
+
+    fn taking(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut Turn) -> bool {
+        if fact.state != State::Pending {
+            t.taken = false;
+            return false;
+        }
+        if !fact.held && self.is_late(t) {
+            self.order(t, Flying::Taking, Order::Hold(t.key), turn);
+        }
+        !fact.held
+    }
+
+    fn letting_go(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut Turn) -> bool {
+        if fact.state != State::Pending || !fact.held {
+            t.taken = false;
+            return false;
+        }
+        if self.is_late(t) {
+            self.order(t, Flying::LettingGo, Order::Release(t.key), turn);
+        }
+        true
+    }
+
+    fn killing(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut Turn) -> bool {
+        let over = matches!(fact.state, State::Ended(_) | State::Pending);
+        if !over && !fact.leaving && self.is_late(t) {
+            self.order(t, Flying::Killing, Order::Cancel(t.key), turn);
+        }
+        !over
+    }
+
+    /// Starts and resumes that waited for suspensions, once all of these are seen.
+    pub(super) fn begin_planned(&mut self, turn: &mut Turn) {
+        let is = |key: Key, what| self.jobs.get(&key).is_some_and(|t| t.flies(what));
+        if self.flying.iter().any(|&key| is(key, Flying::Stopping)) {
+            return;
+        }
+        let flying = self.flying.iter().copied();
+        let mut planned: Vec<Key> =
+            flying.filter(|&key| is(key, Flying::Planned) || is(key, Flying::PlannedResume)).collect();
+        // In the order in which the session knows them, which is that of their arrival.
+        planned.sort_by_key(|key| self.jobs.get(key).and_then(|t| t.id));
+        if planned.is_empty() {
+            return;
+        }
+        let mut room = self.room();
+        for key in planned {
+            let Some(mut t) = self.jobs.remove(&key) else { continue };
+            if t.flies(Flying::Planned) {
+                if self.mirror.fact(key).is_some_and(|fact| room.take(self.need(fact, t.narrow))) {
+                    self.order(&mut t, Flying::Launching, Order::Release(key), turn);
+                } else {
+                    // What was to leave its processors has not.
+                    turn.tell(t.id, News::Requeued(key));
+                    (t.flight, t.place, self.again) = (None, Place::Waiting, true);
+                }
+            } else {
+                self.resume(&mut t, turn);
+            }
+            self.keep(t, true);
+        }
+    }
+
+    /// Orders a suspended job to go on, if there is room where it was. The cluster itself would not look.
+    pub(super) fn resume(&mut self, t: &mut Tracked, turn: &mut Turn) {
+        if self.mirror.fact(t.key).is_some_and(|fact| fact.state == State::Running) {
+            // It was told to stop and has not, or somebody else let it go on.
+            (t.flight, t.stopped) = (None, false);
+            return;
+        }
+        let fits = self.mirror.fact(t.key).is_some_and(|fact| {
+            let counts = self.layout.counts(&fact.places, fact.procs);
+            self.room().fits_on(&counts)
+        });
+        if fits {
+            self.order(t, Flying::Resuming, Order::Resume(t.key), turn);
+        } else {
+            turn.tell(t.id, News::StaysSuspended(t.key));
+            (t.flight, t.place, self.again) = (None, Place::Suspended, true);
+        }
+    }
+}

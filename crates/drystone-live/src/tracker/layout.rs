@@ -1,0 +1,170 @@
+//! Nodes and the numbers of their processors: each node owns a range of numbers, for ever.
+
+use crate::cluster::{NodeFact, Place};
+use drystone::model::ProcSet;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Which node owns which numbers.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Layout {
+    nodes: Vec<(String, Range<u32>)>,
+    at: BTreeMap<String, usize>,
+}
+
+impl Layout {
+    /// Numbers the processors of nodes, in the order given.
+    #[must_use]
+    pub fn new(nodes: &[NodeFact]) -> Layout {
+        let mut layout = Layout::default();
+        for node in nodes {
+            let from = layout.procs();
+            if !layout.at.contains_key(&node.name) {
+                layout.at.insert(node.name.clone(), layout.nodes.len());
+                layout.nodes.push((node.name.clone(), from..from + node.procs));
+            }
+        }
+        layout
+    }
+
+    /// All processors.
+    #[must_use]
+    pub fn procs(&self) -> u32 {
+        self.nodes.last().map_or(0, |(_, range)| range.end)
+    }
+
+    /// Number of nodes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there is no node.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// The nodes and their numbers, in order.
+    pub fn nodes(&self) -> impl Iterator<Item = (&str, &Range<u32>)> {
+        self.nodes.iter().map(|(name, range)| (name.as_str(), range))
+    }
+
+    /// The numbers of a node.
+    #[must_use]
+    pub fn range(&self, node: &str) -> Option<Range<u32>> {
+        self.at.get(node).map(|&at| self.nodes[at].1.clone())
+    }
+
+    /// Processors of a set, by node.
+    #[must_use]
+    pub fn split(&self, set: &ProcSet) -> Vec<(&str, u32)> {
+        let on = |range: &Range<u32>| set.intersection(&ProcSet::range(range.clone())).len();
+        self.nodes().map(|(name, range)| (name, on(range))).filter(|&(_, procs)| procs > 0).collect()
+    }
+
+    /// Processors of a set, by place of the node.
+    #[must_use]
+    pub fn split_at(&self, set: &ProcSet) -> BTreeMap<usize, u32> {
+        let on = |range: &Range<u32>| set.intersection(&ProcSet::range(range.clone())).len();
+        self.nodes().enumerate().map(|(at, (_, range))| (at, on(range))).filter(|&(_, procs)| procs > 0).collect()
+    }
+
+    /// As [`Layout::counts`], by place of the node.
+    #[must_use]
+    pub fn counts_at(&self, places: &[Place], procs: u32) -> BTreeMap<usize, u32> {
+        self.counts(places, procs).into_iter().filter(|&(_, procs)| procs > 0).collect()
+    }
+
+    /// How many processors a job of `procs` has on these nodes, as far as they are ours: what is not known is spread evenly, one
+    /// on each node at least.
+    #[must_use]
+    pub fn counts(&self, places: &[Place], procs: u32) -> Vec<(usize, u32)> {
+        let known: u32 = places.iter().filter_map(|place| place.procs).sum();
+        let unknown = places.iter().filter(|place| place.procs.is_none()).count() as u32;
+        let mut left = procs.saturating_sub(known);
+        let mut open = unknown;
+        let mut counts = Vec::new();
+        for place in places {
+            let Some(&at) = self.at.get(&place.node) else {
+                // On a node of others: it has its share there.
+                if place.procs.is_none() && open > 0 {
+                    left -= left / open;
+                    open -= 1;
+                }
+                continue;
+            };
+            let room = self.nodes[at].1.end - self.nodes[at].1.start;
+            let count = place.procs.unwrap_or_else(|| {
+                let share = left.div_ceil(open.max(1)).min(room);
+                left -= share.min(left);
+                open = open.saturating_sub(1);
+                share
+            });
+            counts.push((at, count.min(room)));
+        }
+        counts
+    }
+
+    /// How many of our processors such a job holds.
+    #[must_use]
+    pub fn held(&self, places: &[Place], procs: u32) -> u32 {
+        self.counts(places, procs).iter().map(|&(_, count)| count).sum()
+    }
+
+    /// Numbers for a job on these nodes: the lowest of each that no other job has; where others have too many, any of the node's.
+    #[must_use]
+    pub fn numbers(&self, places: &[Place], procs: u32, busy: &ProcSet) -> ProcSet {
+        let mut set = ProcSet::new();
+        for (at, count) in self.counts(places, procs) {
+            let all = ProcSet::range(self.nodes[at].1.clone());
+            let idle = all.difference(busy).lowest(count);
+            let more = all.difference(&idle).lowest(count - idle.len());
+            set = set.union(&idle).union(&more);
+        }
+        set
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::NodeState;
+
+    fn layout() -> Layout {
+        let node = |name: &str, procs| NodeFact { name: name.into(), state: NodeState::Up, procs, busy: 0 };
+        Layout::new(&[node("n1", 4), node("n2", 4), node("n3", 8)])
+    }
+
+    fn on(node: &str, procs: Option<u32>) -> Place {
+        Place { node: node.into(), procs }
+    }
+
+    #[test]
+    fn each_node_owns_a_range() {
+        let layout = layout();
+        assert_eq!((layout.procs(), layout.range("n3"), layout.range("n9")), (16, Some(8..16), None));
+        let set = ProcSet::range(2..9);
+        assert_eq!(layout.split(&set), [("n1", 2), ("n2", 4), ("n3", 1)]);
+    }
+
+    #[test]
+    fn numbers_are_the_lowest_that_no_other_has() {
+        let layout = layout();
+        let busy = ProcSet::range(0..2);
+        assert_eq!(layout.numbers(&[on("n1", Some(2))], 2, &busy).to_string(), "2-3");
+        // One too many on n1: it shares a number there and takes none of another node.
+        assert_eq!(layout.numbers(&[on("n1", Some(3))], 3, &busy).to_string(), "0,2-3");
+        assert_eq!(layout.numbers(&[on("n1", None), on("n2", None)], 6, &ProcSet::new()).to_string(), "0-2,4-6");
+        assert_eq!(layout.numbers(&[on("n1", Some(1)), on("n2", None)], 4, &ProcSet::new()).to_string(), "0,4-6");
+    }
+
+    #[test]
+    fn a_job_on_nodes_of_others_holds_its_share_of_ours() {
+        let layout = layout();
+        assert_eq!(layout.held(&[on("x1", None), on("n1", None)], 6), 3);
+        assert_eq!(layout.held(&[on("x1", Some(5)), on("n1", None)], 6), 1);
+        assert_eq!(layout.held(&[on("x1", None)], 6), 0);
+    }
+}

@@ -1,0 +1,113 @@
+//! The last thing that was seen, and what is different now.
+
+use crate::cluster::{JobFact, Key, NodeFact, RecordId, Snapshot};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What changed from one look to the next.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Delta {
+    /// The cluster's time at the second.
+    pub time: i64,
+    /// Records that are new or different.
+    pub changed: Vec<JobFact>,
+    /// Records that are not listed any more.
+    pub gone: Vec<RecordId>,
+    /// Nodes that are new or different.
+    pub nodes: Vec<NodeFact>,
+    /// Nodes that are not listed any more.
+    pub nodes_gone: Vec<String>,
+}
+
+impl Delta {
+    /// Whether nothing changed but the time.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.changed.is_empty() && self.gone.is_empty() && self.nodes.is_empty() && self.nodes_gone.is_empty()
+    }
+}
+
+/// What the cluster looked like.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Mirror {
+    records: BTreeMap<RecordId, JobFact>,
+    nodes: BTreeMap<String, NodeFact>,
+}
+
+impl Mirror {
+    /// What is different in this snapshot.
+    #[must_use]
+    pub fn diff(&self, seen: &Snapshot) -> Delta {
+        let mut delta = Delta { time: seen.time, ..Delta::default() };
+        let mut listed = BTreeSet::new();
+        for fact in &seen.jobs {
+            let record = fact.record();
+            // A record that is listed twice counts as it was listed first.
+            if listed.insert(record) && self.records.get(&record) != Some(fact) {
+                delta.changed.push(fact.clone());
+            }
+        }
+        delta.gone = self.records.keys().filter(|record| !listed.contains(record)).copied().collect();
+        let there: BTreeSet<&str> = seen.nodes.iter().map(|node| node.name.as_str()).collect();
+        delta.nodes = seen.nodes.iter().filter(|node| self.nodes.get(&node.name) != Some(node)).cloned().collect();
+        delta.nodes_gone = self.nodes.keys().filter(|name| !there.contains(name.as_str())).cloned().collect();
+        delta
+    }
+
+    /// Takes the difference in. Answers the jobs that it is about, in order.
+    pub(crate) fn apply(&mut self, delta: &Delta) -> BTreeSet<Key> {
+        let mut about = BTreeSet::new();
+        let mut note = |fact: &JobFact| about.extend(fact.keys());
+        for record in &delta.gone {
+            self.records.remove(record).iter().for_each(&mut note);
+        }
+        for fact in &delta.changed {
+            note(fact);
+            self.records.insert(fact.record(), fact.clone()).iter().for_each(&mut note);
+        }
+        for name in &delta.nodes_gone {
+            self.nodes.remove(name);
+        }
+        for node in &delta.nodes {
+            self.nodes.insert(node.name.clone(), node.clone());
+        }
+        about
+    }
+
+    /// What is said of a job.
+    #[must_use]
+    pub fn fact(&self, key: Key) -> Option<&JobFact> {
+        let own = self.records.get(&RecordId { id: key.id, task: key.task, submit: key.submit });
+        own.filter(|fact| fact.is_about(key)).or_else(|| {
+            let folded = self.records.get(&RecordId { id: key.id, task: None, submit: key.submit });
+            folded.filter(|fact| fact.is_about(key))
+        })
+    }
+
+    /// Every record.
+    pub fn records(&self) -> impl Iterator<Item = &JobFact> + Clone {
+        self.records.values()
+    }
+
+    /// Records with this number, of the array or of their own.
+    pub(crate) fn numbered(&self, number: u64) -> impl Iterator<Item = &JobFact> {
+        self.records.values().filter(move |fact| fact.number == number || (fact.id == number && fact.number == fact.id))
+    }
+
+    /// Records of an array.
+    pub(crate) fn of_array(&self, id: u64) -> impl Iterator<Item = &JobFact> + Clone {
+        let from = RecordId { id, task: None, submit: i64::MIN };
+        self.records.range(from..).map(|(_, fact)| fact).take_while(move |fact| fact.id == id)
+    }
+
+    /// Every node.
+    pub fn nodes(&self) -> impl Iterator<Item = &NodeFact> + Clone {
+        self.nodes.values()
+    }
+
+    /// A node.
+    #[must_use]
+    pub fn node(&self, name: &str) -> Option<&NodeFact> {
+        self.nodes.get(name)
+    }
+}

@@ -1,0 +1,589 @@
+//! The tracker: what is seen of a cluster becomes news for a session, and what a policy decides becomes orders. Pure: no clock, no
+//! input or output; all rules about states and time-outs are here, and tested without a cluster.
+
+mod actions;
+mod eligible;
+mod flight;
+mod layout;
+mod mirror;
+mod names;
+mod news;
+mod nodes;
+mod room;
+mod settle;
+mod tracked;
+
+pub use layout::Layout;
+pub use mirror::{Delta, Mirror};
+pub use names::Names;
+pub use news::{News, Stamp};
+pub(crate) use settle::how;
+pub use tracked::{Flight, Flying, Place, Promise, Retry, Story, Tracked, Why};
+
+use crate::cluster::{JobFact, Key, Mark, Order, Outcome, Want};
+use drystone::model::{JobId, Time};
+use drystone::policy::Loss;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// How long an order may stay unseen, in milliseconds in which the cluster answers.
+pub const PATIENCE: u64 = 10_000;
+/// How many jobs that are over are kept for people to look at.
+const RECENT: usize = 500;
+
+/// Whether the daemon only looks.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// It touches nothing: the cluster starts jobs, and the policy only says what it would do.
+    Shadow,
+    /// The policy starts jobs.
+    Drive,
+}
+
+/// What a tracker is to do.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Settings {
+    /// Whether it only looks.
+    pub mode: Mode,
+    /// Partitions whose jobs the policy starts. They have the same nodes.
+    pub partitions: Vec<String>,
+    /// Whether jobs that were pending unheld before are taken over; else the cluster starts them.
+    pub adopt_old: bool,
+    /// Whether the policy says on which processors jobs start.
+    pub names: bool,
+    /// Whether the policy suspends jobs.
+    pub suspends: bool,
+}
+
+/// What the hook in the controller says of a job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Told {
+    /// A user holds a job, which may be held by us already.
+    Hold(u64),
+    /// A user takes that back.
+    Release(u64),
+}
+
+/// What a look leads to.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Turn {
+    /// What the session is told, and of which of its jobs, where it knows it already.
+    pub news: Vec<(Option<JobId>, News)>,
+    /// What is ordered without the policy: holds of jobs that could not start, starts whose room is free now.
+    pub orders: Vec<Order>,
+    /// Why everything has to be given back, if it has.
+    pub doubt: Option<String>,
+}
+
+impl Turn {
+    fn tell(&mut self, id: Option<JobId>, news: News) {
+        self.news.push((id, news));
+    }
+}
+
+/// A job that is over.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Finished {
+    /// Which.
+    pub key: Key,
+    /// Its processors.
+    pub procs: u32,
+    /// Whose, as a number of [`Tracker::users`].
+    pub user: i32,
+    /// When it was submitted, in the session's time.
+    pub submit: Time,
+    /// What happened to it.
+    pub story: Story,
+}
+
+/// The tracker.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Tracker {
+    settings: Settings,
+    layout: Layout,
+    mirror: Mirror,
+    jobs: BTreeMap<Key, Tracked>,
+    ids: BTreeMap<JobId, Key>,
+    /// The key under which a number is known.
+    alive: BTreeMap<(u64, Option<u32>), Key>,
+    flying: BTreeSet<Key>,
+    timers: BTreeSet<(Time, Key)>,
+    /// Jobs that a limit stopped.
+    limited: BTreeSet<Key>,
+    /// Jobs that wait for others.
+    depending: BTreeSet<Key>,
+    /// Throttles of arrays.
+    throttles: BTreeMap<u64, u32>,
+    /// Jobs that we held before, from the ledger of an earlier daemon.
+    taken: BTreeSet<Key>,
+    /// Jobs that we suspended, from the same.
+    stopped: BTreeSet<Key>,
+    /// Jobs that we bound to nodes, from the same.
+    bound: BTreeSet<Key>,
+    users: Names,
+    groups: Names,
+    queues: Names,
+    /// What is added to the cluster's time to get the session's.
+    offset: i64,
+    stamp: Stamp,
+    losses: Vec<Loss>,
+    /// Whether places of jobs matter: processors are out, or the policy names them.
+    named: bool,
+    /// Whether a decision is due although nothing happened.
+    again: bool,
+    /// Whether what is pending unheld now is taken over, and no operator's wish.
+    retake: bool,
+    /// Whether anything was seen yet.
+    begun: bool,
+    recent: VecDeque<Finished>,
+}
+
+impl Tracker {
+    /// A tracker of a cluster with these processors.
+    #[must_use]
+    pub fn new(settings: Settings, layout: Layout) -> Tracker {
+        let named = settings.names;
+        Tracker {
+            settings,
+            layout,
+            mirror: Mirror::default(),
+            jobs: BTreeMap::new(),
+            ids: BTreeMap::new(),
+            alive: BTreeMap::new(),
+            flying: BTreeSet::new(),
+            timers: BTreeSet::new(),
+            limited: BTreeSet::new(),
+            depending: BTreeSet::new(),
+            throttles: BTreeMap::new(),
+            taken: BTreeSet::new(),
+            stopped: BTreeSet::new(),
+            bound: BTreeSet::new(),
+            users: Names::default(),
+            groups: Names::default(),
+            queues: Names::default(),
+            offset: 0,
+            stamp: Stamp::default(),
+            losses: Vec::new(),
+            named,
+            again: false,
+            retake: true,
+            begun: false,
+            recent: VecDeque::new(),
+        }
+    }
+
+    /// What is known of jobs that an earlier daemon held and suspended, where nothing else of it is left. Call it before the first
+    /// look.
+    pub fn remember(&mut self, taken: BTreeSet<Key>, stopped: BTreeSet<Key>, pinned: BTreeSet<Key>) {
+        (self.taken, self.stopped, self.bound) = (taken, stopped, pinned);
+    }
+
+    /// The daemon has been away: nobody knows whether what was ordered last was carried out, and what is pending unheld is no
+    /// operator's wish.
+    pub fn restarted(&mut self, stamp: Stamp) {
+        self.stamp = stamp;
+        self.retake = true;
+        for key in &self.flying {
+            if let Some(flight) = self.jobs.get_mut(key).and_then(|tracked| tracked.flight.as_mut()) {
+                flight.since = stamp.steady;
+                flight.doubtful = !matches!(flight.what, Flying::Planned | Flying::PlannedResume);
+            }
+        }
+    }
+
+    /// Takes in what was seen, and what the hook said meanwhile.
+    pub fn observe(&mut self, stamp: Stamp, delta: &Delta, told: &[Told]) -> Turn {
+        let mut turn = Turn::default();
+        self.stamp = stamp;
+        self.offset = stamp.now - delta.time;
+        let mut keys = self.mirror.apply(delta);
+        self.note_throttles(&keys);
+        keys.extend(self.flying.iter().copied());
+        keys.extend(self.due());
+        if !delta.is_empty() {
+            // What one of them waits for may have come.
+            keys.extend(self.depending.iter().copied());
+        }
+        // What is said of a number is said of the job that has it now.
+        let moved = self.take_requeues(&keys);
+        keys.extend(self.take_told(told));
+        let mut arrays = BTreeSet::new();
+        for key in keys {
+            if !moved.contains(&key) {
+                self.advance(key, &mut turn, &mut arrays);
+            }
+        }
+        for key in self.freed_of_limits(&turn) {
+            self.advance(key, &mut turn, &mut arrays);
+        }
+        for id in arrays {
+            self.advance_array(id, &mut turn);
+        }
+        self.look_at_nodes(&mut turn);
+        self.begin_planned(&mut turn);
+        (self.begun, self.retake) = (true, false);
+        turn
+    }
+
+    /// It is later, and nothing was seen.
+    pub(crate) fn ticks(&mut self, stamp: Stamp) {
+        self.stamp = stamp;
+    }
+
+    /// Takes in what came of orders.
+    pub fn ordered(&mut self, orders: &[Order], outcomes: &[Outcome]) {
+        for (order, outcome) in orders.iter().zip(outcomes) {
+            if *outcome == Outcome::Done {
+                continue;
+            }
+            // What is refused or unknown is looked at: what the cluster shows decides.
+            if let Some(flight) = self.jobs.get_mut(&order.key()).and_then(|tracked| tracked.flight.as_mut()) {
+                flight.doubtful = true;
+            }
+        }
+    }
+
+    /// What the next look is to show beyond the ordinary.
+    #[must_use]
+    pub fn wants(&self) -> Want {
+        let unclear = |fact: &&JobFact| fact.places.len() > 1 && fact.places.iter().any(|place| place.procs.is_none());
+        if !self.named {
+            return Want::default();
+        }
+        let running = self.mirror.records().filter(|fact| fact.state == crate::cluster::State::Running);
+        Want { places: running.filter(unclear).flat_map(JobFact::keys).collect() }
+    }
+
+    /// When something is due without anything having been seen: a begin time, a retry.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        self.timers.first().map(|&(time, _)| time)
+    }
+
+    /// Whether anything is in flight, so that the next look matters soon.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        !self.flying.is_empty()
+    }
+
+    /// Whether orders must not be given now: the controller has not heard of more than half of the nodes.
+    #[must_use]
+    pub fn is_blind(&self) -> bool {
+        let all = self.layout.len();
+        let unknown = |name: &str| {
+            self.mirror.node(name).is_none_or(|node| node.state == crate::cluster::NodeState::Unknown)
+        };
+        self.layout.nodes().filter(|(name, _)| unknown(name)).count() * 2 > all
+    }
+
+    /// A decision is due at the next look, whether anything happens or not.
+    pub(crate) fn decide_again(&mut self) {
+        self.again = true;
+    }
+
+    /// Whether a decision is due although nothing happened.
+    #[must_use]
+    pub fn is_undecided(&self) -> bool {
+        self.again
+    }
+
+    /// Whether anything was seen yet, since it began or came back.
+    #[must_use]
+    pub fn has_begun(&self) -> bool {
+        self.begun && !self.retake
+    }
+
+    /// The same; asked once.
+    pub fn take_again(&mut self) -> bool {
+        std::mem::take(&mut self.again)
+    }
+
+    /// The time in which the cluster answered, as far as it was told.
+    #[must_use]
+    pub fn steady(&self) -> u64 {
+        self.stamp.steady
+    }
+
+    /// How it was set up.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The processors.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// What was seen last.
+    #[must_use]
+    pub fn mirror(&self) -> &Mirror {
+        &self.mirror
+    }
+
+    /// Every job that is known.
+    pub fn jobs(&self) -> impl Iterator<Item = &Tracked> {
+        self.jobs.values()
+    }
+
+    /// A job.
+    #[must_use]
+    pub fn job(&self, key: Key) -> Option<&Tracked> {
+        self.jobs.get(&key)
+    }
+
+    /// The job with this number of the session.
+    #[must_use]
+    pub fn key(&self, id: JobId) -> Option<Key> {
+        self.ids.get(&id).copied()
+    }
+
+    /// Jobs that are over, the last ones.
+    pub fn recent(&self) -> impl Iterator<Item = &Finished> {
+        self.recent.iter()
+    }
+
+    /// Names of users.
+    #[must_use]
+    pub fn users(&self) -> &Names {
+        &self.users
+    }
+
+    /// Whether it matters on which processors jobs run.
+    #[must_use]
+    pub fn is_named(&self) -> bool {
+        self.named
+    }
+
+    /// What is added to the cluster's time to get the session's.
+    #[must_use]
+    pub fn offset(&self) -> i64 {
+        self.offset
+    }
+
+    /// Jobs that are the cluster's to start, by why.
+    #[must_use]
+    pub fn left_out(&self) -> BTreeMap<String, usize> {
+        let mut counts = BTreeMap::new();
+        let pending = self.mirror.records().filter(|fact| fact.state == crate::cluster::State::Pending);
+        for fact in pending {
+            for why in self.foreign_reasons(fact, false) {
+                *counts.entry(why).or_insert(0) += fact.keys().len();
+            }
+        }
+        counts
+    }
+
+    /// Says that the session has this job under this number.
+    pub(crate) fn numbered(&mut self, key: Key, id: JobId) {
+        if let Some(tracked) = self.jobs.get_mut(&key) {
+            tracked.id = Some(id);
+            self.ids.insert(id, key);
+        }
+    }
+
+    /// Says that the session cannot have this job: it is the cluster's to start.
+    pub(crate) fn impossible(&mut self, key: Key) {
+        if let Some(tracked) = self.jobs.get_mut(&key) {
+            (tracked.foreign, tracked.place, tracked.job) = (true, Place::Absent, None);
+        }
+    }
+
+    /// Timers that have come.
+    fn due(&mut self) -> Vec<Key> {
+        let later = self.timers.split_off(&(Time(self.stamp.now + 1), Key { id: 0, task: None, submit: i64::MIN }));
+        std::mem::replace(&mut self.timers, later).into_iter().map(|(_, key)| key).collect()
+    }
+
+    fn note_throttles(&mut self, keys: &BTreeSet<Key>) {
+        for id in keys.iter().filter(|key| key.task.is_some()).map(|key| key.id).collect::<BTreeSet<u64>>() {
+            let mut facts = self.mirror.of_array(id).peekable();
+            if facts.peek().is_none() {
+                self.throttles.remove(&id);
+            } else if let Some(throttle) = facts.find_map(|fact| fact.throttle) {
+                self.throttles.insert(id, throttle);
+            }
+        }
+    }
+
+    /// Users' holds of jobs that are held already, as the hook tells of them.
+    fn take_told(&mut self, told: &[Told]) -> Vec<Key> {
+        let mut keys = Vec::new();
+        for &line in told {
+            let (number, holds) = match line {
+                Told::Hold(number) => (number, true),
+                Told::Release(number) => (number, false),
+            };
+            let about: Vec<Key> = self.mirror.numbered(number).flat_map(JobFact::keys).collect();
+            for key in about {
+                let fact = self.mirror.fact(key).cloned();
+                let mut tracked = self.jobs.remove(&key).unwrap_or_else(|| self.first_seen(key, fact.as_ref()));
+                tracked.user_hold = holds;
+                self.jobs.insert(key, tracked);
+                keys.push(key);
+            }
+        }
+        keys
+    }
+
+    /// A job that has a new submit time and more restarts is the old one, requeued: it keeps its place. Answers the old keys.
+    fn take_requeues(&mut self, keys: &BTreeSet<Key>) -> BTreeSet<Key> {
+        let mut moved = BTreeSet::new();
+        for &key in keys {
+            let Some(fact) = self.mirror.fact(key) else { continue };
+            let Some(&old) = self.alive.get(&(key.id, key.task)) else { continue };
+            if old == key || self.mirror.fact(old).is_some() {
+                continue;
+            }
+            let restarts = fact.restarts;
+            let Some(mut tracked) = self.jobs.remove(&old) else { continue };
+            if restarts <= tracked.restarts || tracked.place == Place::Done {
+                self.jobs.insert(old, tracked);
+                continue;
+            }
+            tracked.key = key;
+            tracked.restarts = restarts;
+            if tracked.flies(Flying::Launching) || tracked.flies(Flying::Stopping) || tracked.flies(Flying::Resuming) {
+                tracked.flight = None;
+            }
+            if let Some(id) = tracked.id {
+                self.ids.insert(id, key);
+            }
+            // It was running when it was requeued, whether that was seen or not.
+            if self.flying.remove(&old) && tracked.flight.is_some() {
+                self.flying.insert(key);
+            }
+            self.limited.remove(&old);
+            self.depending.remove(&old);
+            self.alive.insert((key.id, key.task), key);
+            self.jobs.insert(key, tracked);
+            moved.insert(old);
+        }
+        moved
+    }
+
+    /// Jobs that a limit stopped, of users and classes of which a job has just ended.
+    fn freed_of_limits(&mut self, turn: &Turn) -> Vec<Key> {
+        if self.limited.is_empty() {
+            return Vec::new();
+        }
+        let ended = turn.news.iter().filter_map(|(_, news)| if let News::Ended { key, .. } = news { Some(*key) } else { None });
+        let owners: BTreeSet<(String, String)> = ended
+            .filter_map(|key| self.mirror.fact(key))
+            .map(|fact| (fact.user.clone(), fact.class.clone()))
+            .collect();
+        let suits = |key: &Key| {
+            self.mirror.fact(*key).is_some_and(|fact| {
+                owners.iter().any(|(user, class)| *user == fact.user || (!class.is_empty() && *class == fact.class))
+            })
+        };
+        let freed: Vec<Key> = self.limited.iter().filter(|key| suits(key)).copied().collect();
+        for key in &freed {
+            self.limited.remove(key);
+            if let Some(tracked) = self.jobs.get_mut(key) {
+                tracked.retry = None;
+            }
+        }
+        freed
+    }
+
+    /// Brings one job up to date.
+    fn advance(&mut self, key: Key, turn: &mut Turn, arrays: &mut BTreeSet<u64>) {
+        let fact = self.mirror.fact(key).cloned();
+        let mut tracked = self.jobs.remove(&key).unwrap_or_else(|| self.first_seen(key, fact.as_ref()));
+        if self.still_flies(&mut tracked, fact.as_ref(), turn) {
+            self.jobs.insert(key, tracked);
+            return;
+        }
+        self.flying.remove(&key);
+        let pending = fact.as_ref().is_some_and(|fact| fact.state == crate::cluster::State::Pending);
+        if self.throttles.contains_key(&key.id) && key.task.is_some() {
+            arrays.insert(key.id);
+            if pending && matches!(tracked.place, Place::Absent | Place::Waiting | Place::Held) {
+                // Which of them may run is known when all have been looked at.
+                self.jobs.insert(key, tracked);
+                return;
+            }
+        }
+        self.settle(&mut tracked, fact.as_ref(), false, turn);
+        self.keep(tracked, fact.is_some());
+    }
+
+    /// Offers as many tasks of a throttled array as may run, the lowest first.
+    fn advance_array(&mut self, id: u64, turn: &mut Turn) {
+        let Some(&throttle) = self.throttles.get(&id) else { return };
+        let range = Key { id, task: None, submit: i64::MIN }..=Key { id, task: Some(u32::MAX), submit: i64::MAX };
+        let tasks: Vec<Key> = self.jobs.range(range).map(|(&key, _)| key).collect();
+        let runs = |key: &Key| {
+            let place = self.jobs.get(key).map(|tracked| tracked.place);
+            matches!(place, Some(Place::Running | Place::Suspended | Place::Interrupted))
+        };
+        let mut room = (throttle as usize).saturating_sub(tasks.iter().filter(|key| runs(key)).count());
+        for key in tasks {
+            let Some(fact) = self.mirror.fact(key).cloned() else { continue };
+            let pending = fact.state == crate::cluster::State::Pending;
+            let Some(tracked) = self.jobs.get(&key) else { continue };
+            if !pending || tracked.flight.is_some() || !matches!(tracked.place, Place::Absent | Place::Waiting | Place::Held)
+            {
+                continue;
+            }
+            let Some(mut tracked) = self.jobs.remove(&key) else { continue };
+            self.settle(&mut tracked, Some(&fact), room == 0, turn);
+            room -= usize::from(tracked.place == Place::Waiting);
+            self.keep(tracked, true);
+        }
+    }
+
+    fn first_seen(&mut self, key: Key, fact: Option<&JobFact>) -> Tracked {
+        let mut tracked = Tracked::new(key);
+        tracked.story.seen = Some(self.stamp.time());
+        tracked.taken = self.taken.remove(&key);
+        tracked.stopped = self.stopped.remove(&key);
+        tracked.pinned = self.bound.remove(&key);
+        if let Some(fact) = fact {
+            tracked.restarts = fact.restarts;
+            tracked.user_hold = fact.mark == Mark::User;
+            tracked.user_nodes = fact.pinned && !tracked.pinned;
+        }
+        self.alive.insert((key.id, key.task), key);
+        tracked
+    }
+
+    /// Puts a job back, unless it is over and not listed any more.
+    fn keep(&mut self, tracked: Tracked, listed: bool) {
+        let key = tracked.key;
+        if tracked.flight.is_some() {
+            self.flying.insert(key);
+        } else {
+            self.flying.remove(&key);
+        }
+        if matches!(tracked.retry, Some(Retry::OnEnd(_))) {
+            self.limited.insert(key);
+        }
+        let over = matches!(tracked.place, Place::Done | Place::Absent);
+        if over && !listed {
+            if self.alive.get(&(key.id, key.task)) == Some(&key) {
+                self.alive.remove(&(key.id, key.task));
+            }
+            self.limited.remove(&key);
+            self.depending.remove(&key);
+            if let Some(id) = tracked.id {
+                self.ids.remove(&id);
+            }
+            return;
+        }
+        self.jobs.insert(key, tracked);
+    }
+
+    fn remember_finished(&mut self, tracked: &Tracked) {
+        if let Some(job) = &tracked.job {
+            if self.recent.len() == RECENT {
+                self.recent.pop_front();
+            }
+            let (procs, user, submit) = (job.procs, job.user, job.submit);
+            self.recent.push_back(Finished { key: tracked.key, procs, user, submit, story: tracked.story.clone() });
+        }
+    }
+}

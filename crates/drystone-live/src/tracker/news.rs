@@ -1,0 +1,126 @@
+//! What the tracker tells the session.
+
+use crate::cluster::Key;
+use drystone::engine::How;
+use drystone::model::{Job, Span, Time};
+use drystone::policy::Loss;
+use serde::{Deserialize, Serialize};
+
+/// The present, as every rule of the tracker needs it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Stamp {
+    /// The session's time, in seconds: steady, whatever happens to clocks.
+    pub now: i64,
+    /// Milliseconds in which the cluster answered: stands still while it does not.
+    pub steady: u64,
+}
+
+impl Stamp {
+    /// The session's time.
+    #[must_use]
+    pub fn time(&self) -> Time {
+        Time(self.now)
+    }
+}
+
+/// One thing that the session is told.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum News {
+    /// A job is new, and waits or is held back.
+    Arrive {
+        /// Which.
+        key: Key,
+        /// What is known of it.
+        job: Job,
+        /// Whether it is held back.
+        held: bool,
+    },
+    /// A job is new, and runs already.
+    AdoptRunning {
+        /// Which.
+        key: Key,
+        /// What is known of it.
+        job: Job,
+        /// Since when.
+        since: Time,
+    },
+    /// A job is new, and suspended by the daemon itself.
+    AdoptSuspended {
+        /// Which.
+        key: Key,
+        /// What is known of it.
+        job: Job,
+        /// How long it has run.
+        ran: Span,
+    },
+    /// It runs, unbidden or since another time.
+    Started {
+        /// Which.
+        key: Key,
+        /// Since when.
+        since: Time,
+    },
+    /// It runs on other processors than the session has it on.
+    Placed(Key),
+    /// It waits again, from the beginning.
+    Requeued(Key),
+    /// It is held back.
+    Held(Key),
+    /// It waits again, in its place.
+    Released(Key),
+    /// It is another job from now on.
+    Updated {
+        /// Which.
+        key: Key,
+        /// What is known of it.
+        job: Job,
+    },
+    /// Somebody else suspended it.
+    Interrupted(Key),
+    /// It runs again that was suspended, or was not suspended after all.
+    Continued(Key),
+    /// It was to go on, and did not.
+    StaysSuspended(Key),
+    /// It is over.
+    Ended {
+        /// Which.
+        key: Key,
+        /// How.
+        how: How,
+        /// How long it ran, where that is known.
+        ran: Option<Span>,
+    },
+    /// It was withdrawn before it ran, or while it was suspended.
+    Cancelled(Key),
+    /// Processors are out: all of them.
+    Losses(Vec<Loss>),
+}
+
+impl News {
+    /// Which job has moved, if that is the news.
+    pub(crate) fn placed(&self) -> Option<Key> {
+        if let News::Placed(key) = *self { Some(key) } else { None }
+    }
+
+    /// Which job it is about.
+    #[must_use]
+    pub fn key(&self) -> Option<Key> {
+        match *self {
+            News::Arrive { key, .. }
+            | News::AdoptRunning { key, .. }
+            | News::AdoptSuspended { key, .. }
+            | News::Started { key, .. }
+            | News::Placed(key)
+            | News::Requeued(key)
+            | News::Held(key)
+            | News::Released(key)
+            | News::Updated { key, .. }
+            | News::Interrupted(key)
+            | News::Continued(key)
+            | News::StaysSuspended(key)
+            | News::Ended { key, .. }
+            | News::Cancelled(key) => Some(key),
+            News::Losses(_) => None,
+        }
+    }
+}

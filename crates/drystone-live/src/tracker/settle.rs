@@ -1,0 +1,319 @@
+//! From where the session has a job to where the cluster has it.
+
+use super::{Flight, Flying, Mode, News, Place, Tracked, Tracker, Turn, Why};
+use crate::cluster::{Ending, JobFact, Order, Reason, State};
+use crate::journal::Past;
+use drystone::engine::How;
+use drystone::model::{Job, Span, Time};
+
+/// What a job without a time limit is said to run at most: a year.
+const UNLIMITED: i64 = 365 * 86_400;
+
+/// Where the cluster has a job.
+enum Target {
+    /// Nowhere that concerns the session.
+    Absent,
+    Waiting,
+    Held(Why),
+    Running,
+    /// By us.
+    Suspended,
+    /// By somebody else.
+    Interrupted,
+    Over(Ending),
+    /// Not listed.
+    Gone,
+}
+
+impl Tracker {
+    /// Tells the session whatever brings it from where it has a job to where the cluster has it.
+    pub(super) fn settle(&mut self, t: &mut Tracked, fact: Option<&JobFact>, throttled: bool, turn: &mut Turn) {
+        let target = self.target(t, fact, throttled, turn);
+        if t.place == Place::Done && !matches!(target, Target::Over(_) | Target::Gone) {
+            // The cluster has forgotten that it is over.
+            if let Some(id) = t.id.take() {
+                self.ids.remove(&id);
+            }
+            (t.place, t.job) = (Place::Absent, None);
+        }
+        match (target, fact) {
+            (Target::Gone, _) => self.settle_gone(t, turn),
+            (Target::Absent, _) => self.settle_absent(t, turn),
+            (Target::Over(ending), Some(fact)) => self.settle_over(t, fact, ending, turn),
+            (Target::Waiting, Some(fact)) => self.settle_pending(t, fact, None, turn),
+            (Target::Held(why), Some(fact)) => self.settle_pending(t, fact, Some(why), turn),
+            (Target::Running, Some(fact)) => self.settle_running(t, fact, turn),
+            (Target::Suspended, Some(fact)) => self.settle_suspended(t, fact, true, turn),
+            (Target::Interrupted, Some(fact)) => self.settle_suspended(t, fact, false, turn),
+            (_, None) => {}
+        }
+    }
+
+    /// A job that is requeued while it is suspended comes back held, as if an administrator held it.
+    fn note_orphan(t: &mut Tracked, fact: &JobFact) {
+        let stopped = matches!(t.place, Place::Suspended | Place::Interrupted) || t.stopped;
+        if fact.state != State::Pending {
+            t.orphaned = false;
+        } else if stopped && fact.reason == Reason::AdminHold {
+            t.orphaned = true;
+        }
+    }
+
+    fn target(&mut self, t: &mut Tracked, fact: Option<&JobFact>, throttled: bool, turn: &mut Turn) -> Target {
+        let Some(fact) = fact else { return Target::Gone };
+        Tracker::note_orphan(t, fact);
+        match fact.state {
+            State::Ended(ending) => Target::Over(ending),
+            State::Running | State::Suspended if self.held_by(fact) == 0 => Target::Absent,
+            State::Running => Target::Running,
+            State::Suspended if t.stopped && self.settings.suspends => Target::Suspended,
+            State::Suspended => Target::Interrupted,
+            State::Pending => self.pending_target(t, fact, throttled, turn),
+        }
+    }
+
+    fn pending_target(&mut self, t: &mut Tracked, fact: &JobFact, throttled: bool, turn: &mut Turn) -> Target {
+        let driving = self.settings.mode == Mode::Drive;
+        if !self.settings.adopt_old && !self.begun && driving && !fact.held {
+            t.foreign = true;
+        }
+        if self.is_foreign(t, fact) {
+            let ours = fact.held && Tracker::is_ours(t, fact) && fact.mark != crate::cluster::Mark::User;
+            if driving && ours && !t.user_hold {
+                self.order(t, Flying::LettingGo, Order::Release(t.key), turn);
+            }
+            return Target::Absent;
+        }
+        if driving && !fact.held {
+            let known = matches!(t.place, Place::Waiting | Place::Held);
+            let kept = matches!(t.why, Some(Why::Admin | Why::LaunchFailed | Why::User | Why::Taking));
+            if known && !kept && !self.retake {
+                return Target::Held(Why::LetGo);
+            }
+            t.taken = true;
+            self.order(t, Flying::Taking, Order::Hold(t.key), turn);
+            return Target::Held(Why::Taking);
+        }
+        self.why_not(t, fact, throttled).map_or(Target::Waiting, Target::Held)
+    }
+
+    /// Orders something and remembers that it is on its way.
+    pub(super) fn order(&mut self, t: &mut Tracked, what: Flying, order: Order, turn: &mut Turn) {
+        let tries = t.flight.filter(|flight| flight.what == what).map_or(0, |flight| flight.tries) + 1;
+        t.flight = Some(Flight { what, since: self.stamp.steady, doubtful: false, tries });
+        self.flying.insert(t.key);
+        turn.orders.push(order);
+    }
+
+    fn settle_gone(&mut self, t: &mut Tracked, turn: &mut Turn) {
+        let key = t.key;
+        match t.place {
+            Place::Absent | Place::Done => {}
+            Place::Waiting | Place::Held | Place::Suspended | Place::Interrupted => turn.tell(t.id, News::Cancelled(key)),
+            // Nobody knows how long it ran, or whether it did.
+            Place::Running => turn.tell(t.id, News::Ended { key, how: How::NotStarted, ran: None }),
+        }
+        self.finish(t, None);
+    }
+
+    fn settle_absent(&mut self, t: &mut Tracked, turn: &mut Turn) {
+        let key = t.key;
+        match t.place {
+            Place::Absent | Place::Done => return,
+            Place::Running => turn.tell(t.id, News::Ended { key, how: How::NotStarted, ran: None }),
+            _ => turn.tell(t.id, News::Cancelled(key)),
+        }
+        if let Some(id) = t.id.take() {
+            self.ids.remove(&id);
+        }
+        (t.place, t.job) = (Place::Absent, None);
+    }
+
+    fn settle_over(&mut self, t: &mut Tracked, fact: &JobFact, ending: Ending, turn: &mut Turn) {
+        let key = t.key;
+        let ran = Span(fact.ran.max(0));
+        let over = News::Ended { key, how: how(ending), ran: Some(ran) };
+        let did_run = !fact.places.is_empty() || ran > Span::ZERO;
+        match t.place {
+            Place::Absent | Place::Done => {}
+            Place::Waiting | Place::Held if did_run => {
+                turn.tell(t.id, News::Started { key, since: self.since(fact) });
+                turn.tell(t.id, over);
+            }
+            Place::Running => turn.tell(t.id, if did_run {
+                over
+            } else {
+                News::Ended { key, how: How::NotStarted, ran: Some(Span::ZERO) }
+            }),
+            Place::Suspended | Place::Interrupted if !matches!(ending, Ending::Cancelled | Ending::Removed) => {
+                // It has gone on meanwhile.
+                turn.tell(t.id, News::Continued(key));
+                turn.tell(t.id, over);
+            }
+            _ => turn.tell(t.id, News::Cancelled(key)),
+        }
+        if did_run {
+            t.story.started = Some(self.since(fact));
+        }
+        self.finish(t, Some(ending));
+    }
+
+    fn finish(&mut self, t: &mut Tracked, ending: Option<Ending>) {
+        if !matches!(t.place, Place::Done | Place::Absent) {
+            t.story.ended = Some((self.stamp.time(), ending.unwrap_or(Ending::Cancelled)));
+            self.remember_finished(t);
+        }
+        (t.place, t.flight, t.why, t.retry) = (Place::Done, None, None, None);
+        self.depending.remove(&t.key);
+    }
+
+    fn settle_pending(&mut self, t: &mut Tracked, fact: &JobFact, why: Option<Why>, turn: &mut Turn) {
+        let key = t.key;
+        let held = why.is_some();
+        match t.place {
+            Place::Absent | Place::Done => {
+                let job = self.job_of(t, fact, fact.procs);
+                t.job = Some(job.clone());
+                turn.tell(t.id, News::Arrive { key, job, held });
+            }
+            Place::Waiting | Place::Held => {
+                if t.place == Place::Waiting && held {
+                    turn.tell(t.id, News::Held(key));
+                }
+                self.update(t, fact, fact.procs, turn);
+                if t.place == Place::Held && !held {
+                    turn.tell(t.id, News::Released(key));
+                }
+            }
+            Place::Running | Place::Suspended | Place::Interrupted => {
+                turn.tell(t.id, News::Requeued(key));
+                if held {
+                    turn.tell(t.id, News::Held(key));
+                }
+                self.update(t, fact, fact.procs, turn);
+                (t.stopped, t.story.decided, t.story.started) = (false, None, None);
+            }
+        }
+        (t.place, t.why) = (if held { Place::Held } else { Place::Waiting }, why);
+    }
+
+    pub(super) fn settle_running(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut Turn) {
+        let key = t.key;
+        if fact.leaving && t.place == Place::Running {
+            self.shrink(t, fact, turn);
+            return;
+        }
+        let procs = self.held_by(fact);
+        let since = self.since(fact);
+        match t.place {
+            Place::Absent | Place::Done => {
+                let job = self.job_of(t, fact, procs);
+                t.job = Some(job.clone());
+                turn.tell(t.id, News::AdoptRunning { key, job, since });
+            }
+            Place::Waiting | Place::Held => {
+                self.update(t, fact, procs, turn);
+                turn.tell(t.id, News::Started { key, since });
+            }
+            Place::Suspended | Place::Interrupted => {
+                turn.tell(t.id, News::Continued(key));
+                self.update(t, fact, procs, turn);
+            }
+            Place::Running => self.update(t, fact, procs, turn),
+        }
+        if self.named {
+            turn.tell(t.id, News::Placed(key));
+        }
+        (t.place, t.why, t.stopped, t.retry, t.failures) = (Place::Running, None, false, None, 0);
+        t.story.started = Some(since);
+    }
+
+    /// A job that is being cleaned up gives its nodes back one by one.
+    fn shrink(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut Turn) {
+        let had = t.job.as_ref().map_or(0, |job| job.procs);
+        let has = if fact.places.is_empty() { had } else { self.layout.held(&fact.places, fact.procs) };
+        if has > 0 && has < had {
+            self.update(t, fact, has, turn);
+            if self.named {
+                turn.tell(t.id, News::Placed(t.key));
+            }
+        }
+    }
+
+    fn settle_suspended(&mut self, t: &mut Tracked, fact: &JobFact, ours: bool, turn: &mut Turn) {
+        let key = t.key;
+        let procs = self.held_by(fact);
+        match (t.place, ours) {
+            (Place::Suspended, true) | (Place::Interrupted, false) => return,
+            (Place::Absent | Place::Done, true) => {
+                let job = self.job_of(t, fact, procs);
+                t.job = Some(job.clone());
+                turn.tell(t.id, News::AdoptSuspended { key, job, ran: Span(fact.ran.max(0)) });
+            }
+            (Place::Running, true) => turn.tell(t.id, News::StaysSuspended(key)),
+            (_, _) => {
+                if t.place != Place::Running {
+                    self.settle_running(t, fact, turn);
+                }
+                turn.tell(t.id, News::Interrupted(key));
+            }
+        }
+        t.place = if ours { Place::Suspended } else { Place::Interrupted };
+        t.stopped = ours;
+    }
+
+    /// Tells of a job that is another one now.
+    fn update(&mut self, t: &mut Tracked, fact: &JobFact, procs: u32, turn: &mut Turn) {
+        let job = self.job_of(t, fact, procs);
+        if t.job.as_ref() != Some(&job) {
+            t.job = Some(job.clone());
+            turn.tell(t.id, News::Updated { key: t.key, job });
+        }
+    }
+
+    /// What the session is told of a job. When it was submitted does not move once that is told.
+    fn job_of(&mut self, t: &Tracked, fact: &JobFact, procs: u32) -> Job {
+        let submit = Time(fact.submit + self.offset).min(self.stamp.time());
+        let submit = t.job.as_ref().map_or(submit, |job| job.submit);
+        let mut job = Job::new(submit, procs.max(1), Span(fact.limit.unwrap_or(UNLIMITED)));
+        job.user = self.users.number(&fact.user);
+        job.group = self.groups.number(&fact.group);
+        job.queue = self.queues.number(if fact.class.is_empty() { &fact.partition } else { &fact.class });
+        job.partition = self.settings.partitions.iter().position(|p| *p == fact.partition).map_or(0, |at| at as i32 + 1);
+        job
+    }
+
+    /// What the session is told of a job that ended before.
+    pub(crate) fn job_of_past(&mut self, past: &Past, offset: i64) -> Job {
+        let limit = past.limit.unwrap_or(UNLIMITED);
+        let mut job = Job::new(Time(past.submit + offset), past.procs.max(1), Span(limit));
+        job.user = self.users.number(&past.user);
+        job.group = self.groups.number(&past.group);
+        job.queue = self.queues.number(&past.queue);
+        job
+    }
+
+    fn since(&self, fact: &JobFact) -> Time {
+        fact.start.map_or(self.stamp.time(), |start| Time(start + self.offset).min(self.stamp.time()))
+    }
+
+    /// How many of our processors a running job holds.
+    fn held_by(&self, fact: &JobFact) -> u32 {
+        if fact.places.is_empty() {
+            // Its nodes are not said yet.
+            let here = self.settings.partitions.iter().any(|partition| *partition == fact.partition);
+            return if here { fact.procs } else { 0 };
+        }
+        self.layout.held(&fact.places, fact.procs)
+    }
+}
+
+/// What an end says of a run time.
+pub(crate) fn how(ending: Ending) -> How {
+    match ending {
+        Ending::Completed | Ending::Failed | Ending::OutOfMemory => How::Completed,
+        Ending::AtLimit => How::AtLimit,
+        Ending::Cancelled | Ending::Removed => How::Cancelled,
+        Ending::MachineFailed => How::MachineFailed,
+    }
+}

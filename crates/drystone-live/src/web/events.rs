@@ -1,0 +1,78 @@
+//! What a request is answered with: something whole, or events as they come.
+
+use crate::board::Published;
+use bytes::Bytes;
+use hyper::body::{Body, Frame};
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// Something is sent at least that often, so that both ends know that the other is there.
+const ALIVE: Duration = Duration::from_secs(15);
+
+type Watch = watch::Receiver<Arc<Published>>;
+type Next = Pin<Box<dyn Future<Output = Option<(Bytes, Watch)>> + Send>>;
+
+/// A body.
+pub(super) enum Answer {
+    /// All of it.
+    Whole(Option<Bytes>),
+    /// Server-sent events, without end.
+    Events(Events),
+}
+
+/// The published documents, one event each.
+pub(super) struct Events {
+    next: Next,
+}
+
+impl Events {
+    pub(super) fn new(mut board: Watch) -> Events {
+        // The present one comes at once.
+        board.mark_changed();
+        Events { next: Box::pin(step(board)) }
+    }
+}
+
+/// The next event; `None` where there will be none.
+async fn step(mut board: Watch) -> Option<(Bytes, Watch)> {
+    match tokio::time::timeout(ALIVE, board.changed()).await {
+        Err(_) => Some((Bytes::from_static(b": alive\n\n"), board)),
+        Ok(Err(_)) => None,
+        Ok(Ok(())) => {
+            // JSON has no line ends.
+            let event = format!("data: {}\n\n", board.borrow_and_update().json);
+            Some((Bytes::from(event), board))
+        }
+    }
+}
+
+impl Body for Answer {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match self.get_mut() {
+            Answer::Whole(bytes) => Poll::Ready(bytes.take().filter(|b| !b.is_empty()).map(|b| Ok(Frame::data(b)))),
+            Answer::Events(events) => {
+                let Some((bytes, board)) = ready!(events.next.as_mut().poll(context)) else { return Poll::Ready(None) };
+                events.next = Box::pin(step(board));
+                Poll::Ready(Some(Ok(Frame::data(bytes))))
+            }
+        }
+    }
+
+    fn size_hint(&self) -> hyper::body::SizeHint {
+        match self {
+            Answer::Whole(bytes) => hyper::body::SizeHint::with_exact(bytes.as_ref().map_or(0, |b| b.len() as u64)),
+            Answer::Events(_) => hyper::body::SizeHint::default(),
+        }
+    }
+}

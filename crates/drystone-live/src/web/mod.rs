@@ -1,0 +1,155 @@
+//! The local page, JSON and metrics over HTTP: to look at, never to change anything.
+//!
+//! It listens on loopback or a Unix socket unless it is told otherwise, answers `GET` and `HEAD` alone, and on loopback only requests
+//! that are meant for loopback: a page of another site that a browser has open gets nothing.
+
+mod events;
+mod listen;
+
+pub use listen::{Listen, ListenError};
+
+use crate::board::{Board, Published};
+use bytes::Bytes;
+use events::{Answer, Events};
+use hyper::body::Incoming;
+use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use listen::{Accepts, Stream};
+use std::convert::Infallible;
+use std::sync::Arc;
+use tokio::sync::{Semaphore, watch};
+
+/// Connections at once; more wait.
+const CONNECTIONS: usize = 64;
+
+const PAGE: &str = include_str!("../../assets/page/index.html");
+const SCRIPT: &str = include_str!("../../assets/page/page.js");
+const STYLE: &str = include_str!("../../assets/page/page.css");
+/// Nothing but what this server itself gives.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; \
+                      form-action 'none'; frame-ancestors 'none'";
+
+/// Serves in a thread of its own, as long as the process lives. Answers where; nothing where it is not to listen.
+///
+/// # Errors
+/// It cannot listen there.
+pub fn serve(listen: &Listen, board: &Board) -> Result<Option<String>, ListenError> {
+    let Some(accepts) = listen.open()? else { return Ok(None) };
+    let address = accepts.address();
+    let site = Arc::new(Site { board: board.watch(), local: accepts.is_local() });
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ListenError::runtime)?;
+    let serve = move || runtime.block_on(accept(accepts, site));
+    std::thread::Builder::new().name("http".into()).spawn(serve).map_err(ListenError::runtime)?;
+    Ok(Some(address))
+}
+
+struct Site {
+    board: watch::Receiver<Arc<Published>>,
+    /// Whether only requests for loopback are answered.
+    local: bool,
+}
+
+async fn accept(accepts: Accepts, site: Arc<Site>) {
+    let Ok(listener) = accepts.listener() else { return };
+    let room = Arc::new(Semaphore::new(CONNECTIONS));
+    loop {
+        let Ok(permit) = Arc::clone(&room).acquire_owned().await else { return };
+        let Ok(stream) = listener.accept().await else {
+            // Too many files are open, perhaps.
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            continue;
+        };
+        let site = Arc::clone(&site);
+        tokio::spawn(async move {
+            let service = service_fn(move |request| {
+                let answer = site.answer(&request);
+                async move { Ok::<_, Infallible>(answer) }
+            });
+            let mut http = hyper::server::conn::http1::Builder::new();
+            http.timer(hyper_util::rt::TokioTimer::new()).header_read_timeout(std::time::Duration::from_secs(10));
+            // Whoever asks may go away at any time.
+            let _ = match stream {
+                Stream::Tcp(stream) => http.serve_connection(TokioIo::new(stream), service).await,
+                Stream::Unix(stream) => http.serve_connection(TokioIo::new(stream), service).await,
+            };
+            drop(permit);
+        });
+    }
+}
+
+impl Site {
+    fn answer(&self, request: &Request<Incoming>) -> Response<Answer> {
+        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+            return text(StatusCode::METHOD_NOT_ALLOWED, "text/plain", "nothing can be changed here\n");
+        }
+        if self.local && !request.headers().get(HOST).is_none_or(is_loopback) {
+            return text(StatusCode::FORBIDDEN, "text/plain", "this is for the machine itself\n");
+        }
+        let published = Arc::clone(&self.board.borrow());
+        match request.uri().path() {
+            "/" => text(StatusCode::OK, "text/html; charset=utf-8", PAGE),
+            "/page.js" => text(StatusCode::OK, "text/javascript; charset=utf-8", SCRIPT),
+            "/page.css" => text(StatusCode::OK, "text/css; charset=utf-8", STYLE),
+            "/live.json" => text(StatusCode::OK, "application/json", published.json.clone()),
+            "/metrics" => text(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", published.metrics.clone()),
+            "/events" if request.method() == Method::GET => {
+                finish(StatusCode::OK, "text/event-stream", Answer::Events(Events::new(self.board.clone())))
+            }
+            _ => text(StatusCode::NOT_FOUND, "text/plain", "there are /, /live.json, /events and /metrics\n"),
+        }
+    }
+}
+
+/// Whether a request is meant for this machine itself.
+fn is_loopback(host: &HeaderValue) -> bool {
+    let Ok(host) = host.to_str() else { return false };
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+fn text(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Response<Answer> {
+    finish(status, kind, Answer::Whole(Some(body.into())))
+}
+
+fn finish(status: StatusCode, kind: &'static str, body: Answer) -> Response<Answer> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (CONTENT_TYPE, kind),
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (REFERRER_POLICY, "no-referrer"),
+        (CACHE_CONTROL, "no-store"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_loopback_is_meant() {
+        for (host, meant) in [
+            ("localhost:9797", true),
+            ("127.0.0.1:9797", true),
+            ("127.0.0.1", true),
+            ("[::1]:9797", true),
+            ("evil.example:9797", false),
+            ("127.0.0.1.evil.example", false),
+            ("10.0.0.1", false),
+            ("", false),
+        ] {
+            assert_eq!(is_loopback(&HeaderValue::from_static(host)), meant, "{host}");
+        }
+    }
+}

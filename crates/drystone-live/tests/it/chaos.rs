@@ -1,0 +1,250 @@
+//! Whatever goes wrong, no job is lost, held for ever or started twice, and the books are right at the second look.
+
+use crate::world::World;
+use drystone_live::cluster::fake::{Asked, FakeCluster, Faults};
+use drystone_live::cluster::{Ending, Key, NodeState, Order, State};
+use drystone_live::tracker::{Mode, Told};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+const POLICIES: [&str; 12] = [
+    "fcfs",
+    "easy",
+    "easy(order=sjf,backfill=sjf)",
+    "easy++",
+    "easy(reserve=3)",
+    "conservative",
+    "slack",
+    "multiqueue",
+    "ss(every=5)",
+    "tss(every=5)",
+    "is(every=5,slice=10)",
+    "goal(nodes=30)",
+];
+
+/// Something that happens to the cluster.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Look(i64),
+    Submit(u32, i64, i64, bool),
+    Cancel(usize),
+    UserHold(usize),
+    UserRelease(usize),
+    Suspend(usize),
+    Resume(usize),
+    Requeue(usize),
+    OperatorRelease(usize),
+    Drain(usize),
+    Down(usize),
+    Up(usize),
+    Restart,
+    KillController,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    use Step::*;
+    let job = 0usize..12;
+    let one = prop_oneof![
+        10 => (200i64..3_000).prop_map(Look),
+        8 => (1u32..=8, 1i64..40, 0i64..30, prop::bool::weighted(0.05)).prop_map(|(p, r, l, h)| Submit(p, r, r + l - 5, h)),
+        1 => job.clone().prop_map(Cancel),
+        1 => job.clone().prop_map(UserHold),
+        1 => job.clone().prop_map(UserRelease),
+        1 => job.clone().prop_map(Suspend),
+        1 => job.clone().prop_map(Resume),
+        1 => job.clone().prop_map(Requeue),
+        1 => job.prop_map(OperatorRelease),
+        1 => (0usize..2).prop_map(Drain),
+        1 => (0usize..2).prop_map(Down),
+        1 => (0usize..2).prop_map(Up),
+        1 => Just(Restart),
+        1 => Just(KillController),
+    ];
+    prop::collection::vec(one, 5..90)
+}
+
+struct Chaos {
+    world: World,
+    /// Users' holds that are in force, by number and submit time.
+    kept: BTreeMap<u64, i64>,
+    kills: u32,
+}
+
+impl Chaos {
+    fn new(policy: &str, faults: Faults) -> Chaos {
+        let cluster = FakeCluster::new(2, 4).with(faults);
+        Chaos { world: World::new(cluster, policy, Mode::Drive), kept: BTreeMap::new(), kills: 0 }
+    }
+
+    fn one_of(&self, which: usize, state: State) -> Option<Key> {
+        let truth = self.world.cluster.truth();
+        let there: Vec<Key> = truth.jobs.iter().filter(|job| job.state == state).flat_map(|job| job.keys()).collect();
+        (!there.is_empty()).then(|| there[which % there.len()])
+    }
+
+    fn by_hand(&mut self, key: Option<Key>, order: fn(Key) -> Order) {
+        if let Some(key) = key {
+            self.world.cluster.by_hand(&order(key));
+        }
+    }
+
+    fn take(&mut self, step: Step) {
+        let (pending, running, suspended) = (State::Pending, State::Running, State::Suspended);
+        match step {
+            Step::Look(after) => drop(self.world.turn(after)),
+            Step::Submit(procs, run, limit, user_hold) => {
+                let mut asked = Asked::new(procs, run, limit.max(1));
+                asked.user_hold = user_hold;
+                asked.user = format!("user{}", procs % 3);
+                let number = self.world.cluster.submit(asked);
+                if user_hold {
+                    self.kept.insert(number, self.world.now());
+                }
+            }
+            Step::Cancel(which) => {
+                let key = self.one_of(which, pending).or(self.one_of(which, running));
+                self.by_hand(key, Order::Cancel);
+            }
+            Step::UserHold(which) => {
+                if let Some(key) = self.one_of(which, pending) {
+                    self.world.cluster.by_hand(&Order::Hold(key));
+                    self.world.told.push(Told::Hold(key.id));
+                    self.kept.insert(key.id, key.submit);
+                }
+            }
+            Step::UserRelease(which) => {
+                if let Some(key) = self.one_of(which, pending) {
+                    self.world.told.push(Told::Release(key.id));
+                    self.kept.remove(&key.id);
+                }
+            }
+            Step::Suspend(which) => self.by_hand(self.one_of(which, running), Order::Suspend),
+            Step::Resume(which) => self.by_hand(self.one_of(which, suspended), Order::Resume),
+            Step::Requeue(which) => self.by_hand(self.one_of(which, running), Order::Requeue),
+            Step::OperatorRelease(which) => self.by_hand(self.one_of(which, pending), Order::Release),
+            Step::Drain(at) => self.world.cluster.set_node(at, NodeState::Out, false),
+            Step::Down(at) => self.world.cluster.set_node(at, NodeState::Out, true),
+            Step::Up(at) => self.world.cluster.set_node(at, NodeState::Up, false),
+            Step::Restart => self.world.restart(),
+            Step::KillController => {
+                self.kills += 1;
+                self.world.cluster.kill_controller();
+            }
+        }
+    }
+
+    /// All is well again: whoever suspended or held a job lets it go.
+    fn finish(&mut self) {
+        for at in 0..2 {
+            self.world.cluster.set_node(at, NodeState::Up, false);
+        }
+        for look in 0..3_000 {
+            self.world.turn(1_000);
+            let truth = self.world.cluster.truth();
+            for job in &truth.jobs {
+                let key = job.keys()[0];
+                let known = self.world.core.tracker().job(key);
+                if job.state == State::Pending && known.is_some_and(|job| job.user_hold) {
+                    self.world.told.push(Told::Release(key.id));
+                }
+                let ours = known.is_some_and(|job| job.stopped || job.flight.is_some());
+                if job.state == State::Suspended && look > 30 && !ours {
+                    self.world.cluster.by_hand(&Order::Resume(key));
+                }
+            }
+            if self.world.cluster.is_done() {
+                return;
+            }
+        }
+        let live = |job: &&drystone_live::cluster::JobFact| !matches!(job.state, State::Ended(_));
+        let truth = self.world.cluster.truth();
+        let known = |job: &drystone_live::cluster::JobFact| self.world.core.tracker().job(job.keys()[0]);
+        let left: Vec<String> = truth
+            .jobs
+            .iter()
+            .filter(live)
+            .map(|job| format!("{} {:?} {:?} {:?}", job.id, job.state, job.reason, known(job).map(|k| (k.place, k.why, k.user_hold))))
+            .collect();
+        let session = self.world.core.session();
+        let (wrong, free) = (self.world.differences(), session.free());
+        let last: Vec<_> = self.world.journal.iter().rev().map(|(_, out)| out).filter(|out| !out.is_empty()).take(2).collect();
+        panic!("{}: for ever: {left:?}; {free} free, {wrong:?}, last {last:?}", self.world.policy.canonical());
+    }
+
+    fn describe(&self) -> String {
+        let view = self.world.core.session().view();
+        let told = |job: &drystone_live::cluster::JobFact| {
+            let known = self.world.core.tracker().job(job.keys()[0]);
+            let on = known.and_then(|job| job.id).and_then(|id| view.processors(id)).map(ToString::to_string);
+            let places: Vec<String> = job.places.iter().map(|p| format!("{}:{:?}", p.node, p.procs)).collect();
+            format!("\n{} {:?} {} {places:?} | {:?} {on:?}", job.id, job.state, job.procs, known.map(|k| (k.place, k.flight)))
+        };
+        self.world.cluster.truth().jobs.iter().filter(|job| !matches!(job.state, State::Ended(_))).map(told).collect()
+    }
+
+    /// No start happened twice but those that the controller itself forgot.
+    fn no_start_twice(&self) {
+        if self.kills > 0 {
+            return;
+        }
+        let mut starts: Vec<Key> = self.world.cluster.record().starts.iter().map(|(key, _)| *key).collect();
+        let all = starts.len();
+        starts.sort_unstable();
+        starts.dedup();
+        assert_eq!(starts.len(), all, "{}", self.world.policy.canonical());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 120, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_is_lost_held_or_started_twice(steps in steps(), seed in 0u64..1_000, bad in prop::bool::ANY) {
+        for policy in POLICIES {
+            let faults = if bad {
+                Faults { lost: 60, unsaid: 60, refused: 40, silent: vec![(1_700_000_020_000, 1_700_000_040_000)], seed }
+            } else {
+                Faults::default()
+            };
+            let mut chaos = Chaos::new(policy, faults);
+            for &step in &steps {
+                chaos.take(step);
+            }
+            chaos.finish();
+            chaos.no_start_twice();
+        }
+    }
+
+    /// Without anything happening meanwhile, the second look at the latest makes the books equal.
+    #[test]
+    fn books_are_equal_at_the_second_look(steps in steps()) {
+        for policy in POLICIES {
+            let mut chaos = Chaos::new(policy, Faults::default());
+            for &step in &steps {
+                chaos.take(step);
+                chaos.world.turn(0);
+                chaos.world.turn(0);
+                let wrong = chaos.world.differences();
+                prop_assert!(wrong.is_empty(), "{policy} after {step:?}: {wrong:?} {}", chaos.describe());
+            }
+        }
+    }
+}
+
+/// Jobs of one processor on an idle machine all run, to their ends, and are known to have.
+#[test]
+fn a_quiet_day() {
+    for policy in POLICIES {
+        let mut chaos = Chaos::new(policy, Faults::default());
+        for k in 0..20 {
+            chaos.take(Step::Submit(1 + k % 8, 5, 10, false));
+            chaos.take(Step::Look(700));
+        }
+        chaos.finish();
+        chaos.no_start_twice();
+        let completed = |job: &drystone_live::cluster::JobFact| job.state == State::Ended(Ending::Completed);
+        assert_eq!(chaos.world.cluster.truth().jobs.iter().filter(|job| completed(job)).count(), 20, "{policy}");
+        assert_eq!(chaos.world.cluster.record().oversubscribed, 0, "{policy}");
+        chaos.world.restart();
+    }
+}

@@ -1,0 +1,542 @@
+//! The daemon with its files, on a made-up cluster with a clock of its own.
+
+use drystone_live::cluster::fake::{Asked, FakeCluster, Faults as Trouble};
+use drystone_live::cluster::{
+    Capabilities, Cluster, ClusterError, Key, Mark, NodeState, Order, Outcome, Snapshot, State, Want,
+};
+use drystone_live::daemon::{Clock, Config, Daemon, End, Faults, LiveError};
+use drystone_live::hand_back::{Given, Options, hand_back};
+use drystone_live::journal::{self, Record};
+use drystone_live::state::{Beat, Home};
+use drystone_live::tracker::{Mode, Place};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// A cluster and its clock, shared by a test and the daemons that come and go.
+#[derive(Clone)]
+struct Shared(Rc<RefCell<FakeCluster>>);
+
+impl Cluster for Shared {
+    fn observe(&mut self, want: &Want) -> Result<Snapshot, ClusterError> {
+        self.0.borrow_mut().observe(want)
+    }
+
+    fn act(&mut self, orders: &[Order], may: &mut dyn FnMut() -> bool) -> Vec<Outcome> {
+        self.0.borrow_mut().act(orders, may)
+    }
+
+    fn can(&self) -> Capabilities {
+        self.0.borrow().can()
+    }
+
+    fn cost(&mut self) -> Duration {
+        self.0.borrow_mut().cost()
+    }
+
+    fn name(&self) -> String {
+        self.0.borrow().name()
+    }
+}
+
+/// The cluster's own clock; the daemon's may be set wrong.
+#[derive(Clone)]
+struct TestClock {
+    cluster: Rc<RefCell<FakeCluster>>,
+    wrong: Rc<RefCell<i64>>,
+}
+
+impl Clock for TestClock {
+    fn wall(&self) -> i64 {
+        self.cluster.borrow().now() / 1_000 + *self.wrong.borrow()
+    }
+
+    fn steady(&self) -> Duration {
+        Duration::from_millis(self.cluster.borrow().now().unsigned_abs())
+    }
+
+    fn sleep(&mut self, time: Duration) {
+        self.cluster.borrow_mut().pass(i64::try_from(time.as_millis().max(1)).expect("short"));
+    }
+}
+
+/// A site: cluster, clock, folder.
+struct Site {
+    cluster: Rc<RefCell<FakeCluster>>,
+    wrong: Rc<RefCell<i64>>,
+    folder: TempDir,
+    policy: &'static str,
+    mode: Mode,
+    daemons: u32,
+}
+
+type TestDaemon = Daemon<Shared, TestClock>;
+
+impl Site {
+    fn new(cluster: FakeCluster, policy: &'static str, mode: Mode) -> Site {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (cluster, wrong) = (Rc::new(RefCell::new(cluster)), Rc::new(RefCell::new(0)));
+        Site { cluster, wrong, folder, policy, mode, daemons: 0 }
+    }
+
+    fn home(&self) -> Home {
+        Home::new(self.folder.path().join("state"), self.folder.path().join("run"))
+    }
+
+    fn try_begin(&mut self) -> Result<TestDaemon, LiveError> {
+        self.daemons += 1;
+        let config = Config {
+            home: self.home(),
+            mode: self.mode,
+            policy: self.policy.parse().expect("a policy"),
+            partitions: vec!["main".into()],
+            adopt_old: true,
+            cluster: "made-up".into(),
+            instance: format!("daemon {}", self.daemons),
+            waker: None,
+        };
+        let clock = TestClock { cluster: self.cluster.clone(), wrong: self.wrong.clone() };
+        Daemon::begin(config, Shared(self.cluster.clone()), clock, Faults::default(), Arc::default())
+    }
+
+    fn begin(&mut self) -> TestDaemon {
+        self.try_begin().expect("begins")
+    }
+
+    fn submit(&self, procs: u32, run: i64, limit: i64) -> u64 {
+        self.cluster.borrow_mut().submit(Asked::new(procs, run, limit))
+    }
+
+    /// Lets a daemon work for so many looks.
+    fn work(&self, daemon: &mut TestDaemon, looks: u32) -> Option<End> {
+        for _ in 0..looks {
+            self.cluster.borrow_mut().pass(300);
+            if let Some(end) = daemon.turn().expect("works") {
+                return Some(end);
+            }
+        }
+        None
+    }
+
+    fn finish(&self, daemon: &mut TestDaemon) {
+        for _ in 0..4_000 {
+            if self.cluster.borrow().is_done() {
+                return;
+            }
+            assert_eq!(self.work(daemon, 1), None);
+        }
+        panic!("jobs wait for ever: {:?}", self.cluster.borrow().truth().jobs);
+    }
+
+    fn hand_back(&self, options: &Options) -> Given {
+        let mut clock = TestClock { cluster: self.cluster.clone(), wrong: self.wrong.clone() };
+        hand_back(&mut Shared(self.cluster.clone()), &self.home(), options, &mut |time| clock.sleep(time)).expect("gives back")
+    }
+
+    fn starts(&self) -> BTreeMap<Key, usize> {
+        let mut starts = BTreeMap::new();
+        for (key, _) in &self.cluster.borrow().record().starts {
+            *starts.entry(*key).or_insert(0) += 1;
+        }
+        starts
+    }
+}
+
+fn drive(policy: &'static str) -> Site {
+    Site::new(FakeCluster::new(2, 4), policy, Mode::Drive)
+}
+
+#[test]
+fn a_run_replays_to_the_same() {
+    for policy in ["easy", "easy++", "ss(every=5)", "conservative"] {
+        let mut site = drive(policy);
+        let mut daemon = site.begin();
+        for k in 0..40 {
+            site.submit(1 + k % 8, 3 + i64::from(k % 7), 20);
+            assert_eq!(site.work(&mut daemon, 2), None);
+        }
+        site.finish(&mut daemon);
+        assert_eq!(daemon.stats().differences, 0, "{policy}");
+        drop(daemon);
+        let replayed = journal::replay(&site.home().journal()).expect("replays");
+        assert_eq!(replayed.mismatch, None, "{policy}");
+        assert!(replayed.orders >= 40, "{policy}: {replayed:?}");
+        let (workload, waits) = journal::workload(&site.home().journal()).expect("a workload");
+        assert_eq!((workload.len(), waits.len()), (40, 40), "{policy}");
+        let runs: i64 = workload.truth().iter().map(|truth| truth.run.0).sum();
+        let expected: i64 = (0..40).map(|k| 3 + k % 7).sum();
+        assert!((runs - expected).abs() <= 40, "{policy}: {runs} {expected}");
+        assert!(site.starts().values().all(|&times| times == 1));
+    }
+}
+
+/// Killed again and again, between any two looks; each time it comes back and goes on.
+#[test]
+fn kills_lose_nothing() {
+    for policy in ["easy", "ss(every=5)", "easy++"] {
+        let mut site = drive(policy);
+        let mut daemon = site.begin();
+        for k in 0..120u32 {
+            if k % 2 == 0 {
+                site.submit(1 + k % 8, 2 + i64::from(k % 5), 15);
+            }
+            site.work(&mut daemon, 1 + k % 3);
+            if k % 4 == 3 {
+                drop(daemon);
+                site.cluster.borrow_mut().pass(i64::from(k) * 37 % 4_000);
+                daemon = site.begin();
+            }
+        }
+        site.finish(&mut daemon);
+        site.work(&mut daemon, 2);
+        assert_eq!(daemon.stats().differences, 0, "{policy}");
+        drop(daemon);
+        assert!(site.starts().values().all(|&times| times == 1), "{policy}: {:?}", site.starts());
+        assert_eq!(site.starts().len(), 60);
+        assert_eq!(journal::replay(&site.home().journal()).expect("replays").mismatch, None, "{policy}");
+    }
+}
+
+#[test]
+fn the_second_daemon_names_the_first() {
+    let mut site = drive("easy");
+    let _first = site.begin();
+    let error = site.try_begin().err().expect("refused").to_string();
+    assert!(error.contains("daemon 1 (Drive)"), "{error}");
+}
+
+/// A daemon that was asleep finds the fence and orders nothing.
+#[test]
+fn a_daemon_that_was_asleep_finds_the_fence() {
+    let mut site = drive("easy");
+    let mut daemon = site.begin();
+    let jobs: Vec<u64> = (0..6).map(|_| site.submit(8, 30, 60)).collect();
+    site.work(&mut daemon, 3);
+    let given = site.hand_back(&Options::default());
+    assert_eq!((given.released, given.left.len()), (5, 0), "{given:?}");
+    assert!(jobs.iter().all(|&job| !site.cluster.borrow().is_held(job)));
+    site.submit(1, 5, 10);
+    let before = site.cluster.borrow().record().orders.len();
+    assert_eq!(site.work(&mut daemon, 5), Some(End::Fenced));
+    assert_eq!(site.cluster.borrow().record().orders.len(), before);
+    assert_eq!(Beat::read(&site.home().heartbeat()), Beat::Off);
+}
+
+/// Users' holds stay, whether they were asked for at submission or later; what the hook said last is read where the daemon did not.
+#[test]
+fn hand_back_leaves_users_holds() {
+    let mut site = drive("easy");
+    let mut daemon = site.begin();
+    site.submit(8, 50, 60);
+    let own = {
+        let mut asked = Asked::new(1, 5, 10);
+        asked.user_hold = true;
+        site.cluster.borrow_mut().submit(asked)
+    };
+    let (later, unread, freed, plain) = (site.submit(8, 5, 9), site.submit(8, 5, 9), site.submit(8, 5, 9), site.submit(8, 5, 9));
+    let say = |line: String| {
+        use std::io::Write;
+        let mut file = std::fs::File::options().append(true).open(site.home().wake()).expect("there");
+        file.write_all(line.as_bytes()).expect("written");
+    };
+    say(format!("submit\nhold {later}\nhold {freed}\nrelease {freed}\n"));
+    site.work(&mut daemon, 3);
+    let key = daemon.core().tracker().jobs().find(|job| job.key.id == later).expect("known");
+    assert_eq!(key.place, Place::Held);
+    drop(daemon);
+    say(format!("hold {unread}\n"));
+    std::fs::remove_dir_all(site.home().journal()).expect("removed");
+    let given = site.hand_back(&Options::default());
+    assert_eq!((given.released, given.users), (2, 3), "{given:?}");
+    for (job, held) in [(own, true), (later, true), (unread, true), (freed, false), (plain, false)] {
+        assert_eq!(site.cluster.borrow().is_held(job), held, "{job}");
+    }
+    assert_eq!(site.hand_back(&Options::default()).released, 0, "twice");
+}
+
+/// Suspended jobs go on before waiting ones take their place.
+#[test]
+fn hand_back_lets_suspended_jobs_go_on() {
+    for requeue in [false, true] {
+        let mut site = drive("ss(every=5,sf=1.5,width=none)");
+        let mut daemon = site.begin();
+        for _ in 0..4 {
+            site.submit(8, 400, 500);
+        }
+        for _ in 0..3 {
+            site.submit(4, 5, 6);
+        }
+        for _ in 0..400 {
+            site.work(&mut daemon, 1);
+            let stopped = site.cluster.borrow().truth().jobs.iter().any(|job| job.state == State::Suspended);
+            if stopped {
+                break;
+            }
+        }
+        let suspended: Vec<u64> =
+            site.cluster.borrow().truth().jobs.iter().filter(|job| job.state == State::Suspended).map(|job| job.id).collect();
+        assert!(!suspended.is_empty(), "the policy suspends something");
+        drop(daemon);
+        let given = site.hand_back(&Options { requeue, ..Options::default() });
+        assert_eq!(given.left, [] as [String; 0]);
+        let after = site.cluster.borrow().truth();
+        assert!(after.jobs.iter().all(|job| job.state != State::Suspended), "{given:?}");
+        assert!(after.jobs.iter().all(|job| !(job.state == State::Pending && job.held)), "{given:?}");
+    }
+}
+
+#[test]
+fn hand_back_if_silent_waits_for_silence() {
+    let mut site = drive("easy");
+    let mut daemon = site.begin();
+    site.submit(8, 5, 9);
+    site.work(&mut daemon, 2);
+    // The heartbeat is of the made-up clock, which is long ago: as if the daemon had been silent ever since.
+    let options = Options { if_silent: Some(1 << 40), ..Options::default() };
+    let given = site.hand_back(&options);
+    assert!(given.skipped.is_some_and(|why| why.contains("daemon 1 beat")));
+    let given = site.hand_back(&Options { if_silent: Some(120), ..Options::default() });
+    assert_eq!(given.skipped, None);
+    assert_eq!(Beat::read(&site.home().heartbeat()), Beat::Off);
+}
+
+/// A busy cluster is taken over: what runs is adopted, what was pending is held, and its keys are on disk before.
+#[test]
+fn a_busy_cluster_is_taken_over() {
+    let mut site = drive("easy");
+    site.cluster.borrow_mut().set_hook(false);
+    for k in 0..8 {
+        site.submit(4, 20 + k, 60);
+    }
+    site.cluster.borrow_mut().pass(2_000);
+    let running = site.cluster.borrow().truth().jobs.iter().filter(|job| job.state == State::Running).count();
+    assert_eq!(running, 2);
+    let mut daemon = site.begin();
+    site.work(&mut daemon, 1);
+    let ledger = drystone_live::state::Ledger::read(&site.home().ledger()).expect("read");
+    assert_eq!(ledger.held.len(), 6);
+    site.work(&mut daemon, 2);
+    assert_eq!((daemon.core().session().running(), daemon.core().session().waiting()), (2, 6));
+    // Killed, its journal lost: the ledger still says whose these holds are.
+    drop(daemon);
+    std::fs::remove_dir_all(site.home().journal()).expect("removed");
+    let mut daemon = site.begin();
+    site.work(&mut daemon, 2);
+    assert_eq!((daemon.core().session().running(), daemon.core().session().waiting()), (2, 6));
+    site.finish(&mut daemon);
+}
+
+/// The shadow gives no order, whatever happens; it says what it would have done.
+#[test]
+fn a_shadow_touches_nothing() {
+    let mut site = Site::new(FakeCluster::new(2, 4), "easy", Mode::Shadow);
+    site.cluster.borrow_mut().set_hook(false);
+    let mut daemon = site.begin();
+    for k in 0..60u32 {
+        site.submit(1 + k % 8, 3 + i64::from(k % 9), 20);
+        site.work(&mut daemon, 2);
+        if k == 30 {
+            drop(daemon);
+            daemon = site.begin();
+        }
+    }
+    site.finish(&mut daemon);
+    assert!(daemon.stats().starts > 0);
+    assert_eq!(site.cluster.borrow().record().orders, [] as [Order; 0]);
+    assert_eq!(Beat::read(&site.home().heartbeat()), Beat::Missing);
+    let proposed = daemon.core().tracker().recent().filter(|job| job.story.wanted.is_some()).count();
+    assert!(proposed > 10, "{proposed}");
+    drop(daemon);
+    assert_eq!(journal::replay(&site.home().journal()).expect("replays").mismatch, None);
+}
+
+/// While the controller does not answer nothing is decided and the heartbeat goes stale; then it goes on by itself.
+#[test]
+fn a_silent_controller_stops_everything_but_the_daemon() {
+    let start = FakeCluster::new(2, 4).now();
+    let trouble = Trouble { silent: vec![(start + 5_000, start + 65_000)], ..Trouble::default() };
+    let mut site = Site::new(FakeCluster::new(2, 4).with(trouble), "easy", Mode::Drive);
+    let mut daemon = site.begin();
+    for _ in 0..10 {
+        site.submit(4, 5, 9);
+    }
+    site.work(&mut daemon, 16);
+    let orders = site.cluster.borrow().record().orders.len();
+    let beat = Beat::read(&site.home().heartbeat());
+    while site.cluster.borrow().now() < start + 64_000 {
+        site.work(&mut daemon, 1);
+    }
+    assert_eq!((site.cluster.borrow().record().orders.len(), Beat::read(&site.home().heartbeat())), (orders, beat));
+    site.finish(&mut daemon);
+    assert!(site.starts().values().all(|&times| times == 1));
+}
+
+/// The machine's clock is set by an hour, forth and back: the session's time does not go back, and nothing times out.
+#[test]
+fn a_clock_that_jumps_changes_nothing() {
+    let mut site = drive("easy");
+    let mut daemon = site.begin();
+    let mut last = 0;
+    for k in 0..60u32 {
+        site.submit(1 + k % 8, 3, 20);
+        *site.wrong.borrow_mut() = [0, 3_600, -3_600][(k as usize / 20) % 3];
+        site.work(&mut daemon, 2);
+        let now = daemon.core().session().view().now().0;
+        assert!(now >= last && now < last.max(1_700_000_000) + 60);
+        last = now;
+    }
+    site.finish(&mut daemon);
+    let holds = site.cluster.borrow().record().orders.iter().filter(|order| matches!(order, Order::Hold(_))).count();
+    assert_eq!(holds, 0);
+}
+
+/// A node is drained under a job in flight that has to run there: it is held again, capacity falls, and it starts once there is room.
+#[test]
+fn a_drained_node_sends_its_jobs_back() {
+    let mut site = drive("easy");
+    let mut daemon = site.begin();
+    site.submit(8, 10, 20);
+    site.work(&mut daemon, 1);
+    site.cluster.borrow_mut().set_node(1, NodeState::Out, false);
+    site.work(&mut daemon, 45);
+    assert_eq!((daemon.core().session().offline(), daemon.core().session().running()), (4, 0));
+    assert!(site.cluster.borrow().is_held(1));
+    let small = site.submit(4, 5, 9);
+    site.work(&mut daemon, 6);
+    assert_eq!(site.cluster.borrow().state(small), Some(State::Running), "others start meanwhile");
+    site.cluster.borrow_mut().set_node(1, NodeState::Up, false);
+    site.finish(&mut daemon);
+    assert!(site.starts().values().all(|&times| times == 1));
+}
+
+/// Intents are on disk before anything is ordered, and outcomes follow them.
+#[test]
+fn intents_come_before_orders() {
+    let mut site = drive("easy");
+    let mut daemon = site.begin();
+    for k in 0..10 {
+        site.submit(1 + k % 4, 3, 9);
+    }
+    site.finish(&mut daemon);
+    let ordered = site.cluster.borrow().record().orders.clone();
+    drop(daemon);
+    let mut intended = Vec::new();
+    let mut open = 0;
+    for (_, records) in journal::whole(&site.home().journal()).expect("read") {
+        for record in records {
+            match record {
+                Record::Out(output) => {
+                    assert_eq!(open, 0, "no intent before the last one's outcomes");
+                    open = output.orders.len();
+                    intended.extend(output.orders);
+                }
+                Record::In(drystone_live::core::Input::Outcomes(outcomes)) => {
+                    assert_eq!(outcomes.len(), open);
+                    open = 0;
+                }
+                _ => {}
+            }
+        }
+    }
+    assert_eq!(intended, ordered);
+}
+
+/// A torn tail, in any place, costs what was torn and nothing else.
+#[test]
+fn torn_journals_are_read_to_their_last_whole_record() {
+    let mut site = drive("easy");
+    let mut daemon = site.begin();
+    for k in 0..6 {
+        site.submit(1 + k % 4, 3, 9);
+        site.work(&mut daemon, 1);
+    }
+    drop(daemon);
+    let path = journal::segments(&site.home().journal()).expect("read")[0].path.clone();
+    let bytes = std::fs::read(&path).expect("read");
+    let (all, end) = journal::entries(&path).expect("read");
+    assert_eq!(end, bytes.len() as u64);
+    for cut in (0..bytes.len()).step_by(7) {
+        std::fs::write(&path, &bytes[..cut]).expect("written");
+        let (some, _) = journal::entries(&path).expect("read");
+        assert!(some.len() < all.len() && all.starts_with(&some), "{cut}");
+    }
+    for at in (40..bytes.len()).step_by(13) {
+        let mut wrong = bytes.clone();
+        wrong[at] ^= 0x55;
+        std::fs::write(&path, &wrong).expect("written");
+        let (some, _) = journal::entries(&path).expect("read");
+        assert!(all.starts_with(&some), "{at}");
+    }
+    // The daemon goes on from what is left.
+    std::fs::write(&path, &bytes[..bytes.len() - 5]).expect("written");
+    let mut daemon = site.begin();
+    site.finish(&mut daemon);
+    assert!(site.starts().values().all(|&times| times == 1));
+}
+
+/// Under another policy, or after the mode has changed, predictors know what the journal teaches.
+#[test]
+fn another_policy_learns_from_the_journal() {
+    let mut site = Site::new(FakeCluster::new(2, 4), "easy", Mode::Shadow);
+    site.cluster.borrow_mut().set_hook(false);
+    let mut daemon = site.begin();
+    for _ in 0..6 {
+        site.submit(1, 4, 100);
+    }
+    site.finish(&mut daemon);
+    site.work(&mut daemon, 2);
+    drop(daemon);
+    (site.policy, site.mode) = ("easy++", Mode::Drive);
+    site.cluster.borrow_mut().set_hook(true);
+    let mut daemon = site.begin();
+    assert!(daemon.stats().notes.iter().any(|note| note.text.contains("taught 6 jobs")), "{:?}", daemon.stats().notes);
+    site.submit(8, 50, 100);
+    site.submit(1, 4, 100);
+    site.work(&mut daemon, 3);
+    let job = daemon.core().tracker().jobs().find(|job| job.place == Place::Waiting).expect("waits");
+    let predicted = daemon.core().session().view().prediction(job.id.expect("known"));
+    assert!((3..=6).contains(&predicted.0), "{predicted}");
+    drop(daemon);
+    assert_eq!(journal::replay(&site.home().journal()).expect("replays").mismatch, None);
+}
+
+/// A journal of another layout is refused, with what to do.
+#[test]
+fn another_layout_is_refused() {
+    let mut site = drive("easy");
+    drop(site.begin());
+    let path = journal::segments(&site.home().journal()).expect("read")[0].path.clone();
+    let mut bytes = std::fs::read(&path).expect("read");
+    bytes[8] = 9;
+    std::fs::write(&path, bytes).expect("written");
+    let error = site.try_begin().err().expect("refused").to_string();
+    assert!(error.contains("in layout 9") && error.contains("hand back with it"), "{error}");
+}
+
+/// A saved state that cannot be read costs no job: the journal has all of it.
+#[test]
+fn a_damaged_snapshot_is_passed_over() {
+    let mut site = drive("easy");
+    let mut daemon = site.begin();
+    for k in 0..1_200u32 {
+        if k % 4 == 0 {
+            site.submit(1 + k % 8, 2, 9);
+        }
+        site.work(&mut daemon, 1);
+    }
+    drop(daemon);
+    let snapshot = site.home().snapshot();
+    let mut bytes = std::fs::read(&snapshot).expect("saved after a thousand records");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&snapshot, bytes).expect("written");
+    let mut daemon = site.begin();
+    site.work(&mut daemon, 2);
+    assert_eq!(daemon.stats().differences, 0);
+    site.finish(&mut daemon);
+    assert!(site.starts().values().all(|&times| times == 1));
+    assert!(site.cluster.borrow().truth().jobs.iter().all(|job| job.mark == Mark::Held));
+}

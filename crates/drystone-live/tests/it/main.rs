@@ -1,0 +1,5 @@
+//! The tracker and the daemon on clusters that are made up.
+
+mod chaos;
+mod daemon;
+mod world;

@@ -1,0 +1,102 @@
+//! A made-up cluster and a core that drives it.
+
+use drystone::model::Time;
+use drystone::policy::PolicySpec;
+use drystone_live::audit::differences_from;
+use drystone_live::cluster::fake::FakeCluster;
+use drystone_live::cluster::{Cluster, Outcome};
+use drystone_live::core::{Core, Input, Output};
+use drystone_live::tracker::{Layout, Mode, Settings, Stamp, Told};
+
+/// What is looked at, what is decided, and what came of it.
+pub(crate) struct World {
+    pub(crate) cluster: FakeCluster,
+    pub(crate) core: Core,
+    pub(crate) policy: PolicySpec,
+    pub(crate) settings: Settings,
+    /// Everything that went in, and what came out.
+    pub(crate) journal: Vec<(Input, Output)>,
+    pub(crate) steady: u64,
+    /// Whether the last look was answered.
+    pub(crate) answers: bool,
+    /// What the hook said since the last look.
+    pub(crate) told: Vec<Told>,
+}
+
+pub(crate) fn settings(policy: &PolicySpec, mode: Mode) -> Settings {
+    let needs = policy.scheduler().policy.needs();
+    let partitions = vec!["main".to_string()];
+    Settings { mode, partitions, adopt_old: true, names: needs.name, suspends: needs.suspend }
+}
+
+impl World {
+    pub(crate) fn new(cluster: FakeCluster, policy: &str, mode: Mode) -> World {
+        let policy: PolicySpec = policy.parse().expect("a policy");
+        let settings = settings(&policy, mode);
+        let layout = Layout::new(&cluster.truth().nodes);
+        let core = Core::new(settings.clone(), layout, &policy);
+        World { cluster, core, policy, settings, journal: Vec::new(), steady: 0, answers: false, told: Vec::new() }
+    }
+
+    pub(crate) fn now(&self) -> i64 {
+        self.cluster.now() / 1_000
+    }
+
+    fn take(&mut self, input: Input) -> Output {
+        let output = self.core.take(&input).unwrap_or_else(|e| panic!("{}: {e}", self.policy.canonical()));
+        self.journal.push((input, output.clone()));
+        output
+    }
+
+    /// Time passes, then one look with whatever it leads to. Answers what came out, or nothing where the cluster is silent.
+    pub(crate) fn turn(&mut self, milliseconds: i64) -> Option<Output> {
+        let until = self.cluster.now() + milliseconds;
+        while self.answers
+            && let Some(due) = self.core.tick_due(Time(until / 1_000))
+        {
+            self.cluster.pass((due.0 * 1_000 - self.cluster.now()).max(0));
+            let output = self.take(Input::Tick(Stamp { now: due.0, steady: self.steady }));
+            self.act(&output);
+        }
+        self.cluster.pass(until - self.cluster.now());
+        let want = self.core.tracker().wants();
+        let seen = self.cluster.observe(&want);
+        self.answers = seen.is_ok();
+        let seen = seen.ok()?;
+        self.steady += milliseconds as u64;
+        let delta = self.core.tracker().mirror().diff(&seen);
+        let stamp = Stamp { now: self.now(), steady: self.steady };
+        let told = std::mem::take(&mut self.told);
+        let output = self.take(Input::Facts { stamp, delta, told });
+        self.act(&output);
+        Some(output)
+    }
+
+    fn act(&mut self, output: &Output) {
+        if !output.orders.is_empty() {
+            let outcomes: Vec<Outcome> = self.cluster.act(&output.orders, &mut || true);
+            self.take(Input::Outcomes(outcomes));
+        }
+    }
+
+    /// The daemon is killed and comes back with what it journaled, or with what it saved.
+    pub(crate) fn restart(&mut self) {
+        let mut core = Core::new(self.settings.clone(), self.core.tracker().layout().clone(), &self.policy);
+        for (input, output) in &self.journal {
+            assert_eq!(core.take(input).expect("sound"), *output, "a replay gives the same");
+        }
+        let saved = core.save().expect("saves");
+        core = Core::new(self.settings.clone(), self.core.tracker().layout().clone(), &self.policy);
+        core.load(&saved).expect("loads");
+        assert_eq!(core.save().expect("saves"), saved);
+        self.core = core;
+        let stamp = Stamp { now: self.now(), steady: self.steady };
+        self.take(Input::Restarted(stamp));
+    }
+
+    /// Where the books differ from the cluster, jobs in flight left out.
+    pub(crate) fn differences(&self) -> Vec<String> {
+        let truth = self.cluster.truth();
+        differences_from(&self.core, truth.jobs.iter(), truth.nodes.iter())
+    }
+}

@@ -1,0 +1,85 @@
+//! Intervals from values of jobs that follow each other: for logs of days, which have no weeks to draw.
+
+use super::Options;
+use super::bootstrap::{Bootstrap, Sums};
+use super::compare::relative;
+
+/// Fewer blocks than this tell nothing about the variation between blocks.
+pub const LEAST_BLOCKS: usize = 4;
+
+/// The means of two measures of the same jobs, and their relative change, with intervals.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PairedMeans {
+    /// The mean of the old values, and of the new ones.
+    pub means: (f64, f64),
+    /// Intervals of both, where there are enough blocks.
+    pub intervals: Option<[(f64, f64); 2]>,
+    /// new / old − 1, where there is such a ratio.
+    pub change: Option<f64>,
+    /// Its interval, where there is one.
+    pub interval: Option<(f64, f64)>,
+    /// Blocks that were drawn from.
+    pub blocks: usize,
+}
+
+/// Compares two values of each job by a paired percentile bootstrap over blocks of `block` jobs that follow each other: neighbours
+/// queue together and are no independent evidence. `None` without jobs.
+///
+/// Cost: O(jobs + resamples × blocks).
+#[must_use]
+pub fn paired_means(old: &[f64], new: &[f64], block: usize, options: Options) -> Option<PairedMeans> {
+    let jobs = old.len().min(new.len());
+    if jobs == 0 {
+        return None;
+    }
+    let (old, new) = (&old[..jobs], &new[..jobs]);
+    let sums = |values: &[f64]| -> Vec<Sums> {
+        let of = |block: &[f64]| Sums { sum: block.iter().sum(), count: block.len() as f64 };
+        values.chunks(block.max(1)).map(of).collect()
+    };
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / jobs as f64;
+    let (before, after) = (sums(old), sums(new));
+    let means = (mean(old), mean(new));
+    let draws = (before.len() >= LEAST_BLOCKS).then(|| Bootstrap::new(before.len(), options.resamples, options.seed));
+    let of = |draws: &Bootstrap| {
+        Some([draws.mean_interval(&before, options.confidence)?, draws.mean_interval(&after, options.confidence)?])
+    };
+    Some(PairedMeans {
+        means,
+        intervals: draws.as_ref().and_then(of),
+        change: relative(means.0, means.1),
+        interval: draws.as_ref().and_then(|draws| draws.interval(&before, &after, options.confidence)),
+        blocks: before.len(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_values_have_not_changed() {
+        let values: Vec<f64> = (0..400).map(|k| f64::from(k % 37)).collect();
+        let found = paired_means(&values, &values, 50, Options::default()).expect("jobs");
+        assert_eq!((found.change, found.interval, found.blocks), (Some(0.0), Some((0.0, 0.0)), 8));
+        let [(low, high), _] = found.intervals.expect("blocks");
+        assert!(low < found.means.0 && found.means.0 < high);
+    }
+
+    /// Every value is halved: whatever is drawn, the change is one half.
+    #[test]
+    fn a_change_of_all_is_seen_exactly() {
+        let old: Vec<f64> = (1..=500).map(f64::from).collect();
+        let new: Vec<f64> = old.iter().map(|value| value / 2.0).collect();
+        let found = paired_means(&old, &new, 50, Options::default()).expect("jobs");
+        let (low, high) = found.interval.expect("blocks");
+        assert!((low + 0.5).abs() < 1e-12 && (high + 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn few_jobs_have_no_interval() {
+        let found = paired_means(&[1.0, 2.0], &[2.0, 2.0], 50, Options::default()).expect("jobs");
+        assert_eq!((found.means, found.intervals, found.interval), ((1.5, 2.0), None, None));
+        assert_eq!(paired_means(&[], &[], 50, Options::default()), None);
+    }
+}
