@@ -477,7 +477,9 @@ pub(crate) enum Parts<'a> {
 impl Parts<'_> {
     pub(crate) fn of(input: &Input, each_month: bool) -> Result<Parts<'_>, Failure> {
         if each_month && input.division().is_some() {
-            return Err(Failure::usage("--each-month is about one machine, and the site has several pools; SITE#POOL names one"));
+            return Err(Failure::usage(
+                "--each-month is about one machine, and the site has several pools; SITE#POOL names one",
+            ));
         }
         Parts::of_jobs(&input.workload, each_month)
     }

@@ -10,8 +10,8 @@ use crate::output::number::{count, plural};
 use crate::progress::{Counted, Progress};
 use drystone::experiment::Division;
 use drystone::log::clean::{Cleaner, Options};
-use drystone::log::swf::Record;
 use drystone::log::source::Source;
+use drystone::log::swf::Record;
 use drystone::log::{LogError, transform};
 use drystone::metrics::Selection;
 use drystone::model::{Outages, Setting};
@@ -75,7 +75,8 @@ fn named(site: &Site, folder: &Path, name: &str) -> Result<u16, String> {
 /// A site as a log, for everything that reads one: the pool that is named, else the largest.
 pub(crate) fn as_log(path: &Path) -> Option<Result<Source, LogError>> {
     let (folder, name) = folder(path)?;
-    let wrong = |problem: String| LogError::Open { file: path.display().to_string(), source: io::Error::other(problem) };
+    let wrong =
+        |problem: String| LogError::Open { file: path.display().to_string(), source: io::Error::other(problem) };
     let opened = || {
         let site = drystone_site::open(&folder).map_err(|error| wrong(error.to_string()))?;
         let pool = match &name {
@@ -150,10 +151,14 @@ pub(crate) fn input(
     let scene = Scene::new(&site, &pools);
     let pools: Vec<u16> = scene.pools().collect();
     if pools.len() > 1 && log.procs.is_some() {
-        return Err(Failure::usage("--procs is the size of one machine, and the site has several pools; SITE#POOL names one"));
+        return Err(Failure::usage(
+            "--procs is the size of one machine, and the site has several pools; SITE#POOL names one",
+        ));
     }
     if pools.len() > 1 && real.outages.is_some() {
-        return Err(Failure::usage("--outages is about one machine, and the site has several pools; SITE#POOL names one"));
+        return Err(Failure::usage(
+            "--outages is about one machine, and the site has several pools; SITE#POOL names one",
+        ));
     }
     let staged = stage(&scene, path, log, plain)?;
     drop(scene);
@@ -193,7 +198,8 @@ struct Staged {
 impl Staged {
     fn into_input(self, site: Site, folder: PathBuf, pools: Vec<u16>, plain: bool) -> Input {
         let Staged { input, outages, division, selection } = self;
-        let site = SiteInput { site: Arc::new(site), folder, pools, outages, division, selection, places: Vec::new(), plain };
+        let site =
+            SiteInput { site: Arc::new(site), folder, pools, outages, division, selection, places: Vec::new(), plain };
         Input { site: Some(site), ..input }
     }
 }
@@ -286,13 +292,24 @@ impl SiteInput {
         let pools = &self.site.manifest.pools;
         let one = |&pool: &u16| {
             let summary = &pools[usize::from(pool)];
-            format!("{} with {}", summary.name, plural(u64::from(summary.units), &format!("equal {}", summary.unit.name())))
+            format!(
+                "{} with {}",
+                summary.name,
+                plural(u64::from(summary.units), &format!("equal {}", summary.unit.name()))
+            )
         };
         let named: Vec<String> = self.pools.iter().take(4).map(one).collect();
-        let more = if self.pools.len() > 4 { format!(" and {} more", count(self.pools.len() as u64 - 4)) } else { String::new() };
+        let more = if self.pools.len() > 4 {
+            format!(" and {} more", count(self.pools.len() as u64 - 4))
+        } else {
+            String::new()
+        };
         let side = if self.pools.len() > 1 { "Pools that share no node, side by side" } else { "One pool" };
         let lost = if self.plain { "nothing is ever out" } else { "capacity that was out is out" };
-        format!("{side}: {}{more}; {lost}. A job's size is its dominant share; no places of nodes, no limits of users.", named.join(", "))
+        format!(
+            "{side}: {}{more}; {lost}. A job's size is its dominant share; no places of nodes, no limits of users.",
+            named.join(", ")
+        )
     }
 }
 

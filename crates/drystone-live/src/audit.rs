@@ -44,7 +44,10 @@ pub fn differences_from<'a>(
     let gone = tracker.jobs().filter(|job| !listed.contains(&job.key));
     wrong.extend(gone.map(|job| format!("{} is not there any more", job.key)));
     unclear |= is_crowded(jobs, nodes.clone()) || nodes.clone().any(|node| node.state != NodeState::Up);
-    let idle: u32 = nodes.filter(|node| tracker.layout().range(&node.name).is_some()).map(|node| node.procs.saturating_sub(node.busy)).sum();
+    let idle: u32 = nodes
+        .filter(|node| tracker.layout().range(&node.name).is_some())
+        .map(|node| node.procs.saturating_sub(node.busy))
+        .sum();
     if !unclear && core.session().free() != idle {
         wrong.push(format!("{} processors are free here, {idle} there", core.session().free()));
     }

@@ -3,7 +3,7 @@
 
 use crate::cluster::{Key, Order, Outcome};
 use crate::journal::Past;
-use crate::tracker::{how, Delta, Layout, Mode, News, Settings, Stamp, Told, Tracker, Turn};
+use crate::tracker::{Delta, Layout, Mode, News, Settings, Stamp, Told, Tracker, Turn, how};
 use drystone::engine::{Adopted, NewsError, ProposalError, Session, Violation};
 use drystone::model::{JobId, Machine, ProcSet, Span, Time};
 use drystone::policy::{Action, Actions, Pass, Placement, PolicySpec, SnapshotError};
@@ -111,7 +111,9 @@ pub enum Unsuitable {
     #[error("policy {0} cannot work on a real cluster: {1}")]
     Deaf(String, NewsError),
     /// It lets jobs go on elsewhere.
-    #[error("policy {0} lets suspended jobs go on on other processors, which this cluster cannot; choose `migration=no`")]
+    #[error(
+        "policy {0} lets suspended jobs go on on other processors, which this cluster cannot; choose `migration=no`"
+    )]
     Migrates(String),
     /// It suspends.
     #[error("policy {0} suspends jobs, which this cluster cannot")]
@@ -123,10 +125,14 @@ pub enum Unsuitable {
     #[error("policy {0} has a time limit, so that its decisions could not be replayed; limit it by nodes instead")]
     Timed(String),
     /// It wants a pass after every event.
-    #[error("policy {0} makes a pass after every event, and a real cluster is looked at once for all of them; leave out `pass=event`")]
+    #[error(
+        "policy {0} makes a pass after every event, and a real cluster is looked at once for all of them; leave out `pass=event`"
+    )]
     EachEvent(String),
     /// It relies on predictions that jobs do not outlive.
-    #[error("policy {0} relies on jobs ending within their limits, and on a real cluster they end a little later; choose another")]
+    #[error(
+        "policy {0} relies on jobs ending within their limits, and on a real cluster they end a little later; choose another"
+    )]
     Punctual(String),
 }
 
@@ -292,7 +298,8 @@ impl Core {
         self.tell(now, ends)?;
         dirty |= self.session.expire(now);
         let mut placed: BTreeSet<Key> = others.iter().filter_map(|(_, one)| one.placed()).collect();
-        let losses = others.iter().find_map(|(_, one)| if let News::Losses(losses) = one { Some(losses.clone()) } else { None });
+        let losses =
+            others.iter().find_map(|(_, one)| if let News::Losses(losses) = one { Some(losses.clone()) } else { None });
         self.tell(now, others)?;
         if !self.tracker.is_named() && !self.session.occupied().is_empty() {
             // More runs than there is room for: the session has begun to name processors.
@@ -381,13 +388,7 @@ impl Core {
         Ok(())
     }
 
-    fn adopt(
-        &mut self,
-        now: Time,
-        key: Key,
-        job: &drystone::model::Job,
-        how: &Adopted,
-    ) -> Result<(), CoreError> {
+    fn adopt(&mut self, now: Time, key: Key, job: &drystone::model::Job, how: &Adopted) -> Result<(), CoreError> {
         match self.session.adopt(now, job, None, how) {
             Ok(id) => self.tracker.numbered(key, id),
             Err(NewsError::Impossible(_)) => self.tracker.impossible(key),

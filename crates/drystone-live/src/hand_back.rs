@@ -153,7 +153,10 @@ impl<C: Cluster> HandBack<'_, C> {
             let mut stopped: Vec<&JobFact> = seen
                 .jobs
                 .iter()
-                .filter(|fact| fact.state == State::Suspended && fact.keys().iter().any(|key| self.standing.suspended.contains(key)))
+                .filter(|fact| {
+                    fact.state == State::Suspended
+                        && fact.keys().iter().any(|key| self.standing.suspended.contains(key))
+                })
                 .collect();
             if stopped.is_empty() {
                 return Ok(());
@@ -227,7 +230,11 @@ impl<C: Cluster> HandBack<'_, C> {
         // One that was requeued while it was suspended is held as if an administrator held it.
         let orphaned = fact.reason == Reason::AdminHold
             && fact.restarts > 0
-            && self.standing.suspended.iter().any(|key| key.id == fact.id && fact.keys().iter().any(|own| own.task == key.task));
+            && self
+                .standing
+                .suspended
+                .iter()
+                .any(|key| key.id == fact.id && fact.keys().iter().any(|own| own.task == key.task));
         fact.state == State::Pending && fact.held && (fact.reason == Reason::UserHold && ours || orphaned)
     }
 

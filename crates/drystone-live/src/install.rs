@@ -72,7 +72,9 @@ impl Installation<'_> {
     }
 
     fn fill(&self, text: &str) -> String {
-        let last = |path: &Path| path.file_name().map_or_else(|| "drystone".into(), |name| name.to_string_lossy().into_owned());
+        let last = |path: &Path| {
+            path.file_name().map_or_else(|| "drystone".into(), |name| name.to_string_lossy().into_owned())
+        };
         // A % is systemd's own.
         text.replace("@POLICY@", &self.policy.replace('%', "%%").replace('\'', ""))
             .replace("@USER@", self.user.0)

@@ -180,7 +180,8 @@ pub fn report(folder: &Path, policy: &PolicySpec, baseline: &PolicySpec) -> Resu
     rows.sort_by_key(|row| (by(row), row.job));
     let gains = rows.iter().take(ROWS).filter(|row| by(row) < 0).cloned().collect();
     let losses = rows.iter().rev().take(ROWS).filter(|row| by(row) > 0).cloned().collect();
-    let last = workload.jobs().iter().zip(workload.truth()).zip(&waits).map(|((j, t), w)| j.submit.0 + w.0 + t.run.0).max();
+    let last =
+        workload.jobs().iter().zip(workload.truth()).zip(&waits).map(|((j, t), w)| j.submit.0 + w.0 + t.run.0).max();
     let mean = waits.iter().map(|wait| wait.as_f64()).sum::<f64>() / waits.len() as f64;
     Ok(Report {
         schema: "drystone/live-report/1",

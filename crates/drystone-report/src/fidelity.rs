@@ -22,7 +22,10 @@ pub fn fidelity_page(fidelity: &Value) -> Result<String, DrawError> {
     let text = |value: &Value| escape(value.as_str().unwrap_or_default());
     let title = format!("{} replayed under {}", text(&fidelity["site"]), text(&fidelity["policy"]));
     let mut main = String::with_capacity(1 << 18);
-    let _ = write!(main, "<header><div><h1>{title}</h1></div></header>\n<main>\n<section id=\"verdict\"><h2>Verdict</h2><ul class=\"verdict\">");
+    let _ = write!(
+        main,
+        "<header><div><h1>{title}</h1></div></header>\n<main>\n<section id=\"verdict\"><h2>Verdict</h2><ul class=\"verdict\">"
+    );
     for sentence in fidelity["verdict"].as_array().into_iter().flatten() {
         let _ = write!(main, "<li>{}</li>", text(sentence));
     }
@@ -52,7 +55,11 @@ pub fn fidelity_page(fidelity: &Value) -> Result<String, DrawError> {
         env!("CARGO_PKG_VERSION"),
         assets::PAGE_CSS,
     );
-    let _ = write!(out, "<script type=\"application/json\" id=\"data\">{}</script>\n</body>\n</html>\n", embed(&fidelity.to_string()));
+    let _ = write!(
+        out,
+        "<script type=\"application/json\" id=\"data\">{}</script>\n</body>\n</html>\n",
+        embed(&fidelity.to_string())
+    );
     Ok(out)
 }
 
@@ -79,7 +86,9 @@ fn table(pool: &Value, out: &mut String) {
         for (key, _) in COLUMNS {
             let shown = match &errors[key] {
                 Value::Number(n) if n.is_u64() => n.to_string(),
-                Value::Number(n) => n.as_f64().map_or(String::new(), |v| if v.abs() < 10.0 { format!("{v:.3}") } else { format!("{v:.0}") }),
+                Value::Number(n) => n
+                    .as_f64()
+                    .map_or(String::new(), |v| if v.abs() < 10.0 { format!("{v:.3}") } else { format!("{v:.0}") }),
                 _ => "–".to_string(),
             };
             let _ = write!(out, "<td>{shown}</td>");

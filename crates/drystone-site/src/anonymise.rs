@@ -164,11 +164,16 @@ impl Site {
             accounts.entry(job.account.to_string()).or_default().insert(user());
         }
         let alone = |of: &BTreeMap<String, BTreeSet<String>>| -> Vec<String> {
-            of.iter().filter(|(name, users)| !name.is_empty() && users.len() == 1).map(|(name, _)| name.clone()).collect()
+            of.iter()
+                .filter(|(name, users)| !name.is_empty() && users.len() == 1)
+                .map(|(name, _)| name.clone())
+                .collect()
         };
         let unique = sizes.values().filter(|users| users.len() == 1).count();
         if unique > 0 {
-            told.push(format!("{unique} sizes of jobs are of one user each: a person who knows such a job knows the user"));
+            told.push(format!(
+                "{unique} sizes of jobs are of one user each: a person who knows such a job knows the user"
+            ));
         }
         let own = alone(&partitions);
         if !own.is_empty() {

@@ -82,7 +82,10 @@ impl FileKind {
         }
         let control = |b: &&u8| **b < b' ' && !matches!(**b, b'\t' | b'\r' | b'\n' | 0x1f | 0x1e);
         if head.iter().take(4_096).filter(control).count() > 4 {
-            return unknown("no text", "expected what sacct prints, or records of PBS, plain or compressed with gzip or zstd");
+            return unknown(
+                "no text",
+                "expected what sacct prints, or records of PBS, plain or compressed with gzip or zstd",
+            );
         }
         let first = head.split(|&b| b == b'\n').map(<[u8]>::trim_ascii_end).find(|line| !line.is_empty());
         let Some(first) = first else { return FileKind::Empty };
@@ -107,7 +110,10 @@ fn json(head: &[u8]) -> FileKind {
             "at the site: sacct -a -D --json -S … -E … > jobs.json",
         ),
         () if has("pbs_version") => FileKind::Machine(Description::PbsNodesJson),
-        () if (has("sinfo") || has("nodes")) && (has("real_memory") || has("cpu_load") || has("sinfo")) && !has("submission") => {
+        () if (has("sinfo") || has("nodes"))
+            && (has("real_memory") || has("cpu_load") || has("sinfo"))
+            && !has("submission") =>
+        {
             FileKind::Machine(Description::Sinfo)
         }
         () => FileKind::Jobs(Carrier::Json),
@@ -239,16 +245,28 @@ fn is_grid_engine(head: &[u8]) -> bool {
 }
 
 fn is_slurm_conf(head: &[u8]) -> bool {
-    let keys = ["nodename=", "partitionname=", "clustername=", "slurmctldhost", "slurmctldport", "slurmuser=", "controlmachine=", "include "];
+    let keys = [
+        "nodename=",
+        "partitionname=",
+        "clustername=",
+        "slurmctldhost",
+        "slurmctldport",
+        "slurmuser=",
+        "controlmachine=",
+        "include ",
+    ];
     let own = |line: &str| keys.iter().any(|key| line.starts_with(key));
     lines(head).any(|line| own(&line.to_ascii_lowercase().replace(" =", "=")))
 }
 
 /// `gres.conf`: GPUs by their files, or their counts by node.
 fn is_gres_conf(head: &[u8]) -> bool {
-    let rows: Vec<String> = lines(head).map(|line| line.to_ascii_lowercase()).filter(|l| !l.is_empty() && !l.starts_with('#')).collect();
+    let rows: Vec<String> =
+        lines(head).map(|line| line.to_ascii_lowercase()).filter(|l| !l.is_empty() && !l.starts_with('#')).collect();
     let gres = |line: &String| {
-        line.starts_with("autodetect=") || line.starts_with("name=") || (line.starts_with("nodename=") && line.contains(" name="))
+        line.starts_with("autodetect=")
+            || line.starts_with("name=")
+            || (line.starts_with("nodename=") && line.contains(" name="))
     };
     !rows.is_empty() && rows.iter().all(gres)
 }
@@ -298,7 +316,9 @@ mod tests {
         ] {
             assert_eq!(of(head), expected, "{head}");
         }
-        for head in ["hello world\n", "PAR1\u{1}", "a,b,c,d\n1,2,3,4\n", "{\"jobs\":[{\"job_state\":\"R\",\"batch_host\":1"] {
+        for head in
+            ["hello world\n", "PAR1\u{1}", "a,b,c,d\n1,2,3,4\n", "{\"jobs\":[{\"job_state\":\"R\",\"batch_host\":1"]
+        {
             assert!(matches!(of(head), FileKind::Unknown(..)), "{head}");
         }
     }

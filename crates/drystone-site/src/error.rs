@@ -82,7 +82,9 @@ pub enum SiteError {
         columns: &'static str,
     },
     /// Column names that are none.
-    #[error("--columns: `{name}` is no column; expected names such as JobIDRaw,Submit,Start,End,… or a layout by name: xdmod")]
+    #[error(
+        "--columns: `{name}` is no column; expected names such as JobIDRaw,Submit,Start,End,… or a layout by name: xdmod"
+    )]
     BadColumn {
         /// The name.
         name: String,
@@ -117,7 +119,9 @@ pub enum SiteError {
         advice: String,
     },
     /// Files of several kinds of accounting.
-    #[error("these files are accounting of several kinds, which are different machines or say the same twice: {list}; import one kind at a time")]
+    #[error(
+        "these files are accounting of several kinds, which are different machines or say the same twice: {list}; import one kind at a time"
+    )]
     Mixed {
         /// Each file with its kind.
         list: String,

@@ -58,7 +58,8 @@ impl Numbering {
 
     /// User, group, queue and partition of a job.
     fn known(&self, job: &SiteJob<'_>) -> [i64; 4] {
-        let find = |of: Option<&BTreeMap<String, i64>>, name: &str| of.and_then(|of| of.get(name)).copied().unwrap_or(-1);
+        let find =
+            |of: Option<&BTreeMap<String, i64>>, name: &str| of.and_then(|of| of.get(name)).copied().unwrap_or(-1);
         [
             find(Some(&self.users), &job.user),
             find(Some(&self.groups), group(job)),
@@ -83,7 +84,8 @@ impl Numbering {
     pub fn names(&self, pool: u16) -> String {
         let empty = BTreeMap::new();
         let partitions = self.partitions.get(usize::from(pool)).unwrap_or(&empty);
-        let kinds = [("user", &self.users), ("account", &self.groups), ("qos", &self.queues), ("partition", partitions)];
+        let kinds =
+            [("user", &self.users), ("account", &self.groups), ("qos", &self.queues), ("partition", partitions)];
         let mut text = "kind,number,name\n".to_string();
         for (kind, of) in kinds {
             for (name, number) in Numbering::in_order(of) {
@@ -120,7 +122,14 @@ impl Site {
         let manifest = &self.manifest;
         let Some(summary) = manifest.pools.get(usize::from(pool)) else { return header };
         header.push("Version", "2.2");
-        header.push("Computer", &format!("{}, pool {}", if manifest.cluster.is_empty() { "a cluster" } else { &manifest.cluster }, summary.name));
+        header.push(
+            "Computer",
+            &format!(
+                "{}, pool {}",
+                if manifest.cluster.is_empty() { "a cluster" } else { &manifest.cluster },
+                summary.name
+            ),
+        );
         header.push("Conversion", "drystone import");
         header.push("MaxJobs", &summary.jobs.to_string());
         header.push("UnixStartTime", &self.origin().to_string());
@@ -253,7 +262,8 @@ impl Site {
         let (machine, jobs) = (found.workload.machine(), found.workload.jobs().to_vec());
         let mut beside = Beside::default();
         if let Some(known) = found.workload.circumstances() {
-            let numbered = Workload::new(machine, jobs, truth, found.workload.provenance.clone())?.with(known.clone())?;
+            let numbered =
+                Workload::new(machine, jobs, truth, found.workload.provenance.clone())?.with(known.clone())?;
             let mut table = Vec::new();
             circumstances::write(&numbered, &mut table).map_err(wrong)?;
             beside.circumstances = Some(table);
@@ -286,7 +296,13 @@ fn notes(header: &mut Header, manifest: &Manifest, unit: Unit, described: bool) 
     header.push("Note", &format!("processors are {}s of the pool; its size is {size}", unit.name()));
     for rule in &manifest.rules {
         let meaning = &rule.meaning;
-        header.push("Note", &format!("rule {}: {} rows, {} jobs, {} core-seconds; {meaning}", rule.name, rule.rows, rule.jobs, rule.core_seconds));
+        header.push(
+            "Note",
+            &format!(
+                "rule {}: {} rows, {} jobs, {} core-seconds; {meaning}",
+                rule.name, rule.rows, rule.jobs, rule.core_seconds
+            ),
+        );
     }
     header.push(
         "Note",
@@ -306,7 +322,9 @@ fn status(job: &SiteJob<'_>) -> i64 {
     match State::named(&job.state) {
         Some(State::Completed | State::Completing | State::Resizing) => 1,
         Some(State::Cancelled | State::Revoked) => 5,
-        Some(State::Failed | State::Timeout | State::OutOfMemory | State::NodeFail | State::BootFail | State::Deadline) => 0,
+        Some(
+            State::Failed | State::Timeout | State::OutOfMemory | State::NodeFail | State::BootFail | State::Deadline,
+        ) => 0,
         Some(State::Preempted | State::Requeued) => 0,
         _ => -1,
     }

@@ -29,8 +29,8 @@ pub use import::{Arrive, Het, Opener, Options, Preempted, Size, Throttle, Wide, 
 pub use jobs::{Kind, LimitFrom, Marks};
 pub use machine::Unit;
 pub use readers::Carrier;
-pub use scene::{Scene, Stage};
 pub use rules::{Count, Effect, Example, Rule, Tally};
+pub use scene::{Scene, Stage};
 pub use site::{
     Comment, FileRead, Manifest, NodeSummary, PartitionSummary, PoolSummary, RuleCount, SCHEMA, Setting, Site, SiteJob,
 };

@@ -138,7 +138,8 @@ impl<'a> Scene<'a> {
     /// # Errors
     /// Circumstances that cannot be, or pools that lack more than they have.
     pub fn stage(&self, workload: Workload, records: &[Record]) -> Result<Stage, PoolError> {
-        let places: Vec<u32> = records.iter().map(|r| u32::try_from(r.line.saturating_sub(1)).unwrap_or(u32::MAX)).collect();
+        let places: Vec<u32> =
+            records.iter().map(|r| u32::try_from(r.line.saturating_sub(1)).unwrap_or(u32::MAX)).collect();
         let known = self.site.circumstances(&workload, &places);
         let workload = workload.with(known)?;
         let selection = self.selection(&workload);

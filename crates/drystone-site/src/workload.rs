@@ -5,12 +5,12 @@ use crate::export::{Numbering, Purpose};
 use crate::jobs::{Kind, Marks};
 use crate::machine::Unit;
 use crate::site::{Site, SiteJob};
+use crate::text::State;
 use drystone::log::swf::Record;
 use drystone::model::{
-    Adopted, Circumstances, Hit, How, Job, JobId, Machine, Outage, OutageError, Outages, Provenance, Setting, Span, Status, Time, Truth,
-    Which, Withdrawal, Workload, WorkloadError,
+    Adopted, Circumstances, Hit, How, Job, JobId, Machine, Outage, OutageError, Outages, Provenance, Setting, Span,
+    Status, Time, Truth, Which, Withdrawal, Workload, WorkloadError,
 };
-use crate::text::State;
 
 /// A pool as a workload.
 #[derive(Clone, Debug)]
@@ -60,7 +60,11 @@ impl Site {
     }
 
     /// The same with jobs that arrive so many seconds later. Those that are here at the beginning of the window stay where they are.
-    pub(crate) fn pool_workload_later(&self, pool: u16, mut later: impl FnMut(usize) -> i64) -> Result<PoolWorkload, PoolError> {
+    pub(crate) fn pool_workload_later(
+        &self,
+        pool: u16,
+        mut later: impl FnMut(usize) -> i64,
+    ) -> Result<PoolWorkload, PoolError> {
         let numbering = Numbering::of(self);
         let summary = &self.manifest.pools[usize::from(pool)];
         let from = self.time(self.manifest.window.from);
@@ -201,7 +205,9 @@ fn of_record(record: &Record) -> Option<(Job, Truth)> {
 fn how(job: &SiteJob<'_>) -> Option<How> {
     match (job.kind, State::named(&job.state)) {
         (Kind::Ran, Some(State::Timeout | State::Deadline)) => Some(How::AtLimit),
-        (Kind::Ran, Some(State::Cancelled | State::Preempted | State::Requeued | State::Revoked)) => Some(How::Cancelled),
+        (Kind::Ran, Some(State::Cancelled | State::Preempted | State::Requeued | State::Revoked)) => {
+            Some(How::Cancelled)
+        }
         (Kind::Ran, Some(State::NodeFail)) => Some(How::MachineFailed),
         (Kind::Ran, Some(State::BootFail)) => Some(How::NotStarted),
         (Kind::Ran, _) => None,

@@ -34,8 +34,9 @@ pub(crate) use gantt::GanttArgs;
 pub(crate) use import::{ImportArgs, ImportFormat};
 #[cfg(unix)]
 pub(crate) use live::{
-    Adopt, ClusterArgs, DaemonArgs, DriveArgs, HandBackArgs, HomeArgs, InstallArgs, JournalCommand, JournalExportArgs, JournalListArgs,
-    LiveArgs, LiveCommand, LiveReportArgs, LiveStatusArgs, LogForm, OnStop, Piece, PlaygroundArgs, ShadowArgs,
+    Adopt, ClusterArgs, DaemonArgs, DriveArgs, HandBackArgs, HomeArgs, InstallArgs, JournalCommand, JournalExportArgs,
+    JournalListArgs, LiveArgs, LiveCommand, LiveReportArgs, LiveStatusArgs, LogForm, OnStop, Piece, PlaygroundArgs,
+    ShadowArgs,
 };
 pub(crate) use log::LogArgs;
 pub(crate) use policies::PoliciesArgs;

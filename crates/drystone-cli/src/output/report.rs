@@ -423,7 +423,15 @@ pub(crate) fn categories(categorised: &Categorised) -> Table {
 /// A table of pools that are simulated side by side, under each of these policies.
 pub(crate) fn pools(of: &[(Option<String>, &[PoolResult])]) -> Table {
     let named = of.iter().any(|(name, _)| name.is_some());
-    let heads = ["pool", "processors", "jobs", "mean wait, min", "p95 wait, min", "mean bounded slowdown", "period utilisation"];
+    let heads = [
+        "pool",
+        "processors",
+        "jobs",
+        "mean wait, min",
+        "p95 wait, min",
+        "mean bounded slowdown",
+        "period utilisation",
+    ];
     let mut table = Table::new(named.then_some("policy").into_iter().chain(heads));
     for (name, pools) in of {
         for pool in *pools {

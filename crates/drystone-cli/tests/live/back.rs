@@ -35,7 +35,8 @@ fn gone_for_good() {
     // As a timer does, each minute; more often here.
     within(Duration::from_secs(118), "everything was let go", || {
         site.run(&["live", "hand-back", "--if-silent", "120"]);
-        let held = site.states().into_iter().filter(|(name, state)| *name != own.to_string() && state == "held").count();
+        let held =
+            site.states().into_iter().filter(|(name, state)| *name != own.to_string() && state == "held").count();
         std::thread::sleep(Duration::from_secs(2));
         held == 0
     });
@@ -53,7 +54,8 @@ fn hung() {
         let Some(site) = Site::start(1, 4, "easy") else { return };
         let mut daemon = site.drive_with(&[], Some(fault));
         let jobs: Vec<u64> = (0..4).map(|_| site.submit(4, 3, 1)).collect();
-        let stopped = |pid: u32| std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| stat.contains(") T "));
+        let stopped =
+            |pid: u32| std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| stat.contains(") T "));
         until(&format!("{fault}: it hangs"), || stopped(daemon.0.id()));
         site.run(&["live", "hand-back"]);
         let held = || site.states().values().filter(|state| *state == "held").count();
@@ -105,7 +107,10 @@ fn suspended() {
         daemon.kill();
         let more: &[&str] = if requeue { &["--requeue"] } else { &[] };
         let said = site.run(&[&["live", "hand-back", "--patience", "4s"], more].concat());
-        assert!(said.contains(if requeue { "1 suspended jobs requeued" } else { "1 suspended jobs go on beside others" }), "{said}");
+        assert!(
+            said.contains(if requeue { "1 suspended jobs requeued" } else { "1 suspended jobs go on beside others" }),
+            "{said}"
+        );
         let since = std::time::Instant::now();
         while ![long, short, waiting].iter().all(|job| site.state(*job) == "CD") {
             assert!(since.elapsed() < Duration::from_secs(100), "{requeue}: {}", site.told());

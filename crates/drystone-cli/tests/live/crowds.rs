@@ -23,7 +23,9 @@ fn thousands() {
             scope.spawn(|| submit(JOBS / 4));
         }
     });
-    within(Duration::from_secs(120), "all are known", || site.published()["jobs"]["waiting"].as_u64() >= Some(JOBS as u64 - 60));
+    within(Duration::from_secs(120), "all are known", || {
+        site.published()["jobs"]["waiting"].as_u64() >= Some(JOBS as u64 - 60)
+    });
     std::thread::sleep(Duration::from_secs(20));
     let told = site.published();
     assert!(told["health"]["core_share"].as_f64() <= Some(0.05), "{}", told["health"]);

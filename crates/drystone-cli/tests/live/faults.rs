@@ -150,7 +150,9 @@ fn controller_killed() {
         }
         site.cluster.kill_controller();
         site.cluster.start_controller();
-        until("the controller answers", || site.cluster.command("squeue").output().is_ok_and(|said| said.status.success()));
+        until("the controller answers", || {
+            site.cluster.command("squeue").output().is_ok_and(|said| said.status.success())
+        });
         until("the books agree", || {
             let told = site.published();
             told["health"]["silent"] == false && told["health"]["differences"] == 0
@@ -161,7 +163,9 @@ fn controller_killed() {
         site.tell("scancel", &["-u", &user()]);
         site.drain(Duration::from_secs(60));
     }
-    until("the books agree", || site.published()["health"]["differences"] == 0 && site.published()["jobs"]["running"].is_null());
+    until("the books agree", || {
+        site.published()["health"]["differences"] == 0 && site.published()["jobs"]["running"].is_null()
+    });
     assert!(!site.log().contains("broke its contract"), "{}", site.log_tail());
     drop(daemon);
     site.replays();

@@ -45,7 +45,8 @@ fn drained() {
 }
 
 fn down() {
-    let Some(mut site) = Site::with(Options { nodes: 2, cpus: 4, lines: vec!["SlurmdTimeout=10".into()], ..Options::default() }, "easy")
+    let Some(mut site) =
+        Site::with(Options { nodes: 2, cpus: 4, lines: vec!["SlurmdTimeout=10".into()], ..Options::default() }, "easy")
     else {
         return;
     };

@@ -29,7 +29,15 @@ fn beside_backfill() {
     drop(daemon);
     assert_eq!(site.orders(), [], "no order");
     let log = std::fs::read_to_string(site.cluster.root().join("log/slurmctld.log")).expect("a log");
-    for word in ["_slurm_rpc_update_job", "REQUEST_UPDATE_JOB", "_slurm_rpc_suspend", "_slurm_rpc_requeue", "_slurm_rpc_kill_job", "REQUEST_KILL_JOB", "REQUEST_SUSPEND"] {
+    for word in [
+        "_slurm_rpc_update_job",
+        "REQUEST_UPDATE_JOB",
+        "_slurm_rpc_suspend",
+        "_slurm_rpc_requeue",
+        "_slurm_rpc_kill_job",
+        "REQUEST_KILL_JOB",
+        "REQUEST_SUSPEND",
+    ] {
         let calls: Vec<&str> = log.lines().filter(|line| line.contains(word)).collect();
         assert!(calls.is_empty(), "{word}: {calls:?}");
     }
@@ -48,10 +56,12 @@ fn beside_backfill() {
     site.run(&["live", "journal", "export", "--out", "site.swf"]);
     let log = std::fs::read_to_string(site.path("site.swf")).expect("written");
     assert_eq!(log.lines().filter(|line| !line.starts_with(';')).count(), JOBS as usize);
-    let compared = site.run(&["compare", "--workload", "site.swf", "-p", "easy", "-p", "fcfs", "--format", "json", "--quiet"]);
+    let compared =
+        site.run(&["compare", "--workload", "site.swf", "-p", "easy", "-p", "fcfs", "--format", "json", "--quiet"]);
     assert!(compared.contains("\"schema\": \"drystone/compare/1\""));
     // Another policy on the same recording.
     let state = site.home().state().display().to_string();
-    let output = site.command(&["live", "shadow", "--policy", "conservative", "--from", &state]).output().expect("runs");
+    let output =
+        site.command(&["live", "shadow", "--policy", "conservative", "--from", &state]).output().expect("runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -92,7 +92,8 @@ impl Site {
         let home = home(&folder);
         std::fs::create_dir_all(home.run()).expect("made");
         let piece = |what: &str| {
-            let output = command(&folder).args(["live", "install", what, "--partition", "main"]).output().expect("runs");
+            let output =
+                command(&folder).args(["live", "install", what, "--partition", "main"]).output().expect("runs");
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
             output.stdout
         };
@@ -196,7 +197,8 @@ impl Site {
 
     pub(crate) fn submit_with(&self, procs: u32, seconds: u32, minutes: u32, more: &[&str]) -> u64 {
         let (procs, minutes, wrap) = (procs.to_string(), minutes.to_string(), format!("sleep {seconds}"));
-        let args = [&["--parsable", "-o", "/dev/null", "-n", &procs, "-t", &minutes], more, &["--wrap", &wrap]].concat();
+        let args =
+            [&["--parsable", "-o", "/dev/null", "-n", &procs, "-t", &minutes], more, &["--wrap", &wrap]].concat();
         let said = self.cluster.ask("sbatch", &args);
         said.trim().parse().unwrap_or_else(|e| panic!("{said}: {e}"))
     }
@@ -225,7 +227,9 @@ impl Site {
 
     /// Waits until a job is in one of these states.
     pub(crate) fn await_state(&self, job: u64, states: &[&str]) {
-        until(&format!("job {job} is {states:?}; it is {}", self.state(job)), || states.contains(&self.state(job).as_str()));
+        until(&format!("job {job} is {states:?}; it is {}", self.state(job)), || {
+            states.contains(&self.state(job).as_str())
+        });
     }
 
     /// Waits until every job is over.
@@ -240,9 +244,16 @@ impl Site {
     /// What a failed test wants to know.
     pub(crate) fn told(&self) -> String {
         let queue = self.cluster.ask("squeue", &["-h", "-a", "-t", "all", "-o", "%i %t %r %Q %C %N"]);
-        let live: Vec<&str> = queue.lines().filter(|line| !line.contains(" CD ") && !line.contains(" CA ")).take(20).collect();
+        let live: Vec<&str> =
+            queue.lines().filter(|line| !line.contains(" CD ") && !line.contains(" CA ")).take(20).collect();
         let told = self.published();
-        format!("queue {live:?}; published {} {} {}; log {}", told["jobs"], told["health"], told["waiting"], self.log_tail())
+        format!(
+            "queue {live:?}; published {} {} {}; log {}",
+            told["jobs"],
+            told["health"],
+            told["waiting"],
+            self.log_tail()
+        )
     }
 
     pub(crate) fn log_tail(&self) -> String {
@@ -276,7 +287,10 @@ impl Site {
     pub(crate) fn orders(&self) -> Vec<Order> {
         let records = journal::whole(&self.home().journal()).expect("a journal");
         let outputs = records.into_iter().flat_map(|(_, records)| records);
-        outputs.filter_map(|record| if let Record::Out(output) = record { Some(output.orders) } else { None }).flatten().collect()
+        outputs
+            .filter_map(|record| if let Record::Out(output) = record { Some(output.orders) } else { None })
+            .flatten()
+            .collect()
     }
 
     /// When the daemon first saw each job running, by the session's clock, and when its start was decided.
@@ -324,7 +338,11 @@ fn home(folder: &TempDir) -> Home {
 fn command(folder: &TempDir) -> Command {
     let home = home(folder);
     let mut command = Command::new(PROGRAM);
-    command.current_dir(folder.path()).stdin(Stdio::null()).env("DRYSTONE_STATE", home.state()).env("DRYSTONE_RUN", home.run());
+    command
+        .current_dir(folder.path())
+        .stdin(Stdio::null())
+        .env("DRYSTONE_STATE", home.state())
+        .env("DRYSTONE_RUN", home.run());
     for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "DRYSTONE_LIVE_FAULT"] {
         command.env_remove(name);
     }

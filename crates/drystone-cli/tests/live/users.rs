@@ -61,7 +61,8 @@ fn cannot_overtake() {
     let submit = ["--parsable", "-o", "/dev/null", "-n", "4", "-t", "5", "--wrap", "sleep 1"];
     let Some(output) = as_user(&site, "sbatch", &submit) else { return };
     let said = String::from_utf8_lossy(&output.stdout);
-    let job: u64 = said.trim().parse().unwrap_or_else(|e| panic!("{said} {}: {e}", String::from_utf8_lossy(&output.stderr)));
+    let job: u64 =
+        said.trim().parse().unwrap_or_else(|e| panic!("{said} {}: {e}", String::from_utf8_lossy(&output.stderr)));
     until("it waits", || site.published()["jobs"]["waiting"] == 1);
     let name = format!("JobId={job}");
     for args in [
@@ -129,8 +130,13 @@ fn ineligible() {
     site.tell("scontrol", &["update", &format!("JobId={changed}"), "TimeLimit=9"]);
     until("the change is known", || {
         let told = site.published();
-        let row = told["running"].as_array().and_then(|rows| rows.iter().find(|row| row["job"] == changed.to_string())).cloned();
-        row.is_some_and(|row| row["ends"].as_i64().zip(row["since"].as_i64()).is_some_and(|(end, since)| (end - since - 540).abs() <= 3))
+        let row = told["running"]
+            .as_array()
+            .and_then(|rows| rows.iter().find(|row| row["job"] == changed.to_string()))
+            .cloned();
+        row.is_some_and(|row| {
+            row["ends"].as_i64().zip(row["since"].as_i64()).is_some_and(|(end, since)| (end - since - 540).abs() <= 3)
+        })
     });
     site.tell("scancel", &[&never.to_string()]);
     site.drain(Duration::from_secs(60));
@@ -155,9 +161,13 @@ fn taken_over() {
     drop(daemon);
     std::fs::remove_dir_all(site.home().journal()).expect("removed");
     let _daemon = site.drive();
-    until("they are known again", || site.published()["jobs"]["waiting"] == 6 && site.published()["health"]["differences"] == 0);
+    until("they are known again", || {
+        site.published()["jobs"]["waiting"] == 6 && site.published()["health"]["differences"] == 0
+    });
     site.tell("scontrol", &["resume", &b.to_string()]);
-    until("all but the user's own are over", || site.states().iter().all(|(name, state)| state == "CD" || *name == own.to_string()));
+    until("all but the user's own are over", || {
+        site.states().iter().all(|(name, state)| state == "CD" || *name == own.to_string())
+    });
     assert_eq!(site.state(own), "held");
     site.each_started_once(8);
 }

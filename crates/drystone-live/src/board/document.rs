@@ -269,7 +269,10 @@ fn running(source: &Source<'_>) -> Vec<Running> {
             user: tracker.users().name(job.user).to_string(),
             procs: job.procs,
             since: t.story.started.or(t.story.decided).map(|time| at(source, time)),
-            ends: t.id.filter(|&id| t.place == Place::Running && id >= view.oldest()).map(|id| at(source, view.predicted_end(id))),
+            ends: t
+                .id
+                .filter(|&id| t.place == Place::Running && id >= view.oldest())
+                .map(|id| at(source, view.predicted_end(id))),
             state,
             promised: start(source, t.story.promised),
             wanted: t.story.wanted.map(|time| at(source, time)),

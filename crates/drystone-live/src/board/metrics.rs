@@ -29,7 +29,11 @@ fn gauges(document: &Document, registry: &Registry) {
         let made = Gauge::new(format!("{PREFIX}_{name}"), help).inspect(|gauge| gauge.set(value));
         add(registry, made);
     };
-    gauge("driving", "1 where the policy starts jobs, 0 where it only looks", f64::from(u8::from(document.mode == crate::tracker::Mode::Drive)));
+    gauge(
+        "driving",
+        "1 where the policy starts jobs, 0 where it only looks",
+        f64::from(u8::from(document.mode == crate::tracker::Mode::Drive)),
+    );
     gauge("last_update_seconds", "when the daemon wrote this, in seconds since 1970", document.at as f64);
     gauge("cluster_silent", "1 while the cluster does not answer", f64::from(u8::from(health.silent)));
     gauge("book_differences", "where the books differ from the cluster at the last look", health.differences as f64);
@@ -48,7 +52,11 @@ fn gauges(document: &Document, registry: &Registry) {
     let late: Vec<f64> =
         document.finished.iter().filter_map(|job| Some((job.started? - job.promised?.0) as f64)).collect();
     let mean = if late.is_empty() { 0.0 } else { late.iter().map(|late| late.abs()).sum::<f64>() / late.len() as f64 };
-    gauge("recent_promise_error_seconds", "mean distance of starts from the first that was announced, of the last jobs", mean);
+    gauge(
+        "recent_promise_error_seconds",
+        "mean distance of starts from the first that was announced, of the last jobs",
+        mean,
+    );
     let oldest = document.waiting.iter().filter(|job| job.held.is_none()).map(|job| document.at - job.submit).max();
     gauge("oldest_wait_seconds", "how long the job waits that has waited longest", oldest.unwrap_or(0) as f64);
     let places = GaugeVec::new(Opts::new(format!("{PREFIX}_jobs"), "jobs by where they are"), &["state"]);
@@ -58,7 +66,10 @@ fn gauges(document: &Document, registry: &Registry) {
         }
     }
     add(registry, places);
-    let foreign = GaugeVec::new(Opts::new(format!("{PREFIX}_left_to_cluster"), "pending jobs that are the cluster's to start"), &["why"]);
+    let foreign = GaugeVec::new(
+        Opts::new(format!("{PREFIX}_left_to_cluster"), "pending jobs that are the cluster's to start"),
+        &["why"],
+    );
     if let Ok(vector) = &foreign {
         for (why, count) in &document.left_out {
             vector.with_label_values(&[why.as_str()]).set(*count as f64);
@@ -83,7 +94,10 @@ fn counters(document: &Document, registry: &Registry) {
     counter("decisions", "decisions that led to something", stats.decisions);
     counter("starts", "starts that were decided, or proposed in shadow mode", stats.starts);
     counter("missed", "jobs that came and went unseen", stats.missed);
-    let orders = IntCounterVec::new(Opts::new(format!("{PREFIX}_orders_total"), "orders by verb and outcome"), &["verb", "outcome"]);
+    let orders = IntCounterVec::new(
+        Opts::new(format!("{PREFIX}_orders_total"), "orders by verb and outcome"),
+        &["verb", "outcome"],
+    );
     if let Ok(vector) = &orders {
         for (name, count) in &stats.orders {
             if let Some((verb, outcome)) = name.split_once(' ') {

@@ -5,7 +5,10 @@ pub mod fake;
 pub mod recorded;
 pub mod slurm;
 
-pub use facts::{After, Ask, Depends, Ending, JobFact, Key, Mark, NodeFact, NodeState, Place, Reason, RecordId, Slot, Snapshot, State};
+pub use facts::{
+    After, Ask, Depends, Ending, JobFact, Key, Mark, NodeFact, NodeState, Place, Reason, RecordId, Slot, Snapshot,
+    State,
+};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;

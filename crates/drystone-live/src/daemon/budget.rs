@@ -29,7 +29,13 @@ impl Budget {
     /// Nothing is spent yet.
     #[must_use]
     pub fn new(now: Duration) -> Budget {
-        Budget { cost: Duration::from_millis(10), saved: SAVED.as_secs_f64(), last: now, spent: Duration::ZERO, looks: 0 }
+        Budget {
+            cost: Duration::from_millis(10),
+            saved: SAVED.as_secs_f64(),
+            last: now,
+            spent: Duration::ZERO,
+            looks: 0,
+        }
     }
 
     /// A look has cost this much.

@@ -21,7 +21,10 @@ pub struct MachineClock {
 impl MachineClock {
     /// Clocks that begin now.
     #[must_use]
-    #[expect(clippy::disallowed_methods, reason = "a daemon lives in time; what it decides is journaled with the time it saw")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a daemon lives in time; what it decides is journaled with the time it saw"
+    )]
     pub fn new() -> MachineClock {
         MachineClock { began: Instant::now() }
     }
@@ -49,7 +52,10 @@ impl Clock for MachineClock {
 
 /// Seconds since 1970 by the machine's clock.
 #[must_use]
-#[expect(clippy::disallowed_methods, reason = "a daemon lives in time; what it decides is journaled with the time it saw")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a daemon lives in time; what it decides is journaled with the time it saw"
+)]
 pub fn wall() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
 }

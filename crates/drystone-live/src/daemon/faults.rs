@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 
 /// Where a fault can strike: between every two writes.
 pub const POINTS: [&str; 12] = [
-    "facts", "decided", "ledger", "intents", "fence", "pins", "orders", "outcomes", "beat", "snapshot", "saved", "segment",
+    "facts", "decided", "ledger", "intents", "fence", "pins", "orders", "outcomes", "beat", "snapshot", "saved",
+    "segment",
 ];
 
 /// What strikes where.

@@ -182,7 +182,8 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
             state,
         };
         let journal = Writer::begin(&config.home.journal(), begin)?;
-        let wake = Wake::open(config.home.wake(), wake, config.waker).map_err(LiveError::io(config.home.wake().display()))?;
+        let wake =
+            Wake::open(config.home.wake(), wake, config.waker).map_err(LiveError::io(config.home.wake().display()))?;
         let steady = clock.steady();
         let mut daemon = Daemon {
             board,

@@ -89,10 +89,12 @@ pub fn resume(
         _ => "the last segment of the journal is torn at its beginning".to_string(),
     };
     let (jobs, taught) = past(home)?;
-    let notes = vec![format!("{why}: jobs are adopted as they are, and predictors are taught {taught} jobs of the journal")];
+    let notes =
+        vec![format!("{why}: jobs are adopted as they are, and predictors are taught {taught} jobs of the journal")];
     let inputs = if jobs.is_empty() { Vec::new() } else { vec![Input::Taught { offset: 0, jobs }] };
     let wake = Snapshot::read(&home.snapshot()).map_or(0, |snapshot| snapshot.wake);
-    let latest = inputs.iter().filter_map(|input| if let Input::Taught { jobs, .. } = input { jobs.last() } else { None });
+    let latest =
+        inputs.iter().filter_map(|input| if let Input::Taught { jobs, .. } = input { jobs.last() } else { None });
     let now = latest.map(|job| job.end).max().unwrap_or(wall).max(wall);
     Ok(History { core: Core::new(settings, layout, policy), inputs, state: None, wake, now, notes })
 }

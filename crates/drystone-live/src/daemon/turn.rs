@@ -289,7 +289,12 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         } else {
             self.journal.sync()?;
             let snapshot = super::resume::Snapshot {
-                segment: self.journal.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+                segment: self
+                    .journal
+                    .path()
+                    .file_name()
+                    .map(|name| name.to_string_lossy().into_owned())
+                    .unwrap_or_default(),
                 offset: self.journal.length(),
                 wake: self.wake.offset(),
                 state,

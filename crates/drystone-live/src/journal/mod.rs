@@ -12,8 +12,8 @@ mod shadow;
 mod write;
 
 pub use export::{Past, past, workload};
-pub use read::{Segment, entries, segments, whole};
 pub(crate) use read::entries_from;
+pub use read::{Segment, entries, segments, whole};
 pub(crate) use replay::core_of;
 pub use replay::{Mismatch, Replayed, replay};
 pub use shadow::{Shadowed, shadow};

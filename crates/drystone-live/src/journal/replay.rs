@@ -78,8 +78,10 @@ fn take(core: &mut Core, input: &Input) -> Result<Output, JournalError> {
 
 /// The core that a segment begins with.
 pub(crate) fn core_of(begin: &Begin) -> Result<Core, JournalError> {
-    let policy: PolicySpec =
-        begin.policy.parse().map_err(|e: drystone::policy::SpecError| JournalError::Policy(begin.policy.clone(), e.to_string()))?;
+    let policy: PolicySpec = begin
+        .policy
+        .parse()
+        .map_err(|e: drystone::policy::SpecError| JournalError::Policy(begin.policy.clone(), e.to_string()))?;
     let mut core = Core::new(begin.settings.clone(), begin.layout.clone(), &policy);
     if let Some(state) = &begin.state {
         core.load(state)?;

@@ -26,11 +26,7 @@ impl Writer {
     pub fn begin(folder: &Path, begin: Begin) -> Result<Writer, JournalError> {
         let number = read::segments(folder)?.last().map_or(0, |segment| segment.number) + 1;
         let path = folder.join(read::name(number));
-        let file = File::options()
-            .create_new(true)
-            .append(true)
-            .open(&path)
-            .map_err(JournalError::io(&path))?;
+        let file = File::options().create_new(true).append(true).open(&path).map_err(JournalError::io(&path))?;
         let mut writer = Writer { folder: folder.to_path_buf(), path, file, length: 0, records: 0 };
         writer.put(&frame::head())?;
         writer.write(&Record::Begin(Box::new(begin)))?;

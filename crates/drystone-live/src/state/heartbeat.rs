@@ -74,8 +74,7 @@ impl Heartbeat {
     /// Whether this daemon still drives, as far as files say.
     #[must_use]
     pub fn is_mine(&self) -> bool {
-        self.is_unfenced()
-            && matches!(Beat::read(&self.path), Beat::At { instance, .. } if instance == self.instance)
+        self.is_unfenced() && matches!(Beat::read(&self.path), Beat::At { instance, .. } if instance == self.instance)
     }
 
     fn is_unfenced(&self) -> bool {

@@ -75,7 +75,8 @@ impl Standing {
         let held = self.held.iter().map(|&key| Entry::Held(key));
         let suspended = self.suspended.iter().map(|&key| Entry::Suspended(key));
         let pinned = self.pinned.iter().map(|&key| Entry::Pinned(key));
-        let users = self.users.iter().map(|(&n, &holds)| if holds { Entry::UserHold(n) } else { Entry::UserRelease(n) });
+        let users =
+            self.users.iter().map(|(&n, &holds)| if holds { Entry::UserHold(n) } else { Entry::UserRelease(n) });
         held.chain(suspended).chain(pinned).chain(users).map(|entry| entry.line()).collect()
     }
 }
@@ -173,7 +174,9 @@ mod tests {
         let path = folder.path().join("ledger");
         let key = Key { id: 21, task: Some(3), submit: 1_795_571_603 };
         let mut ledger = Ledger::open(path.clone()).expect("begun");
-        ledger.add(&[Entry::Held(key), Entry::UserHold(4), Entry::UserRelease(4), Entry::UserHold(5)]).expect("written");
+        ledger
+            .add(&[Entry::Held(key), Entry::UserHold(4), Entry::UserRelease(4), Entry::UserHold(5)])
+            .expect("written");
         let standing = Ledger::read(&path).expect("read");
         assert_eq!((&standing.held, &standing.users), (&[key].into(), &[(4, false), (5, true)].into()));
         assert_eq!(standing, *ledger.standing());

@@ -115,7 +115,13 @@ mod tests {
         let path = folder.path().join("wake");
         let mut wake = Wake::open(path.clone(), 0, None).expect("made");
         let add = |text: &str| {
-            File::options().append(true).create(true).open(&path).expect("open").write_all(text.as_bytes()).expect("written");
+            File::options()
+                .append(true)
+                .create(true)
+                .open(&path)
+                .expect("open")
+                .write_all(text.as_bytes())
+                .expect("written");
         };
         assert!(!wake.is_new());
         add("submit\nhold 2");
@@ -126,7 +132,10 @@ mod tests {
         assert_eq!(wake.read().expect("read"), [] as [String; 0]);
         // A daemon that comes back reads on where the last one was.
         add("release 21\n");
-        assert_eq!(Wake::open(path.clone(), wake.offset(), None).expect("opened").read().expect("read"), ["release 21"]);
+        assert_eq!(
+            Wake::open(path.clone(), wake.offset(), None).expect("opened").read().expect("read"),
+            ["release 21"]
+        );
         add(&"submit\n".repeat(200_000));
         assert_eq!(wake.read().expect("read").len(), 200_001);
         assert!(std::fs::metadata(&path).expect("there").len() == 0 && !wake.is_new());

@@ -52,7 +52,9 @@ impl Tracker {
             return Some(Why::Dependency);
         }
         self.depending.remove(&tracked.key);
-        if let Some(begin) = fact.start.map(|start| Time(start + self.offset)).filter(|&begin| begin > self.stamp.time()) {
+        if let Some(begin) =
+            fact.start.map(|start| Time(start + self.offset)).filter(|&begin| begin > self.stamp.time())
+        {
             self.timers.insert((begin, tracked.key));
             return Some(Why::Begin);
         }
@@ -83,7 +85,9 @@ impl Tracker {
                 let mut all = self.mirror.of_array(id).filter(|other| match (task, &other.slot) {
                     (None, _) => true,
                     (Some(task), Slot::Task(own)) => task == *own,
-                    (Some(task), Slot::Folded(ranges)) => ranges.iter().any(|range| (range.0..=range.1).contains(&task)),
+                    (Some(task), Slot::Folded(ranges)) => {
+                        ranges.iter().any(|range| (range.0..=range.1).contains(&task))
+                    }
                     (Some(_), Slot::Single) => false,
                 });
                 // Of jobs that are not listed any more the cluster itself has to tell.

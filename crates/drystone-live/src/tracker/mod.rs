@@ -271,9 +271,8 @@ impl Tracker {
     #[must_use]
     pub fn is_blind(&self) -> bool {
         let all = self.layout.len();
-        let unknown = |name: &str| {
-            self.mirror.node(name).is_none_or(|node| node.state == crate::cluster::NodeState::Unknown)
-        };
+        let unknown =
+            |name: &str| self.mirror.node(name).is_none_or(|node| node.state == crate::cluster::NodeState::Unknown);
         self.layout.nodes().filter(|(name, _)| unknown(name)).count() * 2 > all
     }
 
@@ -469,11 +468,10 @@ impl Tracker {
         if self.limited.is_empty() {
             return Vec::new();
         }
-        let ended = turn.news.iter().filter_map(|(_, news)| if let News::Ended { key, .. } = news { Some(*key) } else { None });
-        let owners: BTreeSet<(String, String)> = ended
-            .filter_map(|key| self.mirror.fact(key))
-            .map(|fact| (fact.user.clone(), fact.class.clone()))
-            .collect();
+        let ended =
+            turn.news.iter().filter_map(|(_, news)| if let News::Ended { key, .. } = news { Some(*key) } else { None });
+        let owners: BTreeSet<(String, String)> =
+            ended.filter_map(|key| self.mirror.fact(key)).map(|fact| (fact.user.clone(), fact.class.clone())).collect();
         let suits = |key: &Key| {
             self.mirror.fact(*key).is_some_and(|fact| {
                 owners.iter().any(|(user, class)| *user == fact.user || (!class.is_empty() && *class == fact.class))
@@ -525,7 +523,9 @@ impl Tracker {
             let Some(fact) = self.mirror.fact(key).cloned() else { continue };
             let pending = fact.state == crate::cluster::State::Pending;
             let Some(tracked) = self.jobs.get(&key) else { continue };
-            if !pending || tracked.flight.is_some() || !matches!(tracked.place, Place::Absent | Place::Waiting | Place::Held)
+            if !pending
+                || tracked.flight.is_some()
+                || !matches!(tracked.place, Place::Absent | Place::Waiting | Place::Held)
             {
                 continue;
             }

@@ -25,7 +25,8 @@ impl Tracker {
             return;
         }
         if !self.named {
-            let running: Vec<_> = self.name_all().into_iter().map(|key| (self.jobs[&key].id, News::Placed(key))).collect();
+            let running: Vec<_> =
+                self.name_all().into_iter().map(|key| (self.jobs[&key].id, News::Placed(key))).collect();
             turn.news.extend(running);
         }
         self.losses.clone_from(&losses);

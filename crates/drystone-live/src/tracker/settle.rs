@@ -109,7 +109,9 @@ impl Tracker {
         let key = t.key;
         match t.place {
             Place::Absent | Place::Done => {}
-            Place::Waiting | Place::Held | Place::Suspended | Place::Interrupted => turn.tell(t.id, News::Cancelled(key)),
+            Place::Waiting | Place::Held | Place::Suspended | Place::Interrupted => {
+                turn.tell(t.id, News::Cancelled(key))
+            }
             // Nobody knows how long it ran, or whether it did.
             Place::Running => turn.tell(t.id, News::Ended { key, how: How::NotStarted, ran: None }),
         }
@@ -140,11 +142,10 @@ impl Tracker {
                 turn.tell(t.id, News::Started { key, since: self.since(fact) });
                 turn.tell(t.id, over);
             }
-            Place::Running => turn.tell(t.id, if did_run {
-                over
-            } else {
-                News::Ended { key, how: How::NotStarted, ran: Some(Span::ZERO) }
-            }),
+            Place::Running => turn.tell(
+                t.id,
+                if did_run { over } else { News::Ended { key, how: How::NotStarted, ran: Some(Span::ZERO) } },
+            ),
             Place::Suspended | Place::Interrupted if !matches!(ending, Ending::Cancelled | Ending::Removed) => {
                 // It has gone on meanwhile.
                 turn.tell(t.id, News::Continued(key));
@@ -279,7 +280,8 @@ impl Tracker {
         job.user = self.users.number(&fact.user);
         job.group = self.groups.number(&fact.group);
         job.queue = self.queues.number(if fact.class.is_empty() { &fact.partition } else { &fact.class });
-        job.partition = self.settings.partitions.iter().position(|p| *p == fact.partition).map_or(0, |at| at as i32 + 1);
+        job.partition =
+            self.settings.partitions.iter().position(|p| *p == fact.partition).map_or(0, |at| at as i32 + 1);
         job
     }
 

@@ -163,11 +163,20 @@ impl Chaos {
             .jobs
             .iter()
             .filter(live)
-            .map(|job| format!("{} {:?} {:?} {:?}", job.id, job.state, job.reason, known(job).map(|k| (k.place, k.why, k.user_hold))))
+            .map(|job| {
+                format!(
+                    "{} {:?} {:?} {:?}",
+                    job.id,
+                    job.state,
+                    job.reason,
+                    known(job).map(|k| (k.place, k.why, k.user_hold))
+                )
+            })
             .collect();
         let session = self.world.core.session();
         let (wrong, free) = (self.world.differences(), session.free());
-        let last: Vec<_> = self.world.journal.iter().rev().map(|(_, out)| out).filter(|out| !out.is_empty()).take(2).collect();
+        let last: Vec<_> =
+            self.world.journal.iter().rev().map(|(_, out)| out).filter(|out| !out.is_empty()).take(2).collect();
         panic!("{}: for ever: {left:?}; {free} free, {wrong:?}, last {last:?}", self.world.policy.canonical());
     }
 
@@ -177,7 +186,13 @@ impl Chaos {
             let known = self.world.core.tracker().job(job.keys()[0]);
             let on = known.and_then(|job| job.id).and_then(|id| view.processors(id)).map(ToString::to_string);
             let places: Vec<String> = job.places.iter().map(|p| format!("{}:{:?}", p.node, p.procs)).collect();
-            format!("\n{} {:?} {} {places:?} | {:?} {on:?}", job.id, job.state, job.procs, known.map(|k| (k.place, k.flight)))
+            format!(
+                "\n{} {:?} {} {places:?} | {:?} {on:?}",
+                job.id,
+                job.state,
+                job.procs,
+                known.map(|k| (k.place, k.flight))
+            )
         };
         self.world.cluster.truth().jobs.iter().filter(|job| !matches!(job.state, State::Ended(_))).map(told).collect()
     }

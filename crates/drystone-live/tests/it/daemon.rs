@@ -133,7 +133,8 @@ impl Site {
 
     fn hand_back(&self, options: &Options) -> Given {
         let mut clock = TestClock { cluster: self.cluster.clone(), wrong: self.wrong.clone() };
-        hand_back(&mut Shared(self.cluster.clone()), &self.home(), options, &mut |time| clock.sleep(time)).expect("gives back")
+        hand_back(&mut Shared(self.cluster.clone()), &self.home(), options, &mut |time| clock.sleep(time))
+            .expect("gives back")
     }
 
     fn starts(&self) -> BTreeMap<Key, usize> {
@@ -236,7 +237,8 @@ fn hand_back_leaves_users_holds() {
         asked.user_hold = true;
         site.cluster.borrow_mut().submit(asked)
     };
-    let (later, unread, freed, plain) = (site.submit(8, 5, 9), site.submit(8, 5, 9), site.submit(8, 5, 9), site.submit(8, 5, 9));
+    let (later, unread, freed, plain) =
+        (site.submit(8, 5, 9), site.submit(8, 5, 9), site.submit(8, 5, 9), site.submit(8, 5, 9));
     let say = |line: String| {
         use std::io::Write;
         let mut file = std::fs::File::options().append(true).open(site.home().wake()).expect("there");
@@ -276,8 +278,15 @@ fn hand_back_lets_suspended_jobs_go_on() {
                 break;
             }
         }
-        let suspended: Vec<u64> =
-            site.cluster.borrow().truth().jobs.iter().filter(|job| job.state == State::Suspended).map(|job| job.id).collect();
+        let suspended: Vec<u64> = site
+            .cluster
+            .borrow()
+            .truth()
+            .jobs
+            .iter()
+            .filter(|job| job.state == State::Suspended)
+            .map(|job| job.id)
+            .collect();
         assert!(!suspended.is_empty(), "the policy suspends something");
         drop(daemon);
         let given = site.hand_back(&Options { requeue, ..Options::default() });

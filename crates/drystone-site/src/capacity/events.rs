@@ -29,7 +29,8 @@ pub(crate) fn read(text: &str, name: &str, times: &Times<'_>) -> Result<(Vec<Eve
         let end = times.moment(get(&["timeend", "end", "endtime"]), &place)?;
         let (node, state) = (get(&["nodename"]), get(&["state"]).to_ascii_uppercase());
         let amount = tres(get(&["tres"]).as_bytes()).unwrap_or(Amount::UNKNOWN);
-        let cpus = (amount.cpus != UNKNOWN).then_some(amount.cpus).or_else(|| get(&["cpu", "cpus", "cpucount"]).parse().ok());
+        let cpus =
+            (amount.cpus != UNKNOWN).then_some(amount.cpus).or_else(|| get(&["cpu", "cpus", "cpucount"]).parse().ok());
         let whole = node.is_empty();
         let out = OUT.iter().any(|word| state.contains(word));
         let Some(begin) = begin.filter(|&b| end.is_none_or(|end| end > b) && (whole || out)) else {
@@ -68,6 +69,8 @@ mod tests {
         assert_eq!((events[1].cpus, events[1].nodes.as_str(), events[1].end), (None, "n2", Some(1_767_398_400)));
         assert_eq!((events[2].begin, events[2].end), (1_767_398_400, None));
         let unzoned = Times { form: &Form::default(), zone: None };
-        assert!(matches!(read(text, "events.psv", &unzoned), Err(SiteError::NoZone { place, .. }) if place == "events.psv:2"));
+        assert!(
+            matches!(read(text, "events.psv", &unzoned), Err(SiteError::NoZone { place, .. }) if place == "events.psv:2")
+        );
     }
 }

@@ -103,7 +103,8 @@ impl<'a> Sheet<'a> {
         let mut lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
         let header = lines.next().map_or("", |(line, _)| line);
         let delimiter = ['|', '\t', ',', ';'].into_iter().find(|d| header.contains(*d)).unwrap_or('|');
-        let plain = |name: &str| name.chars().filter(char::is_ascii_alphanumeric).flat_map(char::to_lowercase).collect();
+        let plain =
+            |name: &str| name.chars().filter(char::is_ascii_alphanumeric).flat_map(char::to_lowercase).collect();
         let names = header.split(delimiter).map(plain).collect();
         Sheet { names, rows: lines.map(|(line, number)| (number, line.split(delimiter).collect())).collect() }
     }

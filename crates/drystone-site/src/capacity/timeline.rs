@@ -150,7 +150,8 @@ fn uses(scene: &Scene<'_>, closures: &Closures) -> BTreeMap<u32, Vec<Use>> {
         let unit = scene.projections[usize::from(job.pool)].unit;
         let amount = &scene.amounts[job.amount as usize];
         for node in scene.sets.nodes(list) {
-            let closed = closures.of.get(&node).is_some_and(|spans| spans.iter().any(|s| s.begin < end && begin < s.end));
+            let closed =
+                closures.of.get(&node).is_some_and(|spans| spans.iter().any(|s| s.begin < end && begin < s.end));
             if closed {
                 let units = share(job, amount, unit, count);
                 uses.entry(node).or_default().push(Use { begin, end, units });

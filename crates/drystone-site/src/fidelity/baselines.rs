@@ -46,8 +46,13 @@ fn median(values: &mut [i64]) -> Option<i64> {
 pub(super) const SIZES: &[(u32, &str)] = &[(1, "1"), (8, "2-8"), (64, "9-64"), (512, "65-512"), (u32::MAX, "over 512")];
 
 /// Classes of lengths of time, by their upper ends.
-pub(super) const LENGTHS: &[(i64, &str)] =
-    &[(600, "up to 10 min"), (3_600, "up to 1 h"), (28_800, "up to 8 h"), (86_400, "up to 1 d"), (i64::MAX, "over 1 d")];
+pub(super) const LENGTHS: &[(i64, &str)] = &[
+    (600, "up to 10 min"),
+    (3_600, "up to 1 h"),
+    (28_800, "up to 8 h"),
+    (86_400, "up to 1 d"),
+    (i64::MAX, "over 1 d"),
+];
 
 /// The class of a size.
 pub(super) fn size_class(units: u32) -> usize {

@@ -138,8 +138,14 @@ mod tests {
         let errors = Errors::of(&waits);
         assert_eq!((errors.jobs, errors.waiting), (4, 3));
         assert_eq!((errors.recorded_mean, errors.replayed_mean), (Some(2_775.0), Some(1_657.5)));
-        assert_eq!((errors.mean_distance, errors.median_distance, errors.p90_distance), (Some(1_382.5), Some(30.0), Some(5_000.0)));
-        assert_eq!((errors.within_minute, errors.within_ten_minutes, errors.within_hour), (Some(0.5), Some(0.75), Some(0.75)));
+        assert_eq!(
+            (errors.mean_distance, errors.median_distance, errors.p90_distance),
+            (Some(1_382.5), Some(30.0), Some(5_000.0))
+        );
+        assert_eq!(
+            (errors.within_minute, errors.within_ten_minutes, errors.within_hour),
+            (Some(0.5), Some(0.75), Some(0.75))
+        );
         assert_eq!((errors.within_tenth, errors.signed_median), (Some(0.25), Some(0.0)));
         assert_eq!((errors.spearman, errors.kendall), (Some(1.0), Some(1.0)));
         // Every value of the one lies within a step of the other: of four, one is elsewhere.
@@ -151,7 +157,10 @@ mod tests {
         let waits = Waits { recorded: vec![5.0, 80.0, 90.0], replayed: vec![5.0, 80.0, 90.0], blocks: vec![0; 3] };
         let errors = Errors::of(&waits);
         assert_eq!((errors.mean_distance, errors.within_minute, errors.wasserstein), (Some(0.0), Some(1.0), Some(0.0)));
-        assert_eq!((errors.kolmogorov_smirnov, errors.spearman, errors.within_tenth), (Some(0.0), Some(1.0), Some(1.0)));
+        assert_eq!(
+            (errors.kolmogorov_smirnov, errors.spearman, errors.within_tenth),
+            (Some(0.0), Some(1.0), Some(1.0))
+        );
         assert_eq!(Errors::of(&Waits::default()).mean_distance, None);
     }
 }

@@ -11,8 +11,8 @@ mod errors;
 mod happened;
 mod hours;
 mod intervals;
-mod replay;
 mod repetition;
+mod replay;
 mod require;
 mod result;
 mod stats;
@@ -68,8 +68,10 @@ pub struct Settings<'a> {
 pub fn fidelity(site: &Site, settings: &Settings<'_>) -> Result<Fidelity, ReplayError> {
     let span = Case::span(site, settings.warm_up);
     let pools = 0..site.manifest.pools.len() as u16;
-    let cases: Vec<Case> =
-        pools.filter(|pool| settings.pool.is_none_or(|only| only == *pool)).map(|pool| Case::of(site, pool, span)).collect();
+    let cases: Vec<Case> = pools
+        .filter(|pool| settings.pool.is_none_or(|only| only == *pool))
+        .map(|pool| Case::of(site, pool, span))
+        .collect();
     let counted: usize = cases.iter().map(|case| case.counted().count()).sum();
     if counted == 0 {
         return Err(ReplayError::Nothing(format!(
@@ -203,7 +205,9 @@ fn on_threads<R: Send>(items: &[u64], threads: usize, work: impl Fn(u64) -> R + 
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(items.len()));
     let take = || {
-        while let Some((at, &item)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| items.get(at).map(|i| (at, i))) {
+        while let Some((at, &item)) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| items.get(at).map(|i| (at, i)))
+        {
             let result = work(item);
             done.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
         }
@@ -252,6 +256,9 @@ fn mechanism(case: &Case, replayed: &Starts) -> Mechanism {
         jobs_with_flags: known().count() as u64,
         recorded: share(known().filter(|(_, backfilled)| *backfilled).count(), known().count()),
         replayed: share(case.counted().filter(|(at, _)| replayed.backfilled[*at]).count(), all),
-        same_way: share(known().filter(|(at, backfilled)| replayed.backfilled[*at] == *backfilled).count(), known().count()),
+        same_way: share(
+            known().filter(|(at, backfilled)| replayed.backfilled[*at] == *backfilled).count(),
+            known().count(),
+        ),
     }
 }

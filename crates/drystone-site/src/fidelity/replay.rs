@@ -99,7 +99,12 @@ pub(super) struct Bench<'a> {
 
 impl Bench<'_> {
     /// Simulates the pool of a case. `jitter` moves arrivals by up to so many seconds, drawn by the seed.
-    pub(super) fn replay(&self, case: &Case, spec: &PolicySpec, jitter: Option<(i64, u64)>) -> Result<Starts, ReplayError> {
+    pub(super) fn replay(
+        &self,
+        case: &Case,
+        spec: &PolicySpec,
+        jitter: Option<(i64, u64)>,
+    ) -> Result<Starts, ReplayError> {
         let pool = match jitter {
             None => self.site.pool_workload(case.pool)?,
             Some((most, seed)) => {

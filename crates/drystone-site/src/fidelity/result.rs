@@ -209,11 +209,20 @@ pub struct Noise {
 
 impl Noise {
     pub(super) fn of(jitter: i64, runs: &[(Errors, HourErrors)]) -> Noise {
-        let middle = |get: &dyn Fn(&Errors) -> Option<f64>| quantile(&sorted(runs.iter().filter_map(|r| get(&r.0)).collect()), 0.5);
-        let low = |get: &dyn Fn(&Errors) -> Option<f64>| quantile(&sorted(runs.iter().filter_map(|r| get(&r.0)).collect()), 0.0);
-        let high = |get: &dyn Fn(&Errors) -> Option<f64>| quantile(&sorted(runs.iter().filter_map(|r| get(&r.0)).collect()), 1.0);
-        let hour = |get: &dyn Fn(&HourErrors) -> Option<f64>| quantile(&sorted(runs.iter().filter_map(|r| get(&r.1)).collect()), 0.5);
-        let summed = |near: &dyn Fn(&dyn Fn(&Errors) -> Option<f64>) -> Option<f64>, far: &dyn Fn(&dyn Fn(&Errors) -> Option<f64>) -> Option<f64>| Errors {
+        let middle = |get: &dyn Fn(&Errors) -> Option<f64>| {
+            quantile(&sorted(runs.iter().filter_map(|r| get(&r.0)).collect()), 0.5)
+        };
+        let low = |get: &dyn Fn(&Errors) -> Option<f64>| {
+            quantile(&sorted(runs.iter().filter_map(|r| get(&r.0)).collect()), 0.0)
+        };
+        let high = |get: &dyn Fn(&Errors) -> Option<f64>| {
+            quantile(&sorted(runs.iter().filter_map(|r| get(&r.0)).collect()), 1.0)
+        };
+        let hour = |get: &dyn Fn(&HourErrors) -> Option<f64>| {
+            quantile(&sorted(runs.iter().filter_map(|r| get(&r.1)).collect()), 0.5)
+        };
+        let summed = |near: &dyn Fn(&dyn Fn(&Errors) -> Option<f64>) -> Option<f64>,
+                      far: &dyn Fn(&dyn Fn(&Errors) -> Option<f64>) -> Option<f64>| Errors {
             jobs: runs.first().map_or(0, |r| r.0.jobs),
             recorded_mean: middle(&|e| e.recorded_mean),
             replayed_mean: middle(&|e| e.replayed_mean),
@@ -237,11 +246,7 @@ impl Noise {
             median: summed(&middle, &middle),
             worst: summed(&low, &high),
             mean_wait: low(&|e| e.replayed_mean).zip(high(&|e| e.replayed_mean)),
-            hours: [
-                hour(&|h| h.utilisation.rmse),
-                hour(&|h| h.queue_jobs.rmse),
-                hour(&|h| h.queue_work.rmse),
-            ],
+            hours: [hour(&|h| h.utilisation.rmse), hour(&|h| h.queue_jobs.rmse), hour(&|h| h.queue_work.rmse)],
         }
     }
 }
@@ -370,7 +375,8 @@ fn coverage(site: &Site, pools: &[PoolFidelity]) -> Coverage {
         coverage.censored += u64::from(matches!(job.kind, Kind::Waiting | Kind::Running));
         coverage.unmodelled += u64::from(job.marks.has(Marks::CAUSE));
         coverage.reserved += u64::from(job.marks.has(Marks::RESERVED));
-        coverage.imputed += u64::from(job.marks.has(Marks::LIMIT) || job.marks.has(Marks::RUN) || job.marks.has(Marks::SIZE));
+        coverage.imputed +=
+            u64::from(job.marks.has(Marks::LIMIT) || job.marks.has(Marks::RUN) || job.marks.has(Marks::SIZE));
     }
     coverage
 }
@@ -411,14 +417,21 @@ impl PoolFidelity {
             return Some(format!("{policy} is itself one of the baselines: what it explains, any site would."));
         }
         let loses = |skill: Option<f64>| skill.is_some_and(|s| s <= 0.0);
-        let lost: Vec<&str> = [(self.skill.waits, "distributions of waits"), (self.skill.jobs, "waits job by job"), (self.skill.hours, "the queue by the hour")]
-            .into_iter()
-            .filter(|(skill, _)| loses(*skill))
-            .map(|(_, what)| what)
-            .collect();
+        let lost: Vec<&str> = [
+            (self.skill.waits, "distributions of waits"),
+            (self.skill.jobs, "waits job by job"),
+            (self.skill.hours, "the queue by the hour"),
+        ]
+        .into_iter()
+        .filter(|(skill, _)| loses(*skill))
+        .map(|(_, what)| what)
+        .collect();
         Some(match lost.is_empty() {
             true => format!("{policy} is closer to the site than every baseline."),
-            false => format!("{policy} is no model of this site yet: by {} a baseline is as close or closer.", lost.join(", ")),
+            false => format!(
+                "{policy} is no model of this site yet: by {} a baseline is as close or closer.",
+                lost.join(", ")
+            ),
         })
     }
 
@@ -439,7 +452,8 @@ impl PoolFidelity {
                 format!("{what} {floor:.0} s, and the error is {place}")
             })
             .collect();
-        (!said.is_empty()).then(|| format!("The mean distance of waits is {error:.0} s; of the noise: {}.", said.join("; ")))
+        (!said.is_empty())
+            .then(|| format!("The mean distance of waits is {error:.0} s; of the noise: {}.", said.join("; ")))
     }
 }
 

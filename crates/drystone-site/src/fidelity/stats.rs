@@ -15,7 +15,8 @@ pub(super) fn sorted(mut values: Vec<f64>) -> Vec<f64> {
 
 /// Wasserstein-1 distance between two samples of the same size, each ascending: the mean distance between values of equal rank.
 pub(super) fn wasserstein(a: &[f64], b: &[f64]) -> Option<f64> {
-    (!a.is_empty() && a.len() == b.len()).then(|| a.iter().zip(b).map(|(x, y)| (x - y).abs()).sum::<f64>() / a.len() as f64)
+    (!a.is_empty() && a.len() == b.len())
+        .then(|| a.iter().zip(b).map(|(x, y)| (x - y).abs()).sum::<f64>() / a.len() as f64)
 }
 
 /// The largest distance between the empirical distributions of two samples (Kolmogorov-Smirnov), each ascending.

@@ -61,13 +61,16 @@ pub fn write(site: &Site, folder: &Path, told: &dyn Fn(u64)) -> Result<(), SiteE
 
 /// Whether a site may be written there.
 fn check_place(folder: &Path) -> Result<(), SiteError> {
-    let refuse = |problem: &str| Err(SiteError::NoSite { folder: folder.display().to_string(), problem: problem.to_string() });
+    let refuse =
+        |problem: &str| Err(SiteError::NoSite { folder: folder.display().to_string(), problem: problem.to_string() });
     if folder.is_file() {
         return refuse("this is a file; give a folder to be made: --out site/");
     }
     let occupied = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
     if occupied && !is_site(folder) {
-        return refuse("the folder is there and holds something else; give one that is not there yet, or an imported site to replace");
+        return refuse(
+            "the folder is there and holds something else; give one that is not there yet, or an imported site to replace",
+        );
     }
     Ok(())
 }
@@ -80,8 +83,12 @@ fn fill(site: &Site, folder: &Path, told: &dyn Fn(u64)) -> Result<(), SiteError>
     };
     let jobs = folder.join(JOBS);
     let out = File::create(&jobs).map_err(|source| wrong(&jobs, source))?;
-    let out = parquet::write(site, BufWriter::with_capacity(1 << 20, out), told).map_err(|e| wrong(&jobs, io_error(e)))?;
-    let done = out.into_inner().map_err(io::IntoInnerError::into_error).and_then(|mut file| file.flush().and_then(|()| file.sync_all()));
+    let out =
+        parquet::write(site, BufWriter::with_capacity(1 << 20, out), told).map_err(|e| wrong(&jobs, io_error(e)))?;
+    let done = out
+        .into_inner()
+        .map_err(io::IntoInnerError::into_error)
+        .and_then(|mut file| file.flush().and_then(|()| file.sync_all()));
     done.map_err(|source| wrong(&jobs, source))?;
     put(NODES, &tables::nodes_text(&site.nodes))?;
     put(CAPACITY, &tables::capacity_text(&site.losses, &site.manifest))?;
@@ -133,24 +140,32 @@ pub(crate) fn texts(folder: &Path, pool: u16, policy: &str) -> Vec<(String, Stri
 /// It is none, of another version, or damaged.
 pub fn open(folder: &Path) -> Result<Site, SiteError> {
     let refuse = |problem: String| SiteError::NoSite { folder: folder.display().to_string(), problem };
-    let damaged = |name: &str, problem: String| SiteError::Damaged { file: folder.join(name).display().to_string(), problem };
+    let damaged =
+        |name: &str, problem: String| SiteError::Damaged { file: folder.join(name).display().to_string(), problem };
     let read = |name: &str| -> Result<String, SiteError> {
         let path: PathBuf = folder.join(name);
         fs::read_to_string(&path).map_err(|source| SiteError::Unreadable { file: path.display().to_string(), source })
     };
     if !is_site(folder) {
-        return Err(refuse(format!("there is no {MANIFEST} in it; `drystone import JOBS --out {}` makes one", folder.display())));
+        return Err(refuse(format!(
+            "there is no {MANIFEST} in it; `drystone import JOBS --out {}` makes one",
+            folder.display()
+        )));
     }
     let text = read(MANIFEST)?;
-    let value: serde_json::Value = serde_json::from_str(&text).map_err(|e| damaged(MANIFEST, format!("no JSON: {e}")))?;
+    let value: serde_json::Value =
+        serde_json::from_str(&text).map_err(|e| damaged(MANIFEST, format!("no JSON: {e}")))?;
     let schema = value["schema"].as_str().unwrap_or("none").to_string();
     if schema != SCHEMA {
-        return Err(refuse(format!("its format is `{schema}`, and this program reads `{SCHEMA}`; import the accounting again")));
+        return Err(refuse(format!(
+            "its format is `{schema}`, and this program reads `{SCHEMA}`; import the accounting again"
+        )));
     }
     let manifest: Manifest = serde_json::from_value(value).map_err(|e| damaged(MANIFEST, e.to_string()))?;
     let pools: Vec<String> = manifest.pools.iter().map(|pool| pool.name.clone()).collect();
     let jobs = folder.join(JOBS);
-    let file = File::open(&jobs).map_err(|source| SiteError::Unreadable { file: jobs.display().to_string(), source })?;
+    let file =
+        File::open(&jobs).map_err(|source| SiteError::Unreadable { file: jobs.display().to_string(), source })?;
     let mut loaded = Loaded::default();
     let mut problem = None;
     parquet::read(file, |cells, rows| {
@@ -168,5 +183,12 @@ pub fn open(folder: &Path) -> Result<Site, SiteError> {
     let nodes = tables::nodes(&read(NODES)?).map_err(|problem| damaged(NODES, problem))?;
     let losses = tables::capacity(&read(CAPACITY)?, &manifest).map_err(|problem| damaged(CAPACITY, problem))?;
     let slurm_conf = if folder.join(CONF).is_file() { Some(read(CONF)?) } else { None };
-    Ok(Site { manifest, nodes, losses, jobs: Jobs::Loaded(Box::new(loaded)), slurm_conf, folder: Some(folder.to_path_buf()) })
+    Ok(Site {
+        manifest,
+        nodes,
+        losses,
+        jobs: Jobs::Loaded(Box::new(loaded)),
+        slurm_conf,
+        folder: Some(folder.to_path_buf()),
+    })
 }

@@ -37,7 +37,8 @@ pub fn report(manifest: &Manifest) -> String {
         pool_text(&mut text, pool);
     }
     let _ = writeln!(text, "\nRules (core-seconds: processors times seconds of the rows or jobs)");
-    let _ = writeln!(text, "{:>10} {:>10} {:>16}  {:<8} {:<16} meaning", "rows", "jobs", "core-seconds", "effect", "rule");
+    let _ =
+        writeln!(text, "{:>10} {:>10} {:>16}  {:<8} {:<16} meaning", "rows", "jobs", "core-seconds", "effect", "rule");
     for rule in &m.rules {
         let _ = writeln!(
             text,

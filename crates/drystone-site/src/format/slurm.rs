@@ -80,7 +80,11 @@ fn put(out: &mut String, pairs: &[(&str, &str)], nodes: Option<&str>) {
         if key.eq_ignore_ascii_case("Nodes") || key.eq_ignore_ascii_case("MaxCPUsPerNode") {
             continue;
         }
-        let quoted = if value.contains(char::is_whitespace) || value.is_empty() { format!("\"{value}\"") } else { (*value).to_string() };
+        let quoted = if value.contains(char::is_whitespace) || value.is_empty() {
+            format!("\"{value}\"")
+        } else {
+            (*value).to_string()
+        };
         words.push(format!("{key}={quoted}"));
         if let (0, Some(nodes)) = (at, nodes) {
             words.push(format!("Nodes={nodes}"));

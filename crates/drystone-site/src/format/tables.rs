@@ -74,7 +74,8 @@ pub(super) fn capacity(text: &str, manifest: &Manifest) -> Result<Vec<Loss>, Str
         let number = |at: usize| row[at].parse::<i64>().map_err(|_| format!("`{}` is no number", row[at]));
         let maybe = |at: usize| if row[at].is_empty() { Ok(None) } else { number(at).map(Some) };
         let pool = manifest.pools.iter().position(|pool| pool.name == row[0]);
-        let pool = pool.and_then(|at| u16::try_from(at).ok()).ok_or_else(|| format!("no pool is called `{}`", row[0]))?;
+        let pool =
+            pool.and_then(|at| u16::try_from(at).ok()).ok_or_else(|| format!("no pool is called `{}`", row[0]))?;
         let cause = Cause::ALL.iter().copied().find(|cause| cause.name() == row[5]);
         let cause = cause.ok_or_else(|| format!("`{}` is no cause", row[5]))?;
         let units = u32::try_from(number(3)?).map_err(|_| format!("`{}` is no size", row[3]))?;
@@ -111,7 +112,14 @@ mod tests {
         let manifest = Manifest { pools: vec![pool], ..Manifest::default() };
         let loss = Loss { pool: 0, begin: 5, end: None, units: 3, announced: Some(-9), cause: Cause::Reservation };
         assert_eq!(capacity(&capacity_text(&[loss], &manifest), &manifest), Ok(vec![loss]));
-        let node = NodeSummary { name: "n1".into(), cpus: 4, memory_kb: 9, gpus: 1, pool: Some("a,\"b\"".into()), described: true };
+        let node = NodeSummary {
+            name: "n1".into(),
+            cpus: 4,
+            memory_kb: 9,
+            gpus: 1,
+            pool: Some("a,\"b\"".into()),
+            described: true,
+        };
         assert_eq!(nodes(&nodes_text(&[node.clone()])), Ok(vec![node]));
         assert!(capacity("pool\n", &manifest).is_err());
         assert!(capacity(&format!("{CAPACITY}\nx,1,,2,,down\n"), &manifest).is_err_and(|e| e.contains("line 2")));

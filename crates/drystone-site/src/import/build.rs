@@ -12,7 +12,9 @@ use crate::machine::{Machine, Projection, Scene, project};
 use crate::readers::{Carrier, Memory};
 use crate::rows::{Intake, Table};
 use crate::rules::{Rule, Tally};
-use crate::site::{FileRead, Imported, Jobs, Manifest, NodeSummary, PartitionSummary, PoolSummary, SCHEMA, Setting, Site};
+use crate::site::{
+    FileRead, Imported, Jobs, Manifest, NodeSummary, PartitionSummary, PoolSummary, SCHEMA, Setting, Site,
+};
 use crate::text::{Form, When};
 use crate::watch::Watch;
 use std::collections::BTreeSet;
@@ -78,7 +80,10 @@ pub(super) fn build(
         schema: SCHEMA.to_string(),
         cluster: cluster(&table, &beside.machine),
         time_zone: zone.as_ref().map_or("UTC".to_string(), |zone| zone.name().to_string()),
-        files: files.into_iter().map(|(name, carrier, rows)| FileRead { name, kind: carrier.name().to_string(), rows }).collect(),
+        files: files
+            .into_iter()
+            .map(|(name, carrier, rows)| FileRead { name, kind: carrier.name().to_string(), rows })
+            .collect(),
         slurm_versions: memory.versions.into_iter().collect(),
         ignored_columns: memory.ignored.into_iter().collect(),
         options: options.settings().into_iter().map(|s| Setting { name: s.name, value: s.value }).collect(),
@@ -294,7 +299,9 @@ fn losses(
     extra.extend(bare_reservations(&beside.reservations, jobs, table, projections, &mut warnings));
     extra.extend(cluster_rows(beside, projections, &mut warnings));
     if unknown > 0 {
-        warnings.push(format!("{unknown} events or reservations are of nodes that no description and no job names: left out"));
+        warnings.push(format!(
+            "{unknown} events or reservations are of nodes that no description and no job names: left out"
+        ));
     }
     drop(numbers);
     let scene = CapacityScene {
@@ -377,7 +384,10 @@ fn cluster_rows(beside: &Beside, projections: &[Projection], warnings: &mut Vec<
         return Vec::new();
     }
     let [only] = projections else {
-        warnings.push("events count the whole cluster, which has several pools: which of them lacked processors is not said".to_string());
+        warnings.push(
+            "events count the whole cluster, which has several pools: which of them lacked processors is not said"
+                .to_string(),
+        );
         return Vec::new();
     };
     let lost = |cpus: u32| u64::from(only.units).saturating_sub((f64::from(cpus) / only.cpus_per_unit).round() as u64);
@@ -452,7 +462,8 @@ fn longest_gap(jobs: &[Job], window: &Window) -> Option<(i64, i64)> {
     if jobs.len() < 1_000 {
         return None;
     }
-    let mut moments: Vec<u32> = jobs.iter().flat_map(|job| [job.arrive, job.start, job.end]).filter(|&t| i64::from(t) >= window.from).collect();
+    let mut moments: Vec<u32> =
+        jobs.iter().flat_map(|job| [job.arrive, job.start, job.end]).filter(|&t| i64::from(t) >= window.from).collect();
     moments.sort_unstable();
     let gap = moments.windows(2).max_by_key(|pair| pair[1] - pair[0])?;
     let span = moments.last()? - moments.first()?;
@@ -483,7 +494,10 @@ fn summary(
         described: projection.described,
         partitions: pool.partitions.iter().map(|&p| machine.partitions[p as usize].name.clone()).collect(),
         jobs: mine().count() as u64,
-        core_seconds: mine().filter(|job| job.kind == Kind::Ran).map(|job| job.core_seconds(&amounts[job.amount as usize])).sum(),
+        core_seconds: mine()
+            .filter(|job| job.kind == Kind::Ran)
+            .map(|job| job.core_seconds(&amounts[job.amount as usize]))
+            .sum(),
         whole_nodes: percent(projection.whole),
         with_gpus: percent(projection.with_gpus),
         by_memory: projection.dominated.0,
@@ -545,7 +559,9 @@ fn nodes(machine: &Machine, placed: &Placed, pool_name: impl Fn(Option<u16>) -> 
 fn order_pools(manifest: &mut Manifest, jobs: &mut [Job], losses: Vec<Loss>) -> Result<Vec<Loss>, SiteError> {
     let pools = std::mem::take(&mut manifest.pools);
     let mut order: Vec<usize> = (0..pools.len()).filter(|&at| pools[at].jobs > 0).collect();
-    order.sort_by(|&a, &b| pools[b].core_seconds.cmp(&pools[a].core_seconds).then_with(|| pools[a].name.cmp(&pools[b].name)));
+    order.sort_by(|&a, &b| {
+        pools[b].core_seconds.cmp(&pools[a].core_seconds).then_with(|| pools[a].name.cmp(&pools[b].name))
+    });
     let idle: Vec<&str> = pools.iter().filter(|pool| pool.jobs == 0).map(|pool| pool.name.as_str()).collect();
     if !idle.is_empty() {
         manifest.warnings.push(format!("pools without a job are left out: {}", idle.join(", ")));

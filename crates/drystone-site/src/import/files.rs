@@ -90,7 +90,9 @@ fn one(path: &Path, layout: &Layout, open: Opener<'_>, in_folder: bool) -> Resul
     match input.by_ref().take(HEAD as u64).read_to_end(&mut head) {
         Ok(_) => {}
         // A file that is cut off within its beginning is read as far as it goes, and told there.
-        Err(error) if matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData) && !head.is_empty() => {}
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData)
+                && !head.is_empty() => {}
         Err(source) => return Err(SiteError::Unreadable { file: name(path), source }),
     }
     let kind = FileKind::of(&head, layout);

@@ -32,7 +32,9 @@ pub(super) fn place(
     let described = beside.described;
     let sets = NodeSets::new(&table.node_lists, &mut beside.machine.nodes);
     if sets.unreadable > 0 {
-        beside.warnings.push(format!("{} lists of nodes cannot be read: where these jobs ran is not known", sets.unreadable));
+        beside
+            .warnings
+            .push(format!("{} lists of nodes cannot be read: where these jobs ran is not known", sets.unreadable));
     }
     if described {
         fits(beside, table, jobs, amounts.items(), &sets)?;
@@ -73,13 +75,7 @@ pub(super) fn place(
 }
 
 /// Whether most work is on nodes, or in partitions, that the description has.
-fn fits(
-    beside: &Beside,
-    table: &Table,
-    jobs: &[Job],
-    amounts: &[Amount],
-    sets: &NodeSets,
-) -> Result<(), SiteError> {
+fn fits(beside: &Beside, table: &Table, jobs: &[Job], amounts: &[Amount], sets: &NodeSets) -> Result<(), SiteError> {
     let machine = &beside.machine;
     let partitions: std::collections::BTreeSet<Symbol> =
         machine.partitions.iter().filter_map(|p| table.names.find(p.name.as_bytes())).collect();

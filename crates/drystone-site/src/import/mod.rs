@@ -58,7 +58,8 @@ pub(crate) struct Beside {
 /// Cost: one pass over the files, about 90 bytes of memory for each row and 60 for each job, and what their names take.
 pub fn import(inputs: &[PathBuf], options: &Options, open: Opener<'_>, watch: Watch<'_>) -> Result<Site, SiteError> {
     let layout = Layout { columns: options.columns.clone(), delimiter: options.delimiter.clone() };
-    let zone = options.time_zone.as_deref().map(Zone::named).transpose().map_err(|e| SiteError::Option(e.to_string()))?;
+    let zone =
+        options.time_zone.as_deref().map(Zone::named).transpose().map_err(|e| SiteError::Option(e.to_string()))?;
     let form = Form(options.time_format.clone());
     let mut found = files::look(inputs, &layout, open)?;
     for (paths, option) in [(&options.machine, "--machine"), (&options.events, "--events")] {
@@ -147,7 +148,9 @@ fn one_cluster(intake: &Intake, options: &Options) -> Result<(), SiteError> {
         let rules: Vec<String> = intake.tally.iter().map(|(rule, count)| format!("{rule} {}", count.rows)).collect();
         let other = intake.tally.iter().find(|(rule, _)| rule.name() == "other-cluster");
         let advice = match (&options.cluster, other) {
-            (Some(cluster), Some(_)) => format!("no row is of the cluster {cluster}; leave --cluster out to see which there are"),
+            (Some(cluster), Some(_)) => {
+                format!("no row is of the cluster {cluster}; leave --cluster out to see which there are")
+            }
             _ => format!("At the site:\n\n{}", crate::ASK),
         };
         let rules = if rules.is_empty() { "there are none".to_string() } else { rules.join(", ") };

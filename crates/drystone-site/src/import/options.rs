@@ -147,7 +147,8 @@ impl Options {
     #[must_use]
     pub fn settings(&self) -> Vec<Setting> {
         let mut settings = Vec::new();
-        let mut add = |name: &str, value: &str| settings.push(Setting { name: name.to_string(), value: value.to_string() });
+        let mut add =
+            |name: &str, value: &str| settings.push(Setting { name: name.to_string(), value: value.to_string() });
         for (name, value) in [
             ("columns", &self.columns),
             ("time-zone", &self.time_zone),

@@ -35,7 +35,8 @@ pub(crate) fn packing(
         return Packing::default();
     }
     let mine = |job: &Job| job.pool == number;
-    let mut queue: Vec<&Job> = jobs.iter().filter(|job| mine(job) && job.kind == Kind::Ran && job.start > job.arrive).collect();
+    let mut queue: Vec<&Job> =
+        jobs.iter().filter(|job| mine(job) && job.kind == Kind::Ran && job.start > job.arrive).collect();
     if queue.is_empty() {
         return Packing::default();
     }
@@ -86,7 +87,13 @@ fn change(job: &Job, began: Moves, free: &mut [u32], total: &mut u64, table: &Ta
 /// Whether as many nodes as it used have each its part free.
 fn has_room(job: &Job, amount: &Amount, pool: &Pool, free: &[u32], table: &Table, sets: &NodeSets) -> bool {
     let known = sets.len(table.rows.get(job.row).nodes);
-    let count = if known > 0 { known } else if amount.nodes == UNKNOWN { 1 } else { amount.nodes.max(1) };
+    let count = if known > 0 {
+        known
+    } else if amount.nodes == UNKNOWN {
+        1
+    } else {
+        amount.nodes.max(1)
+    };
     let share = job.units.div_ceil(count);
     let mut found = 0;
     for &node in &pool.nodes {

@@ -60,8 +60,9 @@ impl Log {
         let mut amounts = Interner::default();
         for &at in &order {
             let record = &self.records[at];
-            let job = job(record, base, &mut imported.table, &mut amounts, at)
-                .ok_or_else(|| SiteError::Option(format!("{name}:{}: a time beyond the years 1970 to 2106", record.line)))?;
+            let job = job(record, base, &mut imported.table, &mut amounts, at).ok_or_else(|| {
+                SiteError::Option(format!("{name}:{}: a time beyond the years 1970 to 2106", record.line))
+            })?;
             imported.jobs.push(job);
         }
         imported.amounts = amounts;
@@ -96,7 +97,10 @@ impl Log {
         units: u32,
         window: Window,
     ) -> Manifest {
-        let comment = |c: &drystone::log::swf::Comment| Comment { after: c.after, line: c.text.iter().map(|&b| char::from(b)).collect() };
+        let comment = |c: &drystone::log::swf::Comment| Comment {
+            after: c.after,
+            line: c.text.iter().map(|&b| char::from(b)).collect(),
+        };
         let users: std::collections::BTreeSet<i64> = self.records.iter().map(|r| r.user).collect();
         let seconds = |job: &Job| job.core_seconds(imported.amounts.get(job.amount));
         let pool = PoolSummary {
@@ -117,7 +121,11 @@ impl Log {
         Manifest {
             schema: SCHEMA.to_string(),
             time_zone: header.time_zone().unwrap_or_else(|| "UTC".to_string()),
-            files: vec![FileRead { name: name.to_string(), kind: Carrier::Swf.name().to_string(), rows: self.records.len() as u64 }],
+            files: vec![FileRead {
+                name: name.to_string(),
+                kind: Carrier::Swf.name().to_string(),
+                rows: self.records.len() as u64,
+            }],
             options: options.settings().into_iter().map(|s| Setting { name: s.name, value: s.value }).collect(),
             rows: self.records.len() as u64,
             jobs: imported.jobs.len() as u64,
@@ -149,8 +157,10 @@ fn job(record: &Record, base: i64, table: &mut Table, amounts: &mut Interner<Amo
     let limit = u32::try_from(limit).ok().filter(|&l| l > 0);
     let amount = Amount { cpus: procs, nodes: UNKNOWN, gpus: UNKNOWN, memory_kb: Amount::NO_MEMORY };
     let mut row = Row::empty();
-    let mut name = |value: i64| if value < 0 { crate::rows::Symbol(0) } else { table.names.intern(value.to_string().as_bytes()) };
-    let who = Who { user: name(record.user), account: crate::rows::Symbol(0), group: name(record.group), uid: u32::MAX };
+    let mut name =
+        |value: i64| if value < 0 { crate::rows::Symbol(0) } else { table.names.intern(value.to_string().as_bytes()) };
+    let who =
+        Who { user: name(record.user), account: crate::rows::Symbol(0), group: name(record.group), uid: u32::MAX };
     let place = Where { partition: name(record.partition), qos: name(record.queue), ..Where::default() };
     row.who = table.who.intern(who);
     row.at = table.at.intern(place);

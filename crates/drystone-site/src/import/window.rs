@@ -87,7 +87,8 @@ impl Window {
             self.running_at_start += u64::from(started && start < self.from && end > self.from);
             let leaves = if started { start } else { end };
             self.queued_at_start += u64::from(arrive < self.from && leaves >= self.from);
-            self.running_at_end += u64::from(started && start < self.until && (end > self.until || job.kind == Kind::Running));
+            self.running_at_end +=
+                u64::from(started && start < self.until && (end > self.until || job.kind == Kind::Running));
             self.queued_at_end += u64::from(arrive < self.until && leaves > self.until);
         }
     }
@@ -154,7 +155,8 @@ struct Edges {
 
 impl Edges {
     fn of(jobs: &[Job]) -> Edges {
-        let mut edges = Edges { first_arrival: i64::MAX, last_arrival: 0, first_end: 0, last_end: 0, last: 0, long_run: 0 };
+        let mut edges =
+            Edges { first_arrival: i64::MAX, last_arrival: 0, first_end: 0, last_end: 0, last: 0, long_run: 0 };
         let mut runs = Vec::new();
         for job in jobs {
             let arrive = i64::from(job.arrive);

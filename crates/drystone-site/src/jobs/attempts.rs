@@ -36,7 +36,8 @@ pub(crate) fn find(
 ) -> Found {
     let keys = keys(table, tally);
     only_steps(table, tally, &keys, orphans);
-    let mut found = Found { jobs: Vec::with_capacity(keys.len()), amounts: Interner::default(), throttles: throttles(table) };
+    let mut found =
+        Found { jobs: Vec::with_capacity(keys.len()), amounts: Interner::default(), throttles: throttles(table) };
     let mut finder = Finder { table, tally, choices, lists: table.node_lists.len() > 1, found: &mut found };
     for group in keys.chunk_by(|a, b| (a.number, a.task) == (b.number, b.task)) {
         match group {
@@ -145,7 +146,11 @@ impl Finder<'_> {
             Ok(times) => Some(Seen { key: *key, times }),
             Err(rule) => {
                 let cpus = self.table.shape(row).held.or(self.table.shape(row).asked).cpus;
-                let seconds = if row.elapsed == NOTHING || cpus == UNKNOWN { 0 } else { u64::from(cpus) * u64::from(row.elapsed) };
+                let seconds = if row.elapsed == NOTHING || cpus == UNKNOWN {
+                    0
+                } else {
+                    u64::from(cpus) * u64::from(row.elapsed)
+                };
                 self.tally.row(rule, seconds, || example(self.table, row));
                 None
             }
@@ -315,7 +320,10 @@ impl Finder<'_> {
         if shape.exclusive {
             job.marks.set(Marks::EXCLUSIVE);
         }
-        let granted = job.kind.started() && known(shape.asked.cpus) && known(shape.held.cpus) && shape.held.cpus > shape.asked.cpus;
+        let granted = job.kind.started()
+            && known(shape.asked.cpus)
+            && known(shape.held.cpus)
+            && shape.held.cpus > shape.asked.cpus;
         if granted {
             job.marks.set(Marks::GRANTED);
             let more = u64::from(shape.held.cpus - shape.asked.cpus);

@@ -25,10 +25,18 @@ const REASONS: &[&str] = &[
 ];
 
 fn is_cause(reason: &str) -> bool {
-    let limit = |kind: &str| reason.starts_with(kind) && (reason.contains("Limit") || reason.contains("Usage") || reason.contains("Down") || reason.contains("Inactive"));
+    let limit = |kind: &str| {
+        reason.starts_with(kind)
+            && (reason.contains("Limit")
+                || reason.contains("Usage")
+                || reason.contains("Down")
+                || reason.contains("Inactive"))
+    };
     REASONS.iter().any(|cause| match *cause {
         // Limits of these, not every word that begins so.
-        "Assoc" | "QOS" | "Partition" | "MaxJobs" | "MaxSubmit" => limit(cause) || reason.starts_with("QOSMax") || reason.starts_with("QOSGrp"),
+        "Assoc" | "QOS" | "Partition" | "MaxJobs" | "MaxSubmit" => {
+            limit(cause) || reason.starts_with("QOSMax") || reason.starts_with("QOSGrp")
+        }
         exact @ "Reservation" => reason == exact || reason.starts_with("ReservationDeleted"),
         _ => reason.starts_with(cause),
     })
@@ -56,9 +64,24 @@ mod tests {
             assert!(!is_cause(reason), "{reason}");
         }
         for reason in [
-            "Dependency", "BeginTime", "JobHeldUser", "JobHeldAdmin", "AssocGrpCpuLimit", "AssocMaxJobsLimit", "QOSMaxCpuPerUserLimit",
-            "QOSGrpNodeLimit", "MaxJobsPerAccount", "Licenses", "ReqNodeNotAvail", "Reservation", "JobArrayTaskLimit",
-            "PartitionTimeLimit", "PartitionNodeLimit", "PartitionDown", "DependencyNeverSatisfied", "AssociationJobLimit",
+            "Dependency",
+            "BeginTime",
+            "JobHeldUser",
+            "JobHeldAdmin",
+            "AssocGrpCpuLimit",
+            "AssocMaxJobsLimit",
+            "QOSMaxCpuPerUserLimit",
+            "QOSGrpNodeLimit",
+            "MaxJobsPerAccount",
+            "Licenses",
+            "ReqNodeNotAvail",
+            "Reservation",
+            "JobArrayTaskLimit",
+            "PartitionTimeLimit",
+            "PartitionNodeLimit",
+            "PartitionDown",
+            "DependencyNeverSatisfied",
+            "AssociationJobLimit",
         ] {
             assert!(is_cause(reason), "{reason}");
         }

@@ -64,7 +64,8 @@ fn named_or_held(table: &Table, row: &Row, lists: bool) -> bool {
     if table.has_nodes(row) {
         return true;
     }
-    let ends_run = !matches!(row.state, State::Cancelled | State::Deadline | State::Revoked | State::NodeFail | State::BootFail);
+    let ends_run =
+        !matches!(row.state, State::Cancelled | State::Deadline | State::Revoked | State::NodeFail | State::BootFail);
     !lists && ends_run && row.start > 0 && table.shape(row).held.nodes != 0
 }
 

@@ -11,17 +11,21 @@ use std::collections::{BTreeMap, BTreeSet};
 /// bound.
 pub(crate) fn infer(jobs: &[Job], table: &Table, amounts: &[Amount], sets: &NodeSets, machine: &mut Machine) {
     let mut use_of = vec![Use::default(); machine.nodes.len()];
-    moves(jobs, |_| true, |job, began| {
-        let list = table.rows.get(job.row).nodes;
-        let count = sets.len(list);
-        if count == 0 {
-            return;
-        }
-        let share = Share::of(&amounts[job.amount as usize], count);
-        for node in sets.nodes(list) {
-            use_of[node as usize].change(&share, matches!(began, Moves::Starts));
-        }
-    });
+    moves(
+        jobs,
+        |_| true,
+        |job, began| {
+            let list = table.rows.get(job.row).nodes;
+            let count = sets.len(list);
+            if count == 0 {
+                return;
+            }
+            let share = Share::of(&amounts[job.amount as usize], count);
+            for node in sets.nodes(list) {
+                use_of[node as usize].change(&share, matches!(began, Moves::Starts));
+            }
+        },
+    );
     for (node, used) in machine.nodes.iter_mut().zip(&use_of) {
         fill(node, used);
     }

@@ -40,7 +40,8 @@ mod tests {
 
     #[test]
     fn values_hold_blanks_and_equals_signs() {
-        let pairs = Pairs::split("NodeName=n1 CPUTot=32 OS=Linux 6.1 #1 SMP CfgTRES=cpu=32,mem=250G Reason=not ok [root@2026]");
+        let pairs =
+            Pairs::split("NodeName=n1 CPUTot=32 OS=Linux 6.1 #1 SMP CfgTRES=cpu=32,mem=250G Reason=not ok [root@2026]");
         assert_eq!(pairs.get("OS"), Some("Linux 6.1 #1 SMP"));
         assert_eq!(pairs.get("CfgTRES"), Some("cpu=32,mem=250G"));
         assert_eq!(pairs.get("reason"), Some("not ok [root@2026]"));

@@ -134,7 +134,9 @@ mod tests {
                       resources_available.ncpus = 24\n     state = offline\n\nn2\n     state = free\n     np = 8\n     \
                       status = opsys=linux,physmem=2048kb,ncpus=8\n     queue = long\n";
         let machine = text(block, "nodes.txt").expect("nodes");
-        let of = |n: usize| (machine.nodes[n].name.as_str(), machine.nodes[n].cpus, machine.nodes[n].gpus, machine.nodes[n].memory_kb);
+        let of = |n: usize| {
+            (machine.nodes[n].name.as_str(), machine.nodes[n].cpus, machine.nodes[n].gpus, machine.nodes[n].memory_kb)
+        };
         assert_eq!((of(0), of(1)), (("n1", 48, 2, 100), ("n2", 8, 0, 2_048)));
         assert!(machine.nodes[0].down && !machine.nodes[1].down);
         assert_eq!(machine.partitions[0].name, "long");

@@ -141,10 +141,16 @@ mod tests {
     #[test]
     fn partitions_that_share_a_node_are_one_pool() {
         let node = |name: usize| Node { name: format!("n{name}"), cpus: 4, ..Node::default() };
-        let partition = |name: &str, nodes: &[u32]| Partition { name: name.into(), nodes: nodes.to_vec(), ..Partition::default() };
+        let partition =
+            |name: &str, nodes: &[u32]| Partition { name: name.into(), nodes: nodes.to_vec(), ..Partition::default() };
         let machine = Machine {
             nodes: (0..8).map(node).collect(),
-            partitions: vec![partition("a", &[0, 1, 2]), partition("gpu", &[5]), partition("b", &[2, 3]), partition("none", &[])],
+            partitions: vec![
+                partition("a", &[0, 1, 2]),
+                partition("gpu", &[5]),
+                partition("b", &[2, 3]),
+                partition("none", &[]),
+            ],
             ..Machine::default()
         };
         let mut names = Symbols::default();
@@ -152,7 +158,10 @@ mod tests {
         let pools = divide(&machine, &names, false);
         let of: Vec<(&str, &[u32])> = pools.pools.iter().map(|p| (p.name.as_str(), p.nodes.as_slice())).collect();
         assert_eq!(of, [("a+b", &[0, 1, 2, 3][..]), ("gpu", &[5][..])]);
-        assert_eq!((pools.of_partition(a), pools.of_partition(b), pools.of_partition(gpu)), (Some(0), Some(0), Some(1)));
+        assert_eq!(
+            (pools.of_partition(a), pools.of_partition(b), pools.of_partition(gpu)),
+            (Some(0), Some(0), Some(1))
+        );
         assert_eq!((pools.of_partition(none), pools.of_node(4)), (None, None));
     }
 }

@@ -48,7 +48,13 @@ pub(super) fn nodes(text: &[u8], name: &str) -> Result<Machine, SiteError> {
             memory_kb: pairs.number("RealMemory").unwrap_or(0).saturating_mul(1024),
             gpus: pairs.get("Gres").map_or(0, gres::gpus),
             down: ["DOWN", "DRAIN", "FAIL"].iter().any(|word| state.contains(word)),
-            partitions: pairs.get("Partitions").unwrap_or_default().split(',').filter(|p| !p.is_empty()).map(String::from).collect(),
+            partitions: pairs
+                .get("Partitions")
+                .unwrap_or_default()
+                .split(',')
+                .filter(|p| !p.is_empty())
+                .map(String::from)
+                .collect(),
         });
     }
     if machine.nodes.is_empty() {
@@ -148,14 +154,21 @@ mod tests {
         let machine = nodes(text, "nodes.txt").expect("nodes");
         assert_eq!(machine.nodes.len(), 2);
         let first = &machine.nodes[0];
-        assert_eq!((first.cpus, first.gpus, first.memory_kb, first.down, first.threads_per_core), (64, 4, 1_024_000, true, 2));
-        let parts: Vec<(&str, &[u32])> = machine.partitions.iter().map(|p| (p.name.as_str(), p.nodes.as_slice())).collect();
+        assert_eq!(
+            (first.cpus, first.gpus, first.memory_kb, first.down, first.threads_per_core),
+            (64, 4, 1_024_000, true, 2)
+        );
+        let parts: Vec<(&str, &[u32])> =
+            machine.partitions.iter().map(|p| (p.name.as_str(), p.nodes.as_slice())).collect();
         assert_eq!(parts, [("a", &[0][..]), ("b", &[0, 1][..])]);
         let text = b"PartitionName=a Default=YES MaxTime=1-00:00:00 DefaultTime=NONE Nodes=n[1-2] OverSubscribe=EXCLUSIVE PriorityTier=3\n\
                      PartitionName=b MaxTime=UNLIMITED DefaultTime=01:00:00 Nodes=n2 MaxNodes=UNLIMITED\n";
         let machine = partitions(text, "partitions.txt").expect("partitions");
         let a = &machine.partitions[0];
-        assert_eq!((a.max_limit, a.default_limit, a.exclusive, a.tier, a.is_default), (Some(86_400), None, true, 3, true));
+        assert_eq!(
+            (a.max_limit, a.default_limit, a.exclusive, a.tier, a.is_default),
+            (Some(86_400), None, true, 3, true)
+        );
         assert_eq!((machine.partitions[1].max_limit, machine.partitions[1].default_limit), (None, Some(3_600)));
         assert_eq!(machine.partitions[1].nodes, [1]);
     }
@@ -172,7 +185,10 @@ mod tests {
         let text = b"Configuration data as of 2026\nClusterName             = big\nKillWait                = 30 sec\n\
                      PreemptMode             = REQUEUE\nPreemptType             = preempt/partition_prio\nSelectType              = select/linear\n";
         let machine = config(text);
-        assert_eq!((machine.cluster.as_deref(), machine.linear, machine.preempts_by_requeue), (Some("big"), true, true));
+        assert_eq!(
+            (machine.cluster.as_deref(), machine.linear, machine.preempts_by_requeue),
+            (Some("big"), true, true)
+        );
         assert_eq!(machine.grace, 60);
     }
 }

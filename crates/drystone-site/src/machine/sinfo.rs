@@ -19,10 +19,8 @@ pub(super) fn read(text: &[u8], name: &str) -> Result<Machine, SiteError> {
     }
     let partitions = scontrol::of_nodes(&nodes);
     let limits = json["sinfo"].as_array().map(|groups| limits(groups)).unwrap_or_default();
-    let with = |partition: Partition| Partition {
-        max_limit: limits.get(&partition.name).copied().flatten(),
-        ..partition
-    };
+    let with =
+        |partition: Partition| Partition { max_limit: limits.get(&partition.name).copied().flatten(), ..partition };
     Ok(Machine { nodes, partitions: partitions.into_iter().map(with).collect(), ..Machine::default() })
 }
 

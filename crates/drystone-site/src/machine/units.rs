@@ -65,9 +65,8 @@ pub(crate) fn project(
 ) -> Projection {
     let Scene { machine, table, sets, described } = scene;
     let typical = typical(pool, machine);
-    let exclusive = |partition: &str| {
-        machine.linear || machine.partitions.iter().any(|p| p.exclusive && p.name == partition)
-    };
+    let exclusive =
+        |partition: &str| machine.linear || machine.partitions.iter().any(|p| p.exclusive && p.name == partition);
     let whole_partitions: Vec<bool> = table.names.all().map(|name| exclusive(&table.names.text(name))).collect();
     let mut found = Projection { described, nodes: pool.nodes.len() as u32, ..Projection::default() };
     for job in jobs.iter_mut().filter(|job| job.pool == number) {
@@ -133,14 +132,7 @@ fn typical(pool: &Pool, machine: &Machine) -> Typical {
 }
 
 /// Whether a job has its nodes for itself.
-fn is_whole(
-    job: &Job,
-    amount: &Amount,
-    list: Symbol,
-    machine: &Machine,
-    sets: &NodeSets,
-    typical: &Typical,
-) -> bool {
+fn is_whole(job: &Job, amount: &Amount, list: Symbol, machine: &Machine, sets: &NodeSets, typical: &Typical) -> bool {
     if job.marks.has(Marks::EXCLUSIVE) {
         return true;
     }
@@ -149,7 +141,10 @@ fn is_whole(
         let all: u64 = sets.nodes(list).map(|node| u64::from(machine.nodes[node as usize].cpus)).sum();
         return all > 0 && cpus >= all;
     }
-    typical.equal && amount.nodes != UNKNOWN && typical.cpus > 0 && cpus >= u64::from(amount.nodes) * u64::from(typical.cpus)
+    typical.equal
+        && amount.nodes != UNKNOWN
+        && typical.cpus > 0
+        && cpus >= u64::from(amount.nodes) * u64::from(typical.cpus)
 }
 
 /// Gives each job its size.
@@ -237,17 +232,16 @@ impl Share {
             return ((all * count).max(cpus), Share::default());
         }
         // A share of what a node has none of is none, and none is more than the node.
-        let part = |of: u64, has: u64| if has == 0 { 0 } else { (u128::from(of) * u128::from(all)).div_ceil(u128::from(has)) };
+        let part =
+            |of: u64, has: u64| if has == 0 { 0 } else { (u128::from(of) * u128::from(all)).div_ceil(u128::from(has)) };
         let capped = |part: u128| u64::try_from(part).unwrap_or(u64::MAX).min(all * count);
         let memory = if amount.memory_kb < Amount::ALL_MEMORY { amount.memory_kb } else { 0 };
         let by_memory = capped(part(memory, node.memory_kb));
-        let by_gpus = capped(if amount.gpus == UNKNOWN { 0 } else { part(u64::from(amount.gpus), u64::from(node.gpus)) });
+        let by_gpus =
+            capped(if amount.gpus == UNKNOWN { 0 } else { part(u64::from(amount.gpus), u64::from(node.gpus)) });
         let units = cpus.max(by_memory).max(by_gpus);
-        let share = Share {
-            units: 0,
-            by_memory: by_memory > cpus.max(by_gpus),
-            by_gpus: by_gpus > cpus.max(by_memory),
-        };
+        let share =
+            Share { units: 0, by_memory: by_memory > cpus.max(by_gpus), by_gpus: by_gpus > cpus.max(by_memory) };
         (units, share)
     }
 }
@@ -255,12 +249,16 @@ impl Share {
 /// The most units that jobs of a pool held at once.
 fn most_at_once(jobs: &[Job], pool: u16) -> u32 {
     let (mut now, mut most) = (0_u64, 0_u64);
-    moves(jobs, |job| job.pool == pool, |job, moves| {
-        match moves {
-            Moves::Starts => now += u64::from(job.units),
-            Moves::Ends => now = now.saturating_sub(u64::from(job.units)),
-        }
-        most = most.max(now);
-    });
+    moves(
+        jobs,
+        |job| job.pool == pool,
+        |job, moves| {
+            match moves {
+                Moves::Starts => now += u64::from(job.units),
+                Moves::Ends => now = now.saturating_sub(u64::from(job.units)),
+            }
+            most = most.max(now);
+        },
+    );
     u32::try_from(most).unwrap_or(u32::MAX)
 }

@@ -6,15 +6,43 @@ use crate::error::SiteError;
 use crate::rows::{Draft, Place};
 use crate::rules::Rule;
 use crate::text::{
-    Amount, JobId, Limit, NoTime, Part, State, UNKNOWN, When, digits, leading, limit_minutes, limit_span, state, tasks, tres,
+    Amount, JobId, Limit, NoTime, Part, State, UNKNOWN, When, digits, leading, limit_minutes, limit_span, state, tasks,
+    tres,
 };
 use std::io::Read;
 
 /// Every key of any version: a value goes on until the next of them.
 const KEYS: &[&str] = &[
-    "JobId", "UserId", "GroupId", "Name", "JobState", "Partition", "TimeLimit", "StartTime", "EndTime", "NodeList", "NodeCnt", "ProcCnt",
-    "WorkDir", "ReservationName", "Gres", "Tres", "Account", "QOS", "WcKey", "Cluster", "SubmitTime", "EligibleTime", "ArrayJobId",
-    "ArrayTaskId", "HetJobId", "HetJobOffset", "PackJobId", "PackJobOffset", "DerivedExitCode", "ExitCode",
+    "JobId",
+    "UserId",
+    "GroupId",
+    "Name",
+    "JobState",
+    "Partition",
+    "TimeLimit",
+    "StartTime",
+    "EndTime",
+    "NodeList",
+    "NodeCnt",
+    "ProcCnt",
+    "WorkDir",
+    "ReservationName",
+    "Gres",
+    "Tres",
+    "Account",
+    "QOS",
+    "WcKey",
+    "Cluster",
+    "SubmitTime",
+    "EligibleTime",
+    "ArrayJobId",
+    "ArrayTaskId",
+    "HetJobId",
+    "HetJobOffset",
+    "PackJobId",
+    "PackJobOffset",
+    "DerivedExitCode",
+    "ExitCode",
 ];
 
 /// The values of a line.
@@ -147,7 +175,8 @@ mod tests {
 
     #[test]
     fn values_go_on_until_the_next_key() {
-        let line = b"JobId=3 UserId=al ice(7) GroupId=g(8) Name=a b=c JobState=COMPLETED WorkDir=/x y z  Tres=cpu=2,mem=1G ";
+        let line =
+            b"JobId=3 UserId=al ice(7) GroupId=g(8) Name=a b=c JobState=COMPLETED WorkDir=/x y z  Tres=cpu=2,mem=1G ";
         let pairs = Pairs::split(line);
         assert_eq!(pairs.get("Name"), b"a b=c");
         assert_eq!(pairs.get("WorkDir"), b"/x y z");

@@ -203,7 +203,9 @@ impl Intake {
     fn local(&mut self, civil: i64, draft: &Draft<'_>) -> Result<Local, SiteError> {
         match &mut self.zone {
             Some(zone) => Ok(zone.local(civil)),
-            None => Err(SiteError::NoZone { place: self.table.files.text(draft.place), time: crate::clock::text(civil) }),
+            None => {
+                Err(SiteError::NoZone { place: self.table.files.text(draft.place), time: crate::clock::text(civil) })
+            }
         }
     }
 
@@ -225,8 +227,7 @@ impl Intake {
             reservation: names.intern(draft.reservation),
             constraints: names.intern(draft.constraints),
         });
-        row.shape =
-            table.shapes.intern(Shape { asked: draft.asked, held: draft.held, exclusive: draft.exclusive });
+        row.shape = table.shapes.intern(Shape { asked: draft.asked, held: draft.held, exclusive: draft.exclusive });
         row.note = table.notes.intern(Note {
             reason: names.intern(draft.reason),
             canceller: names.intern(draft.canceller),
@@ -263,8 +264,8 @@ fn nodes(text: &[u8]) -> &[u8] {
 
 /// A number from 1 for a name, the same on every machine (FNV-1a).
 pub(crate) fn number_of(name: &[u8]) -> u32 {
-    let hash = name.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
+    let hash = name
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
     ((hash ^ hash >> 32) as u32 & 0x7fff_ffff).max(1)
 }

@@ -9,6 +9,6 @@ mod table;
 
 pub(crate) use draft::Draft;
 pub(crate) use intake::{Intake, Settings};
-pub(crate) use symbols::{Interner, Symbol, Symbols};
 pub(crate) use places::Place;
+pub(crate) use symbols::{Interner, Symbol, Symbols};
 pub(crate) use table::{NONE, Note, Row, RowPart, Shape, Table, Where, Who};

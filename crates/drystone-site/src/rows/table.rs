@@ -1,8 +1,8 @@
 //! The table of rows: one small record each, and what they share.
 
+use super::Place;
 use super::places::Files;
 use super::symbols::{Interner, Symbol, Symbols};
-use super::Place;
 use crate::text::{Amount, Flags, Limit, State, TaskSet};
 
 /// No number: of an array, a task, a component.

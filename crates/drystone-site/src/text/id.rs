@@ -83,7 +83,9 @@ mod tests {
         );
         assert!(matches!(job("123_[1,3,5,7,1...]"), Some((123, Part::Tasks(set))) if set.cut && set.len() == 4));
         assert!(matches!(job("123_[1,3,5,7,1..."), Some((123, Part::Tasks(set))) if set.cut));
-        for (step, of) in [("123.batch", "123"), ("123_4.0", "123_4"), ("123+0.extern", "123+0"), ("4.interactive", "4")] {
+        for (step, of) in
+            [("123.batch", "123"), ("123_4.0", "123_4"), ("123+0.extern", "123+0"), ("4.interactive", "4")]
+        {
             assert_eq!(Id::read(step.as_bytes()), Some(Id::Step(of.as_bytes())));
         }
         for text in ["", "x", "12x", "12_", "12_x", "12+", "12.", "12_4.", "12_[", "12_[]", "12_[1-2", "-3"] {

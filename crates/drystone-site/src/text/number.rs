@@ -103,7 +103,10 @@ pub(crate) fn minutes_of(minutes: u64) -> Limit {
         4_294_967_295 | 18_446_744_073_709_551_615 => Limit::Unlimited,
         4_294_967_294 | 18_446_744_073_709_551_614 => Limit::Unknown,
         // More than 136 years is no limit either.
-        _ => u32::try_from(minutes.saturating_mul(60)).ok().filter(|&s| s < u32::MAX - 8).map_or(Limit::Unlimited, Limit::Seconds),
+        _ => u32::try_from(minutes.saturating_mul(60))
+            .ok()
+            .filter(|&s| s < u32::MAX - 8)
+            .map_or(Limit::Unlimited, Limit::Seconds),
     }
 }
 

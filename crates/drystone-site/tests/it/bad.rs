@@ -1,7 +1,7 @@
 //! Bad input: what is wrong is said, with the place and the command that gives better.
 
 use crate::common::{Folder, error_of, of_text, rule, shared, try_import, utc};
-use crate::generated::{COLUMNS, Style, json, jobs, pbs};
+use crate::generated::{COLUMNS, Style, jobs, json, pbs};
 use drystone_site::Options;
 
 fn style_and_text() -> String {
@@ -41,7 +41,9 @@ fn a_truncated_month_names_the_line_and_the_command() {
         (made.start, made.end) = (made.start.map(|t| t + by), made.end.map(|t| t + by));
     }
     all.retain(|made| made.start.is_none_or(|start| !(start < middle && made.end.is_none())));
-    all[..700].iter_mut().for_each(|made| made.end = made.end.map(|end| end.min(middle + 86_400).max(made.start.unwrap_or(0))));
+    all[..700]
+        .iter_mut()
+        .for_each(|made| made.end = made.end.map(|end| end.min(middle + 86_400).max(made.start.unwrap_or(0))));
     all.retain(|made| made.state != "PENDING" && made.suspended == 0);
     let site = of_text(Style::utc().text(&all), &utc());
     let told = site.manifest.warnings.iter().find(|w| w.contains("a file is missing"));
@@ -65,7 +67,10 @@ fn a_folder_of_mixed_files_is_sorted_or_refused() {
     // Accounting of two kinds says the same twice, or is of two machines.
     folder.write("dump/20231114", pbs(&made));
     let error = whole(&folder).expect_err("mixed").to_string();
-    assert!(error.contains("jobs.psv") && error.contains("20231114") && error.contains("one kind at a time"), "{error}");
+    assert!(
+        error.contains("jobs.psv") && error.contains("20231114") && error.contains("one kind at a time"),
+        "{error}"
+    );
     // No jobs at all.
     let folder = Folder::new();
     folder.write("dump/README.md", "# Nothing\n");
@@ -88,7 +93,8 @@ fn a_configuration_of_another_cluster_is_found_out() {
         assert!(error.contains("scontrol -o show nodes"), "{error}");
     }
     // Real configurations of two clusters against a dump of a third.
-    let (Some(dump), Some(conf)) = (shared("sacct/ub-phillips.log.gz"), shared("machine/usc-discovery.slurm.conf")) else {
+    let (Some(dump), Some(conf)) = (shared("sacct/ub-phillips.log.gz"), shared("machine/usc-discovery.slurm.conf"))
+    else {
         return;
     };
     let options = Options { machine: vec![conf], ..crate::common::xdmod() };
@@ -125,14 +131,18 @@ fn what_cannot_be_read_as_it_is_is_refused_with_the_reason() {
     let relative = "JobIDRaw|Submit|Start|End|State|AllocCPUS\n1|13:05|13:06|Tomorr 01:00|COMPLETED|1\n";
     let error = error_of(relative, &utc());
     assert!(error.contains("relative") && error.contains("SLURM_TIME_FORMAT"), "{error}");
-    let no_size = "JobIDRaw|Submit|Start|End|State\n1|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T01:00:00|COMPLETED\n";
+    let no_size =
+        "JobIDRaw|Submit|Start|End|State\n1|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T01:00:00|COMPLETED\n";
     assert!(error_of(no_size, &utc()).contains("AllocCPUS"), "{}", error_of(no_size, &utc()));
     let two = text.replace("|made|", "|one|").replacen("|one|", "|two|", 9);
     let error = error_of(two, &utc());
     assert!(error.contains("several clusters") && error.contains("--cluster"), "{error}");
     let error = error_of(&text, &Options { cluster: Some("another".into()), ..utc() });
     assert!(error.contains("no row is of the cluster another"), "{error}");
-    assert!(error_of(&text, &Options { time_zone: Some("Europe/Nowhere".into()), ..Options::default() }).contains("Nowhere"));
+    assert!(
+        error_of(&text, &Options { time_zone: Some("Europe/Nowhere".into()), ..Options::default() })
+            .contains("Nowhere")
+    );
     assert!(error_of(&text, &Options { from: Some("soon".into()), ..utc() }).contains("--from soon"));
 }
 

@@ -10,14 +10,8 @@ use std::collections::BTreeSet;
 fn brackets_of_arrays_are_sets_of_tasks() {
     let Some(dump) = shared("sacct/xdmod-job-arrays.log") else { return };
     let text = std::fs::read_to_string(dump).expect("text");
-    let expected: [&[u32]; 6] = [
-        &[100],
-        &[1, 2, 3],
-        &[1, 5],
-        &[9, 10, 11, 20],
-        &[91, 100, 101, 102],
-        &[9, 10, 11, 13, 16, 17, 18, 19, 20],
-    ];
+    let expected: [&[u32]; 6] =
+        [&[100], &[1, 2, 3], &[1, 5], &[9, 10, 11, 20], &[91, 100, 101, 102], &[9, 10, 11, 13, 16, 17, 18, 19, 20]];
     let tasks = |site: &Site| -> BTreeSet<u32> { site.jobs().filter_map(|job| job.task).collect() };
     for (line, tasks_of_line) in text.lines().zip(expected) {
         let site = of_text(line.to_string() + "\n", &xdmod());

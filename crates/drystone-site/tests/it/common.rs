@@ -88,7 +88,8 @@ pub(crate) fn rule(site: &Site, name: &str) -> (u64, u64) {
 }
 
 /// Everything that a workload is made of, of each job: name, times, limit, size, user, partition, what became of it.
-pub(crate) type Facts = (String, i64, i64, Option<i64>, Option<i64>, Option<u32>, u32, u32, String, String, &'static str);
+pub(crate) type Facts =
+    (String, i64, i64, Option<i64>, Option<i64>, Option<u32>, u32, u32, String, String, &'static str);
 
 /// These facts of every job, in order.
 pub(crate) fn facts(site: &Site) -> Vec<Facts> {

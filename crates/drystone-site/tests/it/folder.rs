@@ -57,8 +57,10 @@ fn the_same_input_gives_the_same_bytes() {
     // A site is replaced, and nothing is left beside it.
     write(&imported(&[dump], &utc()), &one, &|_| {}).expect("written again");
     assert_eq!(files(&one), files(&other));
-    let beside: BTreeSet<String> =
-        fs::read_dir(folder.path("")).expect("a folder").map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    let beside: BTreeSet<String> = fs::read_dir(folder.path(""))
+        .expect("a folder")
+        .map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
     assert_eq!(beside, ["jobs.psv", "one", "other"].map(String::from).into());
 }
 
@@ -104,7 +106,8 @@ fn each_pool_has_a_configuration_of_its_own() {
     for (pool, (name, nodes)) in [("batch", 9), ("gpu", 4)].into_iter().enumerate() {
         let summary = &read.manifest.pools[pool];
         assert_eq!(summary.name, name);
-        let conf = drystone_slurm::conf::SlurmConf::read(path.join(format!("pool-{}.slurm.conf", pool + 1))).expect("a configuration");
+        let conf = drystone_slurm::conf::SlurmConf::read(path.join(format!("pool-{}.slurm.conf", pool + 1)))
+            .expect("a configuration");
         assert_eq!((conf.nodes.len(), conf.partitions.len(), conf.sched.bf_interval), (nodes, 1, 60));
         assert_eq!(conf.partitions[0].nodes.len(), nodes);
         let units: u32 = conf.nodes.iter().map(|node| node.cpus).sum();
@@ -159,7 +162,12 @@ fn a_site_written_as_a_log_keeps_what_a_log_can_hold() {
     let beside = site.beside(0).expect("tables");
     let outages = beside.outages.expect("a node was out");
     let alone = site.pool_workload(0).expect("a pool");
-    let read = drystone::log::outages::read(outages.as_slice(), "outages.csv", alone.workload.machine(), &alone.workload.provenance);
+    let read = drystone::log::outages::read(
+        outages.as_slice(),
+        "outages.csv",
+        alone.workload.machine(),
+        &alone.workload.provenance,
+    );
     assert_eq!(read.expect("outages").list(), alone.outages.list());
     assert!(beside.circumstances.is_some_and(|table| table.starts_with(b"job,")));
 }
@@ -179,7 +187,20 @@ fn an_anonymous_site_has_no_name_and_the_same_workload() {
     let (open_site, hide) = (site(), Hide { partitions: true, times: false });
     let site = anonymous("k", hide);
     let (folder, read) = through_folder(&site);
-    let raw = ["ada", "böll", "c'est", "physics", "users", "normal", "batch", "gpu", "made", "two words", "jobs.psv", "Not responding"];
+    let raw = [
+        "ada",
+        "böll",
+        "c'est",
+        "physics",
+        "users",
+        "normal",
+        "batch",
+        "gpu",
+        "made",
+        "two words",
+        "jobs.psv",
+        "Not responding",
+    ];
     for (file, bytes) in files(&folder.path("site")) {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         for name in raw {
@@ -190,7 +211,10 @@ fn an_anonymous_site_has_no_name_and_the_same_workload() {
         assert!(!file.contains("slurm.conf"));
     }
     let same = |a: SiteJob<'_>, b: SiteJob<'_>| {
-        assert_eq!((a.submit, a.arrive, a.start, a.end, a.run, a.limit), (b.submit, b.arrive, b.start, b.end, b.run, b.limit));
+        assert_eq!(
+            (a.submit, a.arrive, a.start, a.end, a.run, a.limit),
+            (b.submit, b.arrive, b.start, b.end, b.run, b.limit)
+        );
         assert_eq!((a.pool, a.units, a.kind, a.cpus, a.nodes), (b.pool, b.units, b.kind, b.cpus, b.nodes));
     };
     read.jobs().zip(open_site.jobs()).for_each(|(a, b)| same(a, b));
@@ -203,7 +227,10 @@ fn an_anonymous_site_has_no_name_and_the_same_workload() {
     // The workload is simulated as it was.
     let workload = |site: &Site| {
         let scene = Scene::whole(site);
-        scene.records(Purpose::Simulation).map(|r| (r.submit.round(), r.run.round(), r.requested, r.partition)).collect::<Vec<_>>()
+        scene
+            .records(Purpose::Simulation)
+            .map(|r| (r.submit.round(), r.run.round(), r.requested, r.partition))
+            .collect::<Vec<_>>()
     };
     assert_eq!(workload(&read), workload(&open_site));
     // Twice the same is nothing to be anonymised.
@@ -230,7 +257,10 @@ fn shifted_times_keep_hours_days_of_the_week_and_all_that_lies_between() {
     assert!(by != 0);
     for (a, b) in shifted.jobs().zip(plain.jobs()) {
         assert_eq!((a.submit, a.arrive), (b.submit + by, b.arrive + by));
-        assert_eq!((a.start, a.end, a.eligible), (b.start.map(|t| t + by), b.end.map(|t| t + by), b.eligible.map(|t| t + by)));
+        assert_eq!(
+            (a.start, a.end, a.eligible),
+            (b.start.map(|t| t + by), b.end.map(|t| t + by), b.eligible.map(|t| t + by))
+        );
     }
     assert_eq!(shifted.manifest.window.from, plain.manifest.window.from + by);
     for (a, b) in shifted.losses.iter().zip(&plain.losses) {

@@ -82,7 +82,8 @@ impl Made {
 
 /// Facts without sizes, which depend on the machine, in an order of their own.
 pub(crate) fn sizeless(facts: Vec<Facts>) -> Vec<Facts> {
-    let mut all: Vec<Facts> = facts.into_iter().map(|f| (f.0, f.1, f.2, f.3, f.4, f.5, f.6, 0, f.8, f.9, f.10)).collect();
+    let mut all: Vec<Facts> =
+        facts.into_iter().map(|f| (f.0, f.1, f.2, f.3, f.4, f.5, f.6, 0, f.8, f.9, f.10)).collect();
     all.sort();
     all
 }
@@ -174,8 +175,29 @@ pub(crate) struct Style {
 
 /// Every column that is written, free text last.
 pub(crate) const COLUMNS: [&str; 24] = [
-    "JobID", "JobIDRaw", "Cluster", "User", "Account", "Group", "Partition", "QOS", "Submit", "Eligible", "Start", "End",
-    "ElapsedRaw", "Suspended", "State", "ExitCode", "Timelimit", "ReqCPUS", "AllocCPUS", "NNodes", "ReqMem", "NodeList", "Priority",
+    "JobID",
+    "JobIDRaw",
+    "Cluster",
+    "User",
+    "Account",
+    "Group",
+    "Partition",
+    "QOS",
+    "Submit",
+    "Eligible",
+    "Start",
+    "End",
+    "ElapsedRaw",
+    "Suspended",
+    "State",
+    "ExitCode",
+    "Timelimit",
+    "ReqCPUS",
+    "AllocCPUS",
+    "NNodes",
+    "ReqMem",
+    "NodeList",
+    "Priority",
     "JobName",
 ];
 
@@ -393,13 +415,17 @@ pub(crate) fn pbs(jobs: &[Made]) -> String {
         let place = format!("exec_host={}/0*{} {asked}", made.node.as_deref().unwrap_or("n1"), made.cpus);
         events.push((start, format!("S;{id};{known} start={start} {place}")));
         if let Some(end) = made.end {
-            let text = format!("E;{id};{known} start={start} {place} session=1 end={end} Exit_status=0 resources_used.walltime=00:00:01");
+            let text = format!(
+                "E;{id};{known} start={start} {place} session=1 end={end} Exit_status=0 resources_used.walltime=00:00:01"
+            );
             events.push((end, text));
         }
     }
     events.sort_by_key(|(at, _)| *at);
     let zone = TimeZone::UTC;
-    let stamp = |at: i64| Timestamp::from_second(at).expect("a moment").to_zoned(zone.clone()).strftime("%m/%d/%Y %H:%M:%S").to_string();
+    let stamp = |at: i64| {
+        Timestamp::from_second(at).expect("a moment").to_zoned(zone.clone()).strftime("%m/%d/%Y %H:%M:%S").to_string()
+    };
     events.iter().map(|(at, text)| format!("{};{text}\n", stamp(*at))).collect()
 }
 

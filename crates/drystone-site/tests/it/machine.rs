@@ -97,10 +97,13 @@ fn limits_come_from_records_and_partitions_and_never_from_run_times() {
 fn gpus_are_the_unit_where_jobs_hold_them_and_memory_counts() {
     let conf = "ClusterName=made\nGresTypes=gpu\nNodeName=g[1-2] CPUs=16 RealMemory=64000 Gres=gpu:4\nPartitionName=gpu Nodes=g[1-2]\n";
     let row = |id: u32, cpus: u32, gpus: u32, memory: u32, node: &str| {
-        format!("{id}|1767225600|1767225600|1767229200|COMPLETED|{cpus}|gpu|02:00:00|{node}|cpu={cpus},gres/gpu={gpus},mem={memory}M,node=1|{memory}M\n")
+        format!(
+            "{id}|1767225600|1767225600|1767229200|COMPLETED|{cpus}|gpu|02:00:00|{node}|cpu={cpus},gres/gpu={gpus},mem={memory}M,node=1|{memory}M\n"
+        )
     };
     let head = "JobIDRaw|Submit|Start|End|State|AllocCPUS|Partition|Timelimit|NodeList|AllocTRES|ReqMem\n";
-    let text = head.to_string() + &row(1, 4, 1, 16_000, "g1") + &row(2, 4, 2, 16_000, "g1") + &row(3, 4, 1, 48_000, "g2");
+    let text =
+        head.to_string() + &row(1, 4, 1, 16_000, "g1") + &row(2, 4, 2, 16_000, "g1") + &row(3, 4, 1, 48_000, "g2");
     let folder = Folder::new();
     let (dump, conf) = (folder.write("jobs.psv", text), folder.write("slurm.conf", conf));
     let site = imported(&[dump], &Options { machine: vec![conf], ..Options::default() });
@@ -130,14 +133,21 @@ fn nodes_that_are_out_are_lacking_as_long_as_they_are() {
         "Cluster|Name|NodeNames|TRES|Start|End|Flags\nmade|maint|n1|cpu=8|2026-01-01T04:00:00|2026-01-01T05:00:00|MAINT\n",
     );
     let site = imported(&[dump], &Options { machine: vec![conf], events: vec![events, reservations], ..utc() });
-    let losses: Vec<(u16, i64, Option<i64>, u32, &str)> =
-        site.losses.iter().map(|l| (l.pool, l.begin - BEGIN, l.end.map(|end| end - BEGIN), l.units, l.cause.name())).collect();
+    let losses: Vec<(u16, i64, Option<i64>, u32, &str)> = site
+        .losses
+        .iter()
+        .map(|l| (l.pool, l.begin - BEGIN, l.end.map(|end| end - BEGIN), l.units, l.cause.name()))
+        .collect();
     // Two states of one node at once are out once; what never ends lacks to the end.
     assert!(losses.contains(&(0, 5_400, Some(10_800), 8, "down")), "{losses:?}");
     assert!(losses.contains(&(0, 14_400, Some(18_000), 8, "reservation")), "{losses:?}");
     assert!(losses.iter().any(|l| (l.0, l.1, l.3, l.4) == (1, 7_200, 4, "down")), "{losses:?}");
     assert_eq!(losses.len(), 3, "{losses:?}");
-    assert!(site.manifest.warnings.iter().any(|w| w.contains("no description and no job names")), "{:?}", site.manifest.warnings);
+    assert!(
+        site.manifest.warnings.iter().any(|w| w.contains("no description and no job names")),
+        "{:?}",
+        site.manifest.warnings
+    );
 }
 
 #[test]
@@ -158,7 +168,14 @@ fn jobs_of_reservations_start_when_they_started_and_others_lack_what_they_take()
 #[test]
 fn jobs_beyond_the_machine_are_dropped_and_counted_or_an_error() {
     let mut jobs = made();
-    jobs.push(Made { start: None, end: Some(BEGIN + 500), state: "CANCELLED", node: None, cpus: 500, ..jobs[0].clone() });
+    jobs.push(Made {
+        start: None,
+        end: Some(BEGIN + 500),
+        state: "CANCELLED",
+        node: None,
+        cpus: 500,
+        ..jobs[0].clone()
+    });
     jobs.last_mut().expect("a job").id = 6;
     let site = with(&[("slurm.conf", CONF)], &jobs);
     assert_eq!((site.len(), rule(&site, "wide")), (5, (0, 1)));

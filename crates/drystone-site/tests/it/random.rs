@@ -1,7 +1,7 @@
 //! Readers on anything at all: an error or a site, never a panic, and nothing lost.
 
 use crate::common::{Folder, try_import, utc, xdmod};
-use crate::generated::{Style, jobcomp, json, jobs, pbs};
+use crate::generated::{Style, jobcomp, jobs, json, pbs};
 use drystone_site::Options;
 use proptest::prelude::*;
 

@@ -22,7 +22,8 @@ fn workload(seed: u64, count: u32) -> Workload {
     let (mut jobs, mut truth) = (Vec::new(), Vec::new());
     for number in 1..=count {
         now += random.random_range(0..900);
-        let procs = if random.random_range(0..3) == 0 { random.random_range(1..=PROCS) } else { random.random_range(1..=8) };
+        let procs =
+            if random.random_range(0..3) == 0 { random.random_range(1..=PROCS) } else { random.random_range(1..=8) };
         let minutes = random.random_range(1..180);
         jobs.push(Job::new(Time(now), procs, Span(minutes * 60)));
         let run = random.random_range(0..=minutes * 60);
@@ -49,7 +50,10 @@ fn simulated(workload: &Workload, policy: &str) -> Vec<Made> {
         .map(|&(id, start)| {
             let (job, truth) = (workload.job(id), &workload.truth()[id.index()]);
             let (submit, start) = (BEGIN + job.submit.0, BEGIN + start.0);
-            Made { minutes: job.estimate.0 / 60, ..Made::ran(truth.number as u64, submit, start, start + truth.run.0, job.procs) }
+            Made {
+                minutes: job.estimate.0 / 60,
+                ..Made::ran(truth.number as u64, submit, start, start + truth.run.0, job.procs)
+            }
         })
         .collect();
     all.sort_by_key(|made| made.id);

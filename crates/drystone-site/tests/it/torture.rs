@@ -77,13 +77,16 @@ fn a_job_requeued_in_the_same_second_has_two_attempts() {
 #[test]
 fn rows_that_are_many_jobs() {
     let site = site();
-    let tasks = |of: u64| -> BTreeSet<u32> { site.jobs().filter(|job| job.of == Some(of)).filter_map(|job| job.task).collect() };
+    let tasks = |of: u64| -> BTreeSet<u32> {
+        site.jobs().filter(|job| job.of == Some(of)).filter_map(|job| job.task).collect()
+    };
     assert_eq!(tasks(103), BTreeSet::from([0, 1, 2, 3, 5, 7, 8, 9]));
     assert_eq!(tasks(104), (0..8).collect());
     // What the list held is there; what was cut off is counted as unknown.
     assert_eq!((tasks(105).len(), rule(&site, "array-cut").0), (2_000, 1));
     assert_eq!(rule(&site, "array").0, 3);
-    let root: BTreeSet<String> = site.jobs().filter(|job| job.of == Some(104)).map(|job| job.canceller.to_string()).collect();
+    let root: BTreeSet<String> =
+        site.jobs().filter(|job| job.of == Some(104)).map(|job| job.canceller.to_string()).collect();
     assert_eq!(root, BTreeSet::from(["0".to_string()]));
 }
 

@@ -190,7 +190,11 @@ impl Ledger {
     fn before_by_assoc(&self, job: &Pending, grp_jobs: bool, per: bool, wall: bool) -> Option<&'static str> {
         for (above, assoc) in self.chain(job.assoc).enumerate() {
             let used = &self.of_assoc[assoc];
-            if self.accounts.assocs[assoc].limits.grp_jobs.is_some_and(|most| !grp_jobs && self.is_full(most, used.jobs)) {
+            if self.accounts.assocs[assoc]
+                .limits
+                .grp_jobs
+                .is_some_and(|most| !grp_jobs && self.is_full(most, used.jobs))
+            {
                 return Some("AssocGrpJobsLimit");
             }
             if above > 0 {

@@ -162,9 +162,8 @@ impl Idle {
             let mut best: Option<(usize, usize)> = None;
             for (index, run) in runs.iter().enumerate() {
                 let long = length(run);
-                let better = best.is_none_or(|(_, most)| {
-                    if most >= need { (need..most).contains(&long) } else { long > most }
-                });
+                let better =
+                    best.is_none_or(|(_, most)| if most >= need { (need..most).contains(&long) } else { long > most });
                 if better {
                     best = Some((index, long));
                 }

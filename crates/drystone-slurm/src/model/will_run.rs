@@ -43,7 +43,13 @@ pub(super) struct Soonest {
 
 impl Soonest {
     /// Where: asked before the next search.
-    pub(super) fn alloc(&mut self, cluster: &Cluster, job: &Pending, allowed: &NodeSet, scratch: &mut Scratch) -> Alloc {
+    pub(super) fn alloc(
+        &mut self,
+        cluster: &Cluster,
+        job: &Pending,
+        allowed: &NodeSet,
+        scratch: &mut Scratch,
+    ) -> Alloc {
         let alloc = self.alloc.take().or_else(|| Search::again(cluster, job, allowed, scratch).placed());
         alloc.unwrap_or_default()
     }
@@ -234,13 +240,7 @@ impl<'a> Search<'a> {
     }
 
     /// Releases the next jobs whose ends are taken together.
-    fn group(
-        &mut self,
-        order: &[(i64, u64, u32)],
-        next: &mut usize,
-        mark: &mut Option<i64>,
-        window: i64,
-    ) -> Group {
+    fn group(&mut self, order: &[(i64, u64, u32)], next: &mut usize, mark: &mut Option<i64>, window: i64) -> Group {
         let (mut last, mut released) = (None, 0);
         while let Some(&(end, _, slot)) = order.get(*next) {
             *next += 1;

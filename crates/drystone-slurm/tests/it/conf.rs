@@ -116,11 +116,19 @@ fn configurations_of_real_sites_are_read() {
 fn a_flat_file_reads_as_its_parts_do() {
     let folder = tempfile::tempdir().expect("a folder");
     let main = folder.path().join("slurm.conf");
-    std::fs::write(&main, "ClusterName=c # a comment\nInclude nodes.conf\nPartitionName=p Nodes=n[1-2] \\\n  Default=YES\n").expect("written");
+    std::fs::write(
+        &main,
+        "ClusterName=c # a comment\nInclude nodes.conf\nPartitionName=p Nodes=n[1-2] \\\n  Default=YES\n",
+    )
+    .expect("written");
     std::fs::write(folder.path().join("nodes.conf"), "NodeName=n[1-2] CPUs=4 Reason=\"a\\#b\"\n").expect("written");
     let flat = drystone_slurm::conf::flatten(&main).expect("readable");
     assert_eq!(flat.lines().count(), 3);
-    let (whole, parts) = (SlurmConf::parse(&flat, "elsewhere/slurm.conf").expect("reads"), SlurmConf::read(&main).expect("reads"));
-    assert_eq!((whole.nodes.len(), whole.partitions[0].nodes.as_slice()), (parts.nodes.len(), parts.partitions[0].nodes.as_slice()));
+    let (whole, parts) =
+        (SlurmConf::parse(&flat, "elsewhere/slurm.conf").expect("reads"), SlurmConf::read(&main).expect("reads"));
+    assert_eq!(
+        (whole.nodes.len(), whole.partitions[0].nodes.as_slice()),
+        (parts.nodes.len(), parts.partitions[0].nodes.as_slice())
+    );
     assert_eq!(whole.cluster, parts.cluster);
 }

@@ -62,7 +62,9 @@ fn world() -> impl Strategy<Value = World> {
     });
     let factors = prop_oneof![
         Just(""),
-        Just("PriorityType=priority/multifactor\nPriorityWeightAge=1000\nPriorityMaxAge=0-1\nPriorityWeightJobSize=50\n"),
+        Just(
+            "PriorityType=priority/multifactor\nPriorityWeightAge=1000\nPriorityMaxAge=0-1\nPriorityWeightJobSize=50\n"
+        ),
         Just(
             "PriorityType=priority/multifactor\nPriorityWeightFairshare=100000\nPriorityDecayHalfLife=0:5\n\
              PriorityCalcPeriod=1\nAccountingStorageType=accounting_storage/slurmdbd\n\

@@ -126,7 +126,9 @@ impl Pool<'_> {
 
     /// Processors by their numbers in the whole.
     fn set(&self, on: &ProcSet) -> ProcSet {
-        let range = |r: &std::ops::Range<Procs>| ProcSet::range(r.start * self.scale + self.base..r.end * self.scale + self.base);
+        let range = |r: &std::ops::Range<Procs>| {
+            ProcSet::range(r.start * self.scale + self.base..r.end * self.scale + self.base)
+        };
         let ranges: Vec<ProcSet> = on.ranges().iter().map(range).collect();
         ProcSet::union_of(&ranges)
     }

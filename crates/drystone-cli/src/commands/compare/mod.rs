@@ -133,13 +133,8 @@ fn answer(bench: &Bench<'_>, question: Question<'_>, stopped: impl Fn() -> bool)
     let reports: Vec<&Report> = results.iter().map(|r| &r.report).collect();
     let Loads { points: loads, left_out: loads_left_out } =
         loads::load_points(bench, &input.workload, &specs, &reports)?;
-    let simulated = Simulated {
-        input,
-        specs: &specs,
-        comparison: &comparison,
-        results: &results,
-        replay: replay.as_ref(),
-    };
+    let simulated =
+        Simulated { input, specs: &specs, comparison: &comparison, results: &results, replay: replay.as_ref() };
     let readings = readings::readings(bench, simulated)?;
     // What is left takes no time worth an orderly stop.
     let stopped = stopped();

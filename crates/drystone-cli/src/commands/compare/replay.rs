@@ -155,7 +155,8 @@ mod tests {
             change(Measure::BoundedSlowdown, 2.0, 2.5, Verdict::Unclear),
         ];
         let policies = vec![Compared { name: "sjf".to_string(), changes }];
-        let mut comparison = Comparison { baseline: "easy".to_string(), weeks: 9, options: Options::default(), policies };
+        let mut comparison =
+            Comparison { baseline: "easy".to_string(), weeks: 9, options: Options::default(), policies };
         replay.restrain(&mut comparison);
         let verdicts: Vec<Verdict> = comparison.policies[0].changes.iter().map(|c| c.verdict).collect();
         use Verdict::{Better, InsideReplayError, Unclear};

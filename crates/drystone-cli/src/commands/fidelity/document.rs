@@ -22,7 +22,14 @@ pub(super) fn document(fidelity: &Fidelity) -> Document {
                 count(c.dropped)
             ),
         ),
-        ("guesses".to_string(), format!("{} jobs with an imputed limit, size or run time; {} waited for something that is not modelled", count(c.imputed), count(c.unmodelled))),
+        (
+            "guesses".to_string(),
+            format!(
+                "{} jobs with an imputed limit, size or run time; {} waited for something that is not modelled",
+                count(c.imputed),
+                count(c.unmodelled)
+            ),
+        ),
     ]);
     fidelity.verdict.iter().for_each(|sentence| document.text(sentence.clone()));
     for pool in &fidelity.pools {
@@ -63,7 +70,11 @@ fn pool_blocks(document: &mut Document, pool: &PoolFidelity, several: bool) {
     error_row(&mut table, "replayed", &pool.errors);
     error_row(&mut table, "… without unmodelled waits", &pool.modelled);
     if pool.noise.runs > 0 {
-        error_row(&mut table, &format!("noise: arrivals ±{} s, median of {}", pool.noise.jitter, pool.noise.runs), &pool.noise.median);
+        error_row(
+            &mut table,
+            &format!("noise: arrivals ±{} s, median of {}", pool.noise.jitter, pool.noise.runs),
+            &pool.noise.median,
+        );
     }
     for repetition in &pool.repetitions {
         error_row(&mut table, &format!("recorded again: {}", repetition.name), &repetition.errors);
@@ -97,13 +108,27 @@ fn skill(pool: &PoolFidelity) -> String {
         None => format!("{what} {NONE}"),
     };
     let s = &pool.skill;
-    [one("distributions", s.waits, &s.best[0]), one("jobs", s.jobs, &s.best[1]), one("queue", s.hours, &s.best[2])].join("; ")
+    [one("distributions", s.waits, &s.best[0]), one("jobs", s.jobs, &s.best[1]), one("queue", s.hours, &s.best[2])]
+        .join("; ")
 }
 
 fn error_table() -> Table {
     Table::new([
-        "waits", "jobs", "mean", "mean distance", "median", "90 %", "signed", "≤ 1 min", "≤ 10 min", "≤ 1 h", "≤ 10 %", "W1 log10", "KS",
-        "Spearman", "Kendall",
+        "waits",
+        "jobs",
+        "mean",
+        "mean distance",
+        "median",
+        "90 %",
+        "signed",
+        "≤ 1 min",
+        "≤ 10 min",
+        "≤ 1 h",
+        "≤ 10 %",
+        "W1 log10",
+        "KS",
+        "Spearman",
+        "Kendall",
     ])
 }
 
@@ -117,7 +142,9 @@ fn error_row(table: &mut Table, name: &str, e: &Errors) {
         seconds(e.mean_distance).into(),
         seconds(e.median_distance).into(),
         seconds(e.p90_distance).into(),
-        e.signed_median.map_or(NONE.to_string(), |v| format!("{}{}", if v < 0.0 { "−" } else { "" }, duration(v.abs()))).into(),
+        e.signed_median
+            .map_or(NONE.to_string(), |v| format!("{}{}", if v < 0.0 { "−" } else { "" }, duration(v.abs())))
+            .into(),
         percent(e.within_minute, 1).into(),
         percent(e.within_ten_minutes, 1).into(),
         percent(e.within_hour, 1).into(),
@@ -157,7 +184,9 @@ fn hours(pool: &PoolFidelity) -> Table {
         ("work that waits, unit-seconds", e.queue_work, pool.noise.hours[2]),
     ];
     for (name, series, noise) in rows {
-        let number = |value: Option<f64>| value.map_or(NONE.to_string(), |v| if v.abs() >= 1e5 { format!("{v:.3e}") } else { fixed(v, 3) });
+        let number = |value: Option<f64>| {
+            value.map_or(NONE.to_string(), |v| if v.abs() >= 1e5 { format!("{v:.3e}") } else { fixed(v, 3) })
+        };
         table.row(vec![
             name.into(),
             number(series.recorded_mean).into(),
@@ -172,13 +201,26 @@ fn hours(pool: &PoolFidelity) -> Table {
 
 fn classes(pool: &PoolFidelity) -> Table {
     let mut table = Table::new([
-        "units", "held", "jobs", "recorded 10 %", "50 %", "90 %", "99 %", "replayed 10 %", "50 %", "90 %", "99 %", "W1 log10", "KS",
+        "units",
+        "held",
+        "jobs",
+        "recorded 10 %",
+        "50 %",
+        "90 %",
+        "99 %",
+        "replayed 10 %",
+        "50 %",
+        "90 %",
+        "99 %",
+        "W1 log10",
+        "KS",
     ])
     .texts(&[0, 1]);
     for class in &pool.classes {
         let seconds = |value: &Option<f64>| Value::from(value.map_or(NONE.to_string(), duration));
         let number = |value: Option<f64>| Value::from(value.map_or(NONE.to_string(), |v| fixed(v, 3)));
-        let mut row: Vec<Value> = vec![class.size.clone().into(), class.length.clone().into(), count(class.jobs).into()];
+        let mut row: Vec<Value> =
+            vec![class.size.clone().into(), class.length.clone().into(), count(class.jobs).into()];
         row.extend(class.recorded.iter().map(seconds));
         row.extend(class.replayed.iter().map(seconds));
         row.extend([number(class.wasserstein), number(class.kolmogorov_smirnov)]);

@@ -5,9 +5,9 @@ use crate::args::{DaemonArgs, LogForm};
 use crate::exit::{Failure, Outcome, VIOLATION};
 use crate::interrupt;
 use crate::output::message;
-use drystone_live::cluster::slurm::{Site, SlurmCli};
 use drystone_live::board::Board;
 use drystone_live::cluster::Remark;
+use drystone_live::cluster::slurm::{Site, SlurmCli};
 use drystone_live::daemon::{Config, Daemon, End, Faults, MachineClock, wall};
 use drystone_live::tracker::Mode;
 use drystone_live::web::{self, Listen};
@@ -65,7 +65,10 @@ fn serve(args: &DaemonArgs, board: &Board) -> Result<(), Failure> {
         other => other,
     };
     if let Some(address) = web::serve(&listen, board).map_err(Failure::usage)? {
-        message::note(&format!("the page is at {address}, metrics at {}metrics", address.trim_end_matches('/').to_owned() + "/"));
+        message::note(&format!(
+            "the page is at {address}, metrics at {}metrics",
+            address.trim_end_matches('/').to_owned() + "/"
+        ));
     }
     Ok(())
 }
@@ -104,7 +107,8 @@ fn run(daemon: &mut SlurmDaemon, stop: &AtomicBool) -> Outcome {
             Ok(OFF)
         }
         End::Violation(why) => {
-            let text = format!("the policy broke its contract: {why}; everything was given back; this is a bug of the policy");
+            let text =
+                format!("the policy broke its contract: {why}; everything was given back; this is a bug of the policy");
             Err(Failure::Message { code: VIOLATION, text })
         }
     }

@@ -59,12 +59,15 @@ pub(super) fn drive(args: &DriveArgs) -> Outcome {
 fn give_back(args: &DriveArgs, home: &drystone_live::state::Home) {
     let mut cluster = slurm(&args.daemon.cluster);
     let options = Options { patience: Duration::from_secs(10), ..Options::default() };
-    let given = cluster.site().map_err(|e| e.to_string()).and_then(|_| {
-        hand_back(&mut cluster, home, &options, &mut std::thread::sleep).map_err(|e| e.to_string())
-    });
+    let given = cluster
+        .site()
+        .map_err(|e| e.to_string())
+        .and_then(|_| hand_back(&mut cluster, home, &options, &mut std::thread::sleep).map_err(|e| e.to_string()));
     match given {
         Ok(given) => message::note(&format!("given back: {}", super::give_back::told(&given))),
-        Err(error) => message::error(&format!("nothing was given back: {error}; `drystone live hand-back` tries again")),
+        Err(error) => {
+            message::error(&format!("nothing was given back: {error}; `drystone live hand-back` tries again"))
+        }
     }
 }
 

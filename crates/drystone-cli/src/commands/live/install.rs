@@ -12,8 +12,13 @@ use std::path::{Path, PathBuf};
 
 pub(super) fn install(args: &InstallArgs) -> Outcome {
     let user = match &args.user {
-        Some(name) => User::from_name(name).ok().flatten().ok_or_else(|| Failure::usage(format_args!("there is no user {name} here")))?,
-        None => User::from_uid(Uid::effective()).ok().flatten().ok_or_else(|| Failure::usage("this user has no name"))?,
+        Some(name) => User::from_name(name)
+            .ok()
+            .flatten()
+            .ok_or_else(|| Failure::usage(format_args!("there is no user {name} here")))?,
+        None => {
+            User::from_uid(Uid::effective()).ok().flatten().ok_or_else(|| Failure::usage("this user has no name"))?
+        }
     };
     let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("drystone"));
     // What the hook and systemd read must not depend on where this was run.
@@ -46,7 +51,8 @@ pub(super) fn install(args: &InstallArgs) -> Outcome {
     written.publish()?;
     if args.piece == Piece::Wake {
         let executable = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(&args.out, executable).map_err(|e| Failure::write(&args.out.display().to_string(), &e))?;
+        std::fs::set_permissions(&args.out, executable)
+            .map_err(|e| Failure::write(&args.out.display().to_string(), &e))?;
     }
     next(args.piece, &args.out);
     Ok(DONE)
@@ -56,10 +62,16 @@ pub(super) fn install(args: &InstallArgs) -> Outcome {
 fn next(piece: Piece, out: &Path) {
     let out = out.display();
     message::note(&match piece {
-        Piece::Hook => format!("{out} is in place; now JobSubmitPlugins=lua in slurm.conf, and restart slurmctld. Until a daemon drives, jobs pass"),
+        Piece::Hook => format!(
+            "{out} is in place; now JobSubmitPlugins=lua in slurm.conf, and restart slurmctld. Until a daemon drives, jobs pass"
+        ),
         Piece::Wake => format!("now JobCompType=jobcomp/script and JobCompLoc={out} in slurm.conf"),
-        Piece::Unit | Piece::HandBack => "now systemctl daemon-reload; install the hand-back and its timer as well".to_string(),
-        Piece::Timer => "now systemctl daemon-reload and systemctl enable --now drystone-live-hand-back.timer".to_string(),
+        Piece::Unit | Piece::HandBack => {
+            "now systemctl daemon-reload; install the hand-back and its timer as well".to_string()
+        }
+        Piece::Timer => {
+            "now systemctl daemon-reload and systemctl enable --now drystone-live-hand-back.timer".to_string()
+        }
         Piece::Cron | Piece::Dashboard => format!("{out} is written"),
     });
 }

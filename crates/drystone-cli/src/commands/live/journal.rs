@@ -58,9 +58,12 @@ fn list(args: &JournalListArgs) -> Outcome {
     for (segment, records) in journal::whole(&home(&args.home).journal())? {
         let inputs = records.iter().filter(|record| matches!(record, Record::In(_))).count();
         let told = match records.first() {
-            Some(Record::Begin(begin)) => {
-                [begin.time.to_string(), format!("{:?}", begin.settings.mode).to_lowercase(), begin.policy.clone(), begin.version.clone()]
-            }
+            Some(Record::Begin(begin)) => [
+                begin.time.to_string(),
+                format!("{:?}", begin.settings.mode).to_lowercase(),
+                begin.policy.clone(),
+                begin.version.clone(),
+            ],
             _ => ["torn".to_string(), String::new(), String::new(), String::new()],
         };
         let mut row = vec![segment.number.to_string()];
@@ -83,7 +86,9 @@ fn show(args: &JournalListArgs) -> Outcome {
                     now = begin.time + begin.offset;
                     rows.push(row(now, "begin", format!("{:?} by {}", begin.settings.mode, begin.policy)));
                 }
-                Record::In(Input::Facts { stamp, .. } | Input::Tick(stamp) | Input::Restarted(stamp)) => now = stamp.now,
+                Record::In(Input::Facts { stamp, .. } | Input::Tick(stamp) | Input::Restarted(stamp)) => {
+                    now = stamp.now
+                }
                 Record::In(_) => {}
                 Record::Out(output) => {
                     rows.extend(output.decided.iter().map(|decided| row(now, "decide", told(decided))));
@@ -95,7 +100,10 @@ fn show(args: &JournalListArgs) -> Outcome {
             }
         }
     }
-    output::print(&Lines { schema: "drystone/live-journal-lines/1", columns: vec!["time", "what", "text"], rows }, args.format)?;
+    output::print(
+        &Lines { schema: "drystone/live-journal-lines/1", columns: vec!["time", "what", "text"], rows },
+        args.format,
+    )?;
     Ok(DONE)
 }
 
@@ -137,9 +145,8 @@ fn export(args: &JournalExportArgs) -> Outcome {
     header.push("MaxJobs", &workload.len().to_string());
     header.push("MaxRecords", &workload.len().to_string());
     let jobs = workload.jobs().iter().zip(workload.truth()).zip(&waits);
-    let records: Vec<SwfRecord> = jobs
-        .map(|((job, truth), wait)| SwfRecord { wait: wait.0.into(), ..SwfRecord::of(job, truth) })
-        .collect();
+    let records: Vec<SwfRecord> =
+        jobs.map(|((job, truth), wait)| SwfRecord { wait: wait.0.into(), ..SwfRecord::of(job, truth) }).collect();
     target.write(&Log { header: &header, records: &records })?.publish()?;
     message::note(&format!("{} that ran and are over", plural(workload.len() as u64, "job")));
     Ok(DONE)

@@ -92,7 +92,8 @@ fn submit(args: &PlaygroundArgs, cluster: &Cluster, stop: &AtomicBool) -> Result
         let wrap = format!("sleep {run}");
         let output = PathBuf::from("/dev/null").display().to_string();
         let args = ["--parsable", "-Q", "-o", &output, "-n", &tasks, "-t", &limit, "-J", &name, "--wrap", &wrap];
-        let said = cluster.command("sbatch").args(args).output().map_err(|e| Failure::usage(format_args!("sbatch: {e}")))?;
+        let said =
+            cluster.command("sbatch").args(args).output().map_err(|e| Failure::usage(format_args!("sbatch: {e}")))?;
         if !said.status.success() {
             message::warning(String::from_utf8_lossy(&said.stderr).trim());
         }

@@ -82,10 +82,16 @@ impl Printable for Report {
         document.heading(format!("{}: what {} would have made of it", self.cluster, self.policy));
         let (earlier, later, same) = self.moved;
         let mut facts = vec![
-            fact("jobs", format!("{} that ran and are over, in {}", count(self.jobs as u64), duration(self.span as f64))),
+            fact(
+                "jobs",
+                format!("{} that ran and are over, in {}", count(self.jobs as u64), duration(self.span as f64)),
+            ),
             fact("offered load", self.load.map_or_else(|| "none".into(), |load| format!("{load:.2}"))),
             fact("mean wait on the cluster", duration(self.cluster_wait)),
-            fact("mean wait, baseline", format!("{} under {}", spread(self.wait.baseline.0, self.wait.baseline.1, wait), self.baseline)),
+            fact(
+                "mean wait, baseline",
+                format!("{} under {}", spread(self.wait.baseline.0, self.wait.baseline.1, wait), self.baseline),
+            ),
             fact("mean wait, policy", spread(self.wait.policy.0, self.wait.policy.1, wait)),
             fact("change of the mean wait", change(&self.wait)),
             fact("mean bounded slowdown, baseline", spread(self.slowdown.baseline.0, self.slowdown.baseline.1, plain)),

@@ -71,7 +71,10 @@ impl Status {
         });
         facts.push(("jobs", jobs));
         let machine = &told["machine"];
-        facts.push(("processors", format!("{} free of {}, {} out", machine["free"], machine["procs"], machine["offline"])));
+        facts.push((
+            "processors",
+            format!("{} free of {}, {} out", machine["free"], machine["procs"], machine["offline"]),
+        ));
         facts.push(("in flight", health["in_flight"].to_string()));
         facts.push(("books", format!("{} differences at the last look", health["differences"])));
         facts.push((

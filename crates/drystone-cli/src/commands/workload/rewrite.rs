@@ -3,9 +3,9 @@
 use crate::args::{ConvertArgs, RewriteArgs, ScaleArgs, SliceArgs};
 use crate::exit::{DONE, Failure, Outcome};
 use crate::input;
+use crate::output::file::{self, Output};
 use crate::output::format::Target;
 use crate::output::logs::{Log, Logs};
-use crate::output::file::{self, Output};
 use crate::output::{message, number};
 use crate::site;
 use drystone::log::swf::{Header, Record};

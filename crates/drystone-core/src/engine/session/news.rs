@@ -337,10 +337,7 @@ impl Session {
     ///
     /// # Errors
     /// As [`Session::propose`].
-    pub fn propose_with_wake(
-        &mut self,
-        now: Time,
-    ) -> Result<(crate::policy::Actions, Option<Time>), ProposalError> {
+    pub fn propose_with_wake(&mut self, now: Time) -> Result<(crate::policy::Actions, Option<Time>), ProposalError> {
         let saved = self.save()?;
         let decided = self.decide(now).cloned();
         let wake = (self.wake < Time::MAX).then_some(self.wake);

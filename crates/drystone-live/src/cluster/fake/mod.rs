@@ -10,8 +10,8 @@ mod machine;
 pub use faults::Faults;
 
 use super::{
-    Capabilities, Cluster, ClusterError, Depends, Ending, JobFact, Key, Mark, NodeFact, NodeState, Order, Outcome, Place, Reason, Slot,
-    Snapshot, State, Want,
+    Capabilities, Cluster, ClusterError, Depends, Ending, JobFact, Key, Mark, NodeFact, NodeState, Order, Outcome,
+    Place, Reason, Slot, Snapshot, State, Want,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -65,7 +65,8 @@ pub(super) fn read(run: &Runner, only: Option<u64>) -> Result<Vec<(RecordId, Det
 fn line(line: &str) -> Result<(RecordId, Details), ClusterError> {
     let garbled = || ClusterError::Garbled(format!("squeue -O: `{}`", line.escape_debug()));
     let fields: Vec<&str> = line.split(SEPARATOR).map(str::trim).collect();
-    let [id, tasks, submit, mark, restarts, nodes, per_task, least, per_job, each_task, per_socket, ""] = fields[..] else {
+    let [id, tasks, submit, mark, restarts, nodes, per_task, least, per_job, each_task, per_socket, ""] = fields[..]
+    else {
         return Err(garbled());
     };
     // A set of tasks may be cut: it is the folded record then.
@@ -159,8 +160,8 @@ mod tests {
         let mut fact = super::super::jobs::parse(&format!(
             "{}\n",
             [
-                "9", "9", "N/A", "9", "R", "None", "8", "3", "5:00", "0:07", "1", "2", "3", "9", "n[1-3]", "eve", "users", "main",
-                "(null)", "(null)", "(null)", "N/A", "(null)", "(null)", "OK"
+                "9", "9", "N/A", "9", "R", "None", "8", "3", "5:00", "0:07", "1", "2", "3", "9", "n[1-3]", "eve",
+                "users", "main", "(null)", "(null)", "(null)", "N/A", "(null)", "(null)", "OK"
             ]
             .join("\x1f")
         ))

@@ -54,7 +54,8 @@ pub fn settings_of(hook: &str) -> Option<&str> {
 /// Whether a hook that is in place reads this heartbeat.
 #[must_use]
 pub fn reads(hook: &str, heartbeat: &Path) -> bool {
-    settings_of(hook).is_some_and(|line| line.contains(&format!("heartbeat = {},", quoted(&heartbeat.to_string_lossy()))))
+    settings_of(hook)
+        .is_some_and(|line| line.contains(&format!("heartbeat = {},", quoted(&heartbeat.to_string_lossy()))))
 }
 
 /// The script that tells of ends.

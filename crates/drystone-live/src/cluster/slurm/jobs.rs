@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 const SEPARATOR: char = '\x1f';
 /// What is asked for, by place. Neither names nor comments: these may contain anything.
 const FORMAT: [&str; 25] = [
-    "%A", "%F", "%K", "%i", "%t", "%r", "%C", "%D", "%l", "%M", "%V", "%S", "%e", "%Q", "%N", "%u", "%g", "%P", "%q", "%E", "%f",
-    "%b", "%W", "%v", "%h",
+    "%A", "%F", "%K", "%i", "%t", "%r", "%C", "%D", "%l", "%M", "%V", "%S", "%e", "%Q", "%N", "%u", "%g", "%P", "%q",
+    "%E", "%f", "%b", "%W", "%v", "%h",
 ];
 
 /// Reads all of them.
@@ -178,7 +178,9 @@ fn reason(text: &str) -> Reason {
         "PartitionDown" | "PartitionInactive" | "PartitionTimeLimit" | "PartitionNodeLimit" | "PartitionConfig"
         | "InvalidAccount" | "InvalidQOS" | "QOSNotAllowed" | "AccountNotAllowed" => Reason::PartitionClosed,
         _ if text.ends_with("requeued held") || text == "job requeued in held state" => Reason::LaunchFailed,
-        _ if text.starts_with("QOS") || text.starts_with("Assoc") || text.starts_with("MaxMemPerLimit") => Reason::Limit,
+        _ if text.starts_with("QOS") || text.starts_with("Assoc") || text.starts_with("MaxMemPerLimit") => {
+            Reason::Limit
+        }
         "NodeDown" => Reason::NodesOut,
         _ if text.starts_with("ReqNodeNotAvail") || text.starts_with("Nodes required for job are") => Reason::NodesOut,
         _ => Reason::Other,
@@ -195,8 +197,31 @@ mod tests {
     }
 
     const HELD: [&str; 25] = [
-        "7", "7", "N/A", "7", "PD", "JobHeldUser", "4", "2", "5:00", "0:00", "1795571646", "1795575246", "N/A", "0", "", "anna",
-        "users", "main", "normal", "afterok:1(unfulfilled)", "(null)", "N/A", "(null)", "(null)", "OK",
+        "7",
+        "7",
+        "N/A",
+        "7",
+        "PD",
+        "JobHeldUser",
+        "4",
+        "2",
+        "5:00",
+        "0:00",
+        "1795571646",
+        "1795575246",
+        "N/A",
+        "0",
+        "",
+        "anna",
+        "users",
+        "main",
+        "normal",
+        "afterok:1(unfulfilled)",
+        "(null)",
+        "N/A",
+        "(null)",
+        "(null)",
+        "OK",
     ];
 
     #[test]
@@ -256,7 +281,10 @@ mod tests {
         for (text, expected) in [
             ("launch failed requeued held", Reason::LaunchFailed),
             ("ReqNodeNotAvail, UnavailableNodes:n3", Reason::NodesOut),
-            ("Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions", Reason::NodesOut),
+            (
+                "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions",
+                Reason::NodesOut,
+            ),
             ("QOSMaxJobsPerUserLimit", Reason::Limit),
             ("AssocGrpCpuLimit", Reason::Limit),
             ("Licenses", Reason::Other),

@@ -124,18 +124,18 @@ impl SlurmCli {
         }
         // Details of a folded record serve its tasks as long as one of them is there.
         let ids: BTreeSet<(u64, i64)> = listed.iter().map(|record| (record.id, record.submit)).collect();
-        self.details.retain(|record, _| listed.contains(record) || (record.task.is_none() && ids.contains(&(record.id, record.submit))));
+        self.details.retain(|record, _| {
+            listed.contains(record) || (record.task.is_none() && ids.contains(&(record.id, record.submit)))
+        });
         Ok(())
     }
 
     /// Adds where on each node jobs run that were asked for.
     fn place(&mut self, want: &Want, facts: &mut [JobFact]) -> Result<(), ClusterError> {
-        let wanted: BTreeSet<RecordId> = want
-            .places
-            .iter()
-            .map(|key| RecordId { id: key.id, task: key.task, submit: key.submit })
-            .collect();
-        let running = |fact: &&JobFact| matches!(fact.state, State::Running | State::Suspended) && fact.places.len() > 1;
+        let wanted: BTreeSet<RecordId> =
+            want.places.iter().map(|key| RecordId { id: key.id, task: key.task, submit: key.submit }).collect();
+        let running =
+            |fact: &&JobFact| matches!(fact.state, State::Running | State::Suspended) && fact.places.len() > 1;
         let name = |fact: &JobFact| (fact.record(), fact.start.unwrap_or(0));
         let missing: Vec<&JobFact> = facts
             .iter()

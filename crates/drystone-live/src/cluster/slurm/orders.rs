@@ -66,16 +66,21 @@ fn outcomes(said: Result<Said, Mute>, keys: &[Key]) -> Option<Vec<Outcome>> {
     if said.status.success() && complaints.is_empty() {
         return Some(vec![Outcome::Done; keys.len()]);
     }
-    let about = |line: &&str, key: &Key| line.rsplit_once("for job ").is_some_and(|(_, name)| name.trim() == key.name());
+    let about =
+        |line: &&str, key: &Key| line.rsplit_once("for job ").is_some_and(|(_, name)| name.trim() == key.name());
     let named = |key: &Key| complaints.iter().find(|line| about(line, key)).map(|line| (*line).to_string());
     let any = keys.iter().any(|key| named(key).is_some());
     let silent = complaints.iter().any(|line| line.contains("Unable to contact") || line.contains("Socket timed out"));
-    Some(keys.iter().map(|key| match named(key) {
-        Some(problem) => Outcome::Refused(problem),
-        None if any && !silent => Outcome::Done,
-        None if keys.len() == 1 && !silent => Outcome::Refused(complaints.join("; ")),
-        None => Outcome::Unknown,
-    }).collect())
+    Some(
+        keys.iter()
+            .map(|key| match named(key) {
+                Some(problem) => Outcome::Refused(problem),
+                None if any && !silent => Outcome::Done,
+                None if keys.len() == 1 && !silent => Outcome::Refused(complaints.join("; ")),
+                None => Outcome::Unknown,
+            })
+            .collect(),
+    )
 }
 
 /// Pins, many of them in one call.
@@ -90,7 +95,8 @@ fn updates(run: &Runner, batch: &[Order]) -> Option<Vec<Outcome>> {
             continue;
         };
         // They go through a line of text: nothing but what a host name is made of.
-        let is_name = |node: &String| !node.is_empty() && node.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
+        let is_name =
+            |node: &String| !node.is_empty() && node.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
         let all = !nodes.is_empty() && nodes.iter().all(is_name);
         sound.push(all);
         if all {

@@ -76,7 +76,8 @@ impl Runner {
             // A command that does not listen says why on its standard error.
             let _ = stdin.write_all(text.as_bytes());
         }
-        let said = out.recv_timeout(self.patience).ok().and_then(|out| Some((out, err.recv_timeout(self.patience).ok()?)));
+        let said =
+            out.recv_timeout(self.patience).ok().and_then(|out| Some((out, err.recv_timeout(self.patience).ok()?)));
         let Some((out, err)) = said else {
             end(&mut child);
             return Err(Mute::TimedOut);

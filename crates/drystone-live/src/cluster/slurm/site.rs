@@ -119,8 +119,15 @@ impl Site {
         let theirs = std::fs::metadata(wake).is_ok_and(|found| found.uid() == hook);
         (!me.is_root() && me.as_raw() != hook && !theirs).then(|| {
             forbids(
-                format!("slurmctld's hook cannot write {}: users' holds of waiting jobs would not be known", wake.display()),
-                format!("as root: install -o {} -m 0644 /dev/null {}", self.get("SlurmUser").split('(').next().unwrap_or_default(), wake.display()),
+                format!(
+                    "slurmctld's hook cannot write {}: users' holds of waiting jobs would not be known",
+                    wake.display()
+                ),
+                format!(
+                    "as root: install -o {} -m 0644 /dev/null {}",
+                    self.get("SlurmUser").split('(').next().unwrap_or_default(),
+                    wake.display()
+                ),
             )
         })
     }
@@ -170,7 +177,12 @@ impl Site {
         if !self.get("SelectTypeParameters").to_ascii_uppercase().contains("CR_CORE") {
             return 1;
         }
-        self.nodes_of(partitions).iter().filter_map(|name| self.nodes.get(name)).map(|&(threads, _)| threads).max().unwrap_or(1)
+        self.nodes_of(partitions)
+            .iter()
+            .filter_map(|name| self.nodes.get(name))
+            .map(|&(threads, _)| threads)
+            .max()
+            .unwrap_or(1)
     }
 
     /// Processors of a node, where jobs get whole nodes.
@@ -210,7 +222,13 @@ impl Site {
     /// What driving has to know, and what forbids it. `hook`: the text of `job_submit.lua` that is in place, `heartbeat`: the file
     /// that it has to read; `suspends`: whether the policy suspends jobs.
     #[must_use]
-    pub fn for_drive(&self, partitions: &[String], hook: Option<&str>, heartbeat: &Path, suspends: bool) -> Vec<Remark> {
+    pub fn for_drive(
+        &self,
+        partitions: &[String],
+        hook: Option<&str>,
+        heartbeat: &Path,
+        suspends: bool,
+    ) -> Vec<Remark> {
         let mut remarks = self.about_partitions(partitions);
         remarks.extend(self.about_release(partitions));
         remarks.extend(self.about_rights());
@@ -243,7 +261,8 @@ impl Site {
         for name in partitions {
             let Some(partition) = self.partitions.iter().find(|partition| partition.name == *name) else {
                 let all: Vec<&str> = self.partitions.iter().map(|partition| partition.name.as_str()).collect();
-                remarks.push(forbids(format!("there is no partition {name}"), format!("there are: {}", all.join(", "))));
+                remarks
+                    .push(forbids(format!("there is no partition {name}"), format!("there are: {}", all.join(", "))));
                 continue;
             };
             nodes.insert(self.nodes_of(std::slice::from_ref(&partition.name)));
@@ -270,7 +289,10 @@ impl Site {
         }
         let listed = self.get("SelectType");
         if !listed.contains("cons_tres") && !listed.contains("cons_res") && !listed.contains("linear") {
-            remarks.push(forbids(format!("SelectType={listed} is not known"), "in slurm.conf: SelectType=select/cons_tres"));
+            remarks.push(forbids(
+                format!("SelectType={listed} is not known"),
+                "in slurm.conf: SelectType=select/cons_tres",
+            ));
         }
         if !TESTED.iter().any(|tested| self.release.starts_with(tested)) {
             let found = format!("Slurm {} was not tried; {} was", self.release, TESTED.join(", "));
@@ -308,7 +330,10 @@ impl Site {
                     Some(line) => format!("{} has `{line}`", self.hook().display()),
                     None => format!("{} is not Drystone's hook", self.hook().display()),
                 };
-                let change = format!("it has to read {}: `drystone live install hook`, then `scontrol reconfigure`", heartbeat.display());
+                let change = format!(
+                    "it has to read {}: `drystone live install hook`, then `scontrol reconfigure`",
+                    heartbeat.display()
+                );
                 remarks.push(forbids(found, change));
             }
             None => remarks.push(forbids(
@@ -316,13 +341,21 @@ impl Site {
                 "`drystone live install hook` writes it",
             )),
         }
-        let hosts: Vec<&String> =
-            self.settings.iter().filter(|(name, _)| name.starts_with("SlurmctldHost")).map(|(_, value)| value).collect();
+        let hosts: Vec<&String> = self
+            .settings
+            .iter()
+            .filter(|(name, _)| name.starts_with("SlurmctldHost"))
+            .map(|(_, value)| value)
+            .collect();
         let short = |name: &str| name.split(['(', '.']).next().unwrap_or_default().to_string();
         if !hosts.is_empty() && !hosts.iter().any(|host| short(host) == short(&self.host)) {
             let hosts: Vec<&str> = hosts.iter().map(|host| host.as_str()).collect();
             remarks.push(forbids(
-                format!("slurmctld runs on {}, this is {}: its hook could not read the heartbeat", hosts.join(", "), self.host),
+                format!(
+                    "slurmctld runs on {}, this is {}: its hook could not read the heartbeat",
+                    hosts.join(", "),
+                    self.host
+                ),
                 "run the daemon on slurmctld's host",
             ));
         }
@@ -344,7 +377,12 @@ impl Site {
             "what it does with released jobs is not known",
         );
         must("PreemptMode", &["OFF"], "PreemptMode=OFF", "Slurm would suspend or end jobs by itself");
-        must("PriorityType", &["priority/basic"], "PriorityType=priority/basic", "Slurm would start released jobs in its own order");
+        must(
+            "PriorityType",
+            &["priority/basic"],
+            "PriorityType=priority/basic",
+            "Slurm would start released jobs in its own order",
+        );
         if self.keeps_ended() < 60 {
             remarks.push(forbids(
                 format!("MinJobAge={}: jobs that have ended are forgotten before they are seen", self.get("MinJobAge")),
@@ -410,7 +448,8 @@ mod tests {
         .map(|(name, value)| (name.to_string(), value.to_string()))
         .collect();
         settings.extend(changes.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())));
-        let partition = |name: &str, nodes: &str| Partition { name: name.into(), nodes: nodes.into(), sharing: "NO".into() };
+        let partition =
+            |name: &str, nodes: &str| Partition { name: name.into(), nodes: nodes.into(), sharing: "NO".into() };
         Site {
             release: settings["SLURM_VERSION"].clone(),
             settings,

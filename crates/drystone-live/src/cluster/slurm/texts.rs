@@ -138,9 +138,17 @@ mod tests {
     fn dependencies() {
         assert_eq!(depends("(null)"), Depends::No);
         let all = vec![(1, None, After::Success), (5, None, After::End), (7, Some(3), After::Start)];
-        assert_eq!(depends("afterok:1(unfulfilled),afterany:5_*(unfulfilled),after:7_3(unfulfilled)"), Depends::On(all));
-        for other in ["singleton", "afterok:1(failed)", "afterok:1(unfulfilled)?afterok:2(unfulfilled)", "after:1+5(unfulfilled)", "expand:1"]
-        {
+        assert_eq!(
+            depends("afterok:1(unfulfilled),afterany:5_*(unfulfilled),after:7_3(unfulfilled)"),
+            Depends::On(all)
+        );
+        for other in [
+            "singleton",
+            "afterok:1(failed)",
+            "afterok:1(unfulfilled)?afterok:2(unfulfilled)",
+            "after:1+5(unfulfilled)",
+            "expand:1",
+        ] {
             assert_eq!(depends(other), Depends::Else, "{other}");
         }
     }

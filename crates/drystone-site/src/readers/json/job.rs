@@ -11,9 +11,30 @@ use crate::text::{
 /// The parts of a job that are read.
 pub(super) fn counts(key: &str) -> bool {
     [
-        "account", "allocation_nodes", "array", "association", "cluster", "constraints", "exit_code", "flags", "group", "het", "job_id",
-        "kill_request_user", "name", "nodes", "partition", "priority", "qos", "required", "reservation", "state", "submit_line", "time",
-        "tres", "user",
+        "account",
+        "allocation_nodes",
+        "array",
+        "association",
+        "cluster",
+        "constraints",
+        "exit_code",
+        "flags",
+        "group",
+        "het",
+        "job_id",
+        "kill_request_user",
+        "name",
+        "nodes",
+        "partition",
+        "priority",
+        "qos",
+        "required",
+        "reservation",
+        "state",
+        "submit_line",
+        "time",
+        "tres",
+        "user",
     ]
     .contains(&key)
 }

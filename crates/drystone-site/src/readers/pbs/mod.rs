@@ -154,13 +154,7 @@ fn named(id: &[u8]) -> Named {
     }
 }
 
-fn take(
-    record: &Record<'_>,
-    line: &[u8],
-    place: Place,
-    open: &mut Open,
-    intake: &mut Intake,
-) -> Result<(), SiteError> {
+fn take(record: &Record<'_>, line: &[u8], place: Place, open: &mut Open, intake: &mut Intake) -> Result<(), SiteError> {
     let pairs = Pairs::split(record.rest);
     open.learn_offset(record, &pairs);
     let now = open.utc(record.time, intake);
@@ -202,7 +196,10 @@ fn take(
             intake.event(place, line);
             let Some(now) = now else {
                 // Only its own time says when it left.
-                return Err(SiteError::NoZone { place: intake.table.files.text(place), time: crate::clock::text(record.time) });
+                return Err(SiteError::NoZone {
+                    place: intake.table.files.text(place),
+                    time: crate::clock::text(record.time),
+                });
             };
             let job = open.job(key, place, line);
             (job.gone, job.deleted) = (Some(now), record.kind == b'D');
@@ -429,7 +426,10 @@ mod tests {
     #[test]
     fn records_have_a_date_a_letter_and_an_id() {
         let record = Record::split(b"04/16/2025 10:19:48;E;7.srv;user=a").expect("a record");
-        assert_eq!((record.time, record.kind, record.id, record.rest), (1_744_798_788, b'E', &b"7.srv"[..], &b"user=a"[..]));
+        assert_eq!(
+            (record.time, record.kind, record.id, record.rest),
+            (1_744_798_788, b'E', &b"7.srv"[..], &b"user=a"[..])
+        );
         assert!(Record::split(b"04/16/2025 10:19:48;E").is_none());
         assert!(Record::split(b"13/16/2025 10:19:48;E;7;").is_none());
         assert!(Record::split(b"short").is_none());

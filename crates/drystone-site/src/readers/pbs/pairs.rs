@@ -61,7 +61,8 @@ mod tests {
 
     #[test]
     fn blanks_within_quotes_and_parentheses_part_nothing() {
-        let pairs = Pairs::split(b"user=a group=\"RConsole Users\" account=\"X\" exec_vnode=(n1:ncpus=2 x)+(n2:ncpus=1) end=5");
+        let pairs =
+            Pairs::split(b"user=a group=\"RConsole Users\" account=\"X\" exec_vnode=(n1:ncpus=2 x)+(n2:ncpus=1) end=5");
         assert_eq!(pairs.get("group"), Some(&b"RConsole Users"[..]));
         assert_eq!(pairs.get("account"), Some(&b"X"[..]));
         assert_eq!(pairs.get("exec_vnode"), Some(&b"(n1:ncpus=2 x)+(n2:ncpus=1)"[..]));

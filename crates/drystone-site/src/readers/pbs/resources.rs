@@ -20,7 +20,8 @@ pub(super) fn size(pairs: &Pairs<'_>) -> (Option<Amount>, Option<Amount>) {
     {
         asked = chunks(nodes, 1);
     }
-    let or = |known: u32, other: Option<u32>| if known == UNKNOWN || known == 0 { other.unwrap_or(known) } else { known };
+    let or =
+        |known: u32, other: Option<u32>| if known == UNKNOWN || known == 0 { other.unwrap_or(known) } else { known };
     let ncpus = count(list("ncpus"));
     // `ncpus` beside `nodes=N:ppn=M` is that of one node, and often just 1.
     asked.cpus = or(asked.cpus, ncpus);

@@ -63,21 +63,102 @@ columns! {
 }
 
 /// Columns of free text, which may hold anything: delimiters and line ends, too.
-const FREE: &[&str] =
-    &["jobname", "name", "comment", "admincomment", "systemcomment", "workdir", "submitline", "extra", "container", "stdout", "stderr", "stdin"];
+const FREE: &[&str] = &[
+    "jobname",
+    "name",
+    "comment",
+    "admincomment",
+    "systemcomment",
+    "workdir",
+    "submitline",
+    "extra",
+    "container",
+    "stdout",
+    "stderr",
+    "stdin",
+];
 
 /// Columns of sacct that an import has no use for. They tell a header from a row.
 const UNUSED: &[&str] = &[
-    "allocgres", "associd", "avecpu", "avecpufreq", "avediskread", "avediskwrite", "avepages", "averss", "avevmsize", "blockid",
-    "consumedenergy", "consumedenergyraw", "cputime", "cputimeraw", "dbindex", "derivedexitcode", "failednode", "jobname", "layout",
-    "licenses", "maxdiskread", "maxdiskreadnode", "maxdiskreadtask", "maxdiskwrite", "maxdiskwritenode", "maxdiskwritetask",
-    "maxpages", "maxpagesnode", "maxpagestask", "maxrss", "maxrssnode", "maxrsstask", "maxvmsize", "maxvmsizenode", "maxvmsizetask",
-    "mcslabel", "mincpu", "mincpunode", "mincputask", "ntasks", "planned", "plannedcpu", "plannedcpuraw", "qosraw", "qosreq",
-    "reqcpufreq", "reqcpufreqgov", "reqcpufreqmax", "reqcpufreqmin", "reqreservation", "reservationid", "reserved", "restarts",
-    "resvcpu", "resvcpuraw", "segmentsize", "sluid", "systemcpu", "timelimitraw", "totalcpu", "tresusageinave", "tresusageinmax",
-    "tresusageinmaxnode", "tresusageinmaxtask", "tresusageinmin", "tresusageinminnode", "tresusageinmintask", "tresusageintot",
-    "tresusageoutave", "tresusageoutmax", "tresusageoutmaxnode", "tresusageoutmaxtask", "tresusageoutmin", "tresusageoutminnode",
-    "tresusageoutmintask", "tresusageouttot", "usercpu", "wckey", "wckeyid",
+    "allocgres",
+    "associd",
+    "avecpu",
+    "avecpufreq",
+    "avediskread",
+    "avediskwrite",
+    "avepages",
+    "averss",
+    "avevmsize",
+    "blockid",
+    "consumedenergy",
+    "consumedenergyraw",
+    "cputime",
+    "cputimeraw",
+    "dbindex",
+    "derivedexitcode",
+    "failednode",
+    "jobname",
+    "layout",
+    "licenses",
+    "maxdiskread",
+    "maxdiskreadnode",
+    "maxdiskreadtask",
+    "maxdiskwrite",
+    "maxdiskwritenode",
+    "maxdiskwritetask",
+    "maxpages",
+    "maxpagesnode",
+    "maxpagestask",
+    "maxrss",
+    "maxrssnode",
+    "maxrsstask",
+    "maxvmsize",
+    "maxvmsizenode",
+    "maxvmsizetask",
+    "mcslabel",
+    "mincpu",
+    "mincpunode",
+    "mincputask",
+    "ntasks",
+    "planned",
+    "plannedcpu",
+    "plannedcpuraw",
+    "qosraw",
+    "qosreq",
+    "reqcpufreq",
+    "reqcpufreqgov",
+    "reqcpufreqmax",
+    "reqcpufreqmin",
+    "reqreservation",
+    "reservationid",
+    "reserved",
+    "restarts",
+    "resvcpu",
+    "resvcpuraw",
+    "segmentsize",
+    "sluid",
+    "systemcpu",
+    "timelimitraw",
+    "totalcpu",
+    "tresusageinave",
+    "tresusageinmax",
+    "tresusageinmaxnode",
+    "tresusageinmaxtask",
+    "tresusageinmin",
+    "tresusageinminnode",
+    "tresusageinmintask",
+    "tresusageintot",
+    "tresusageoutave",
+    "tresusageoutmax",
+    "tresusageoutmaxnode",
+    "tresusageoutmaxtask",
+    "tresusageoutmin",
+    "tresusageoutminnode",
+    "tresusageoutmintask",
+    "tresusageouttot",
+    "usercpu",
+    "wckey",
+    "wckeyid",
 ];
 
 /// The 26 columns of Open XDMoD's dumps, which have no header.
@@ -109,8 +190,11 @@ pub(crate) fn layout(given: &str) -> Result<Vec<String>, SiteError> {
     if given.eq_ignore_ascii_case("xdmod") {
         return Ok(XDMOD.split_whitespace().map(String::from).collect());
     }
-    let names: Vec<String> =
-        given.split([',', '|', ' ']).filter(|n| !n.is_empty()).map(|n| n.split('%').next().unwrap_or(n).to_string()).collect();
+    let names: Vec<String> = given
+        .split([',', '|', ' '])
+        .filter(|n| !n.is_empty())
+        .map(|n| n.split('%').next().unwrap_or(n).to_string())
+        .collect();
     match names.iter().find(|name| !is_column(name) && name.as_str() != "-") {
         Some(name) => Err(SiteError::BadColumn { name: name.clone() }),
         None => Ok(names),

@@ -8,7 +8,7 @@ use crate::rows::{Draft, Intake, Place};
 use crate::rules::Rule;
 use crate::text::{
     Amount, Flags, JobId, Limit, MemoryRequest, NoTime, State, UNKNOWN, When, digits, limit_minutes, limit_span,
-    memory_request, megabytes, span, state, tres,
+    megabytes, memory_request, span, state, tres,
 };
 
 /// Reads all columns of a row and gives it to the intake.

@@ -89,8 +89,12 @@ fn guess(text: &str) -> Option<String> {
     let next = rest.find(letter).unwrap_or(rest.len());
     // `Cluster|Node Name`: a blank within a name parts nothing where something else does.
     let delimiter = &rest[..next];
-    Some(if delimiter.trim_matches(' ').is_empty() { delimiter.to_string() } else { delimiter.trim_matches(' ').to_string() })
-        .filter(|d| !d.is_empty())
+    Some(if delimiter.trim_matches(' ').is_empty() {
+        delimiter.to_string()
+    } else {
+        delimiter.trim_matches(' ').to_string()
+    })
+    .filter(|d| !d.is_empty())
 }
 
 /// The delimiter of rows without a header: of the usual ones that which makes as many columns, or nearly so.
