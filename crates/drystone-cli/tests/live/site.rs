@@ -293,7 +293,7 @@ impl Site {
             .collect()
     }
 
-    /// When the daemon first saw each job running, by the session's clock, and when its start was decided.
+    /// The journal replays to the same actions.
     pub(crate) fn replays(&self) {
         let found = journal::replay(&self.home().journal()).expect("replays");
         assert_eq!(found.mismatch, None, "something else came out");
