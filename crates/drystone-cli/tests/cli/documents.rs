@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 const TUTORIALS: [&str; 3] = ["administrator", "researcher", "author"];
 
 /// Commands that need what a test has not, with what that is.
-const NOT_HERE: [(&str, &str); 8] = [
+const NOT_HERE: [(&str, &str); 9] = [
+    ("drystone live ", "Slurm; the tests `live` try it"),
     ("drystone reproduce ", "published logs"),
     ("cargo ", "a Rust toolchain"),
     ("drystone sweep slurm ", "Slurm; `cluster` tries it"),

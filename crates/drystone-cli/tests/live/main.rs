@@ -17,6 +17,8 @@ mod shadow;
 #[cfg(unix)]
 mod site;
 #[cfg(unix)]
+mod tutorial;
+#[cfg(unix)]
 mod users;
 
 #[cfg(not(unix))]
@@ -42,6 +44,7 @@ fn main() {
         crowds::tests(),
         nodes::tests(),
         users::tests(),
+        tutorial::tests(),
     ];
     let trials = all.into_iter().flatten().map(|(name, test)| one(name, test)).collect();
     run(&arguments, trials).exit();
