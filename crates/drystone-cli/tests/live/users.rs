@@ -1,6 +1,6 @@
 //! What users do: hold, cancel, change, try to overtake; arrays; jobs that are left to Slurm.
 
-use super::site::{Site, Tests, until, within};
+use super::site::{Site, Tests, until, user, within};
 use drystone_testbed::Options;
 use std::process::Output;
 use std::time::Duration;
@@ -221,8 +221,8 @@ fn refused() {
 
 /// A limit of a QOS shows only once a job is let go: it is held again, others start, and it is tried again when one of its user ends.
 fn limited() {
-    let accounts =
-        ["add account a", "add user root account=a", "modify qos normal set MaxJobsPerUser=2"].map(String::from);
+    let account = format!("add user {} account=a", user());
+    let accounts = ["add account a", &account, "modify qos normal set MaxJobsPerUser=2"].map(String::from);
     let lines = ["AccountingStorageEnforce=limits,qos"].map(String::from).to_vec();
     let options = Options { nodes: 1, cpus: 8, lines, accounts: Some(accounts.to_vec()), ..Options::default() };
     let Some(site) = Site::with(options, "easy") else { return };
