@@ -133,7 +133,7 @@ fn ineligible() {
         let told = site.published();
         let row = told["running"]
             .as_array()
-            .and_then(|rows| rows.iter().find(|row| row["job"] == changed.to_string()))
+            .and_then(|rows| rows.iter().find(|row| row["job"].as_str() == Some(&changed.to_string())))
             .cloned();
         row.is_some_and(|row| {
             row["ends"].as_i64().zip(row["since"].as_i64()).is_some_and(|(end, since)| (end - since - 540).abs() <= 3)
