@@ -47,6 +47,7 @@ pub fn main() -> ExitCode {
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 
 /// The program to begin where the command is to run in another process.
+#[cfg(feature = "sweep")]
 fn program() -> Result<PathBuf, exit::Failure> {
     let own = || std::env::current_exe().map_err(|e| exit::Failure::usage(format_args!("drystone: {e}")));
     PROGRAM.get().cloned().map_or_else(own, Ok)

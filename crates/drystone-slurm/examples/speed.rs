@@ -7,6 +7,7 @@ use drystone_slurm::policy::register;
 use std::error::Error;
 use std::time::Instant;
 
+#[expect(clippy::disallowed_methods, reason = "it measures speed")]
 fn main() -> Result<(), Box<dyn Error>> {
     register()?;
     let mut args = std::env::args().skip(1);

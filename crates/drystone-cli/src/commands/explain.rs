@@ -50,13 +50,8 @@ pub(crate) fn story(args: &ExplainArgs, input: &Input) -> Result<Story, Failure>
     input::fits([&spec], workload)?;
     let id = input::job(workload, args.job)?;
     let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
-    let Files { priorities, platform, outages } = Files::read(
-        (args.priorities.as_deref(), args.platform.as_deref()),
-        &args.real,
-        &spec,
-        &input,
-        &mut experiment,
-    )?;
+    let Files { priorities, platform, outages } =
+        Files::read((args.priorities.as_deref(), args.platform.as_deref()), &args.real, &spec, input, &mut experiment)?;
     let stage = Stage { platform, outages: Some(&outages), feedback: args.real.feedback };
     let what_if =
         if args.no_what_if { Vec::new() } else { WhatIf::about(workload.job(id), workload.truth()[id.index()].run) };

@@ -36,7 +36,6 @@ impl Row {
 
 impl Rows {
     /// No rows yet, with these columns in any case.
-    #[cfg(feature = "sweep")]
     pub(crate) fn of(columns: impl IntoIterator<Item = String>) -> Rows {
         Rows { columns: columns.into_iter().collect(), rows: Vec::new() }
     }

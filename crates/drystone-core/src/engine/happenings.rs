@@ -230,7 +230,7 @@ impl<'a> Happenings<'a> {
             .waits
             .get(&job)
             .is_some_and(|&(left, last)| left == 0 && last.saturating_add(self.known.after[&job].think) <= now);
-        u8::from(time) * TIME | u8::from(others) * OTHERS
+        (u8::from(time) * TIME) | (u8::from(others) * OTHERS)
     }
 
     /// A job has gone, however it has: another may take its place, and those that wait for it may have waited for it last.

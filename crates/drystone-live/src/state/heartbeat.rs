@@ -122,7 +122,7 @@ mod tests {
         let path = folder.path().join("heartbeat");
         assert_eq!(Beat::read(&path), Beat::Missing);
         let mine = Heartbeat::begin(path.clone(), "a".into(), 7).expect("written");
-        assert_eq!(mine.beat(8).expect("written"), true);
+        assert!(mine.beat(8).expect("written"));
         assert_eq!(Beat::read(&path), Beat::At { second: 8, instance: "a".into() });
         Heartbeat::give_back(&path, "token").expect("written");
         assert!(!mine.is_mine() && !mine.beat(9).expect("looked"));

@@ -8,9 +8,7 @@ impl Tracker {
     /// Why a job is the cluster's to start, for people; empty where it is the policy's.
     pub(super) fn foreign_reasons(&self, fact: &JobFact, user_nodes: bool) -> Vec<String> {
         let mut reasons = Vec::new();
-        if !self.settings.partitions.iter().any(|partition| *partition == fact.partition)
-            && !fact.asks.contains(&Ask::SeveralPartitions)
-        {
+        if !self.settings.partitions.contains(&fact.partition) && !fact.asks.contains(&Ask::SeveralPartitions) {
             reasons.push(format!("jobs of partition {}", fact.partition));
         }
         reasons.extend(fact.asks.iter().map(|ask| format!("jobs that ask for {}", ask.name())));

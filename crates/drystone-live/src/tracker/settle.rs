@@ -303,7 +303,7 @@ impl Tracker {
     fn held_by(&self, fact: &JobFact) -> u32 {
         if fact.places.is_empty() {
             // Its nodes are not said yet.
-            let here = self.settings.partitions.iter().any(|partition| *partition == fact.partition);
+            let here = self.settings.partitions.contains(&fact.partition);
             return if here { fact.procs } else { 0 };
         }
         self.layout.held(&fact.places, fact.procs)

@@ -207,6 +207,9 @@ pub struct Noise {
     pub hours: [Option<f64>; 3],
 }
 
+/// Makes one number of those of all runs.
+type Summing<'a> = &'a dyn Fn(&dyn Fn(&Errors) -> Option<f64>) -> Option<f64>;
+
 impl Noise {
     pub(super) fn of(jitter: i64, runs: &[(Errors, HourErrors)]) -> Noise {
         let middle = |get: &dyn Fn(&Errors) -> Option<f64>| {
@@ -221,8 +224,7 @@ impl Noise {
         let hour = |get: &dyn Fn(&HourErrors) -> Option<f64>| {
             quantile(&sorted(runs.iter().filter_map(|r| get(&r.1)).collect()), 0.5)
         };
-        let summed = |near: &dyn Fn(&dyn Fn(&Errors) -> Option<f64>) -> Option<f64>,
-                      far: &dyn Fn(&dyn Fn(&Errors) -> Option<f64>) -> Option<f64>| Errors {
+        let summed = |near: Summing<'_>, far: Summing<'_>| Errors {
             jobs: runs.first().map_or(0, |r| r.0.jobs),
             recorded_mean: middle(&|e| e.recorded_mean),
             replayed_mean: middle(&|e| e.replayed_mean),

@@ -120,7 +120,7 @@ mod tests {
             pool: Some("a,\"b\"".into()),
             described: true,
         };
-        assert_eq!(nodes(&nodes_text(&[node.clone()])), Ok(vec![node]));
+        assert_eq!(nodes(&nodes_text(std::slice::from_ref(&node))), Ok(vec![node]));
         assert!(capacity("pool\n", &manifest).is_err());
         assert!(capacity(&format!("{CAPACITY}\nx,1,,2,,down\n"), &manifest).is_err_and(|e| e.contains("line 2")));
     }

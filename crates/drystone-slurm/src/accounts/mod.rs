@@ -322,7 +322,7 @@ impl Draft {
             }
             if later.len() == before {
                 let (line, keys) = &later[0];
-                let above = if get(&keys, "user").is_empty() { get(keys, "parentname") } else { get(keys, "account") };
+                let above = if get(keys, "user").is_empty() { get(keys, "parentname") } else { get(keys, "account") };
                 return Err((*line, format!("the account {above} is nowhere in this file")));
             }
             left = later;

@@ -33,14 +33,14 @@ fn cases() -> u64 {
 
 /// Tries each policy on so many cases; panics with all that was found.
 fn try_all(what: &str, specs: &[PolicySpec], times: u64) {
-    try_all_by(what, specs, times, &attempt);
+    try_all_by(what, specs, times, attempt);
 }
 
 fn try_all_by(
     what: &str,
     specs: &[PolicySpec],
     times: u64,
-    attempt: &dyn Fn(&Subject, u64) -> Result<(), Box<Failure>>,
+    attempt: impl Fn(&Subject, u64) -> Result<(), Box<Failure>>,
 ) {
     let seed = seed();
     let mut failures = Vec::new();
@@ -82,16 +82,16 @@ fn every_policy_holds_what_it_must() {
 fn every_policy_holds_it_on_real_machines() {
     if let Ok(text) = std::env::var("DRYSTONE_POLICY") {
         let spec = text.parse().unwrap_or_else(|e| panic!("DRYSTONE_POLICY: {e}"));
-        return try_all_by("real, alone", &[spec], cases(), &attempt_real);
+        return try_all_by("real, alone", &[spec], cases(), attempt_real);
     }
-    try_all_by("real", &subject::fixed(), cases(), &attempt_real);
+    try_all_by("real", &subject::fixed(), cases(), attempt_real);
     let mut random = Random::new(seed());
     let mut specs = Vec::new();
     for kind in built_in() {
         let parameters = subject::parameters(kind.name);
         specs.extend((0..10).map(|_| subject::drawn(&mut random, kind.name, &parameters)));
     }
-    try_all_by("real, combined", &specs, cases(), &attempt_real);
+    try_all_by("real, combined", &specs, cases(), attempt_real);
 }
 
 /// Several parameters at once, drawn at random.

@@ -63,7 +63,7 @@ impl Observer for Recorder {
         self.put(now, Told::Reserved(id, start, latest));
     }
     fn moved(&mut self, now: Time, moved: &Moved) {
-        self.put(now, Told::Moved(moved.clone()));
+        self.put(now, Told::Moved(*moved));
     }
     fn repredicted(&mut self, now: Time, id: JobId, prediction: Span) {
         self.put(now, Told::Repredicted(id, prediction));

@@ -40,13 +40,16 @@ const TSAFRIR: [(&str, &str); 18] = [
     ("SJFperf", "sjf-perfect@tsafrir2007"),
 ];
 
+/// A schedule by definition.
+type Definition = dyn Fn(&[JobIn]) -> Vec<JobOut>;
+
 /// A policy: the name of its file, its text, and its schedule by definition.
 struct Golden {
     name: &'static str,
     policy: String,
     /// What becomes of jobs that outlive their estimates.
     overrun: Overrun,
-    by_definition: Box<dyn Fn(&[JobIn]) -> Vec<JobOut>>,
+    by_definition: Box<Definition>,
 }
 
 fn golden(

@@ -27,8 +27,11 @@ pub(super) fn is_nothing(text: &str) -> bool {
     matches!(text, "" | "(null)" | "N/A" | "none" | "NONE")
 }
 
+/// Ranges from, to, and how many at a time.
+type Tasks = (Vec<(u32, u32)>, Option<u32>);
+
 /// Tasks of an array, `1-4,7,9-15:2%3`: ranges from, to, and the throttle.
-pub(super) fn tasks(text: &str) -> Option<(Vec<(u32, u32)>, Option<u32>)> {
+pub(super) fn tasks(text: &str) -> Option<Tasks> {
     let (set, throttle) = match text.split_once('%') {
         Some((set, throttle)) => (set, Some(throttle.parse().ok()?)),
         None => (text, None),
