@@ -118,6 +118,11 @@ pub enum Unsuitable {
     /// It suspends.
     #[error("policy {0} suspends jobs, which this cluster cannot")]
     Suspends(String),
+    /// It sends running jobs back.
+    #[error(
+        "policy {0} sends running jobs back to wait, and what they have done is lost; nothing here does that: choose one that does not preempt"
+    )]
+    Requeues(String),
     /// It knows run times.
     #[error("policy {0} plans with true run times, which no cluster knows; choose another predictor")]
     Clairvoyant(String),
@@ -185,6 +190,9 @@ impl Core {
         }
         if needs.suspend && !can.suspend {
             return Err(Unsuitable::Suspends(name()));
+        }
+        if needs.requeue {
+            return Err(Unsuitable::Requeues(name()));
         }
         let session = Session::new(Machine::new(1), scheduler);
         if session.pass() == Pass::Event {

@@ -72,17 +72,24 @@ impl Installation<'_> {
     }
 
     fn fill(&self, text: &str) -> String {
-        let last = |path: &Path| {
-            path.file_name().map_or_else(|| "drystone".into(), |name| name.to_string_lossy().into_owned())
-        };
         // A % is systemd's own.
         text.replace("@POLICY@", &self.policy.replace('%', "%%").replace('\'', ""))
             .replace("@USER@", self.user.0)
             .replace("@DRYSTONE@", &shown(self.program))
-            .replace("@STATEDIR@", &last(self.home.state()))
-            .replace("@RUNDIR@", &last(self.home.run()))
+            .replace("@FOLDERS@", &self.folders())
             .replace("@STATE@", &shown(self.home.state()))
             .replace("@RUN@", &shown(self.home.run()))
+    }
+
+    /// Folders that systemd makes: those at their usual places. Others must be there.
+    fn folders(&self) -> String {
+        let below =
+            |path: &Path, root: &str| path.strip_prefix(root).ok().filter(|rest| *rest != Path::new("")).map(shown);
+        let state = below(self.home.state(), "/var/lib").map(|rest| format!("StateDirectory={rest}\n"));
+        let run = below(self.home.run(), "/run").map(|rest| {
+            format!("RuntimeDirectory={rest}\n# The hook goes on reading the heartbeat when the daemon is gone.\nRuntimeDirectoryPreserve=yes\n")
+        });
+        state.unwrap_or_default() + &run.unwrap_or_default()
     }
 }
 
@@ -125,7 +132,15 @@ mod tests {
              /run/drystone --partition main\n"
         ));
         assert!(unit.contains("User=drystone\n") && unit.contains("StateDirectory=drystone\n"));
+        assert!(unit.contains("RuntimeDirectory=drystone\n#"));
         assert!(all.hook().contains("daemon = 991"));
+        // Folders elsewhere are not systemd's to make.
+        let elsewhere = Home::new("/srv/drystone", "/srv/drystone/run");
+        let unit = Installation { home: &elsewhere, ..all }.unit();
+        assert!(
+            !unit.contains("Directory=") && unit.contains("ReadWritePaths=-/srv/drystone -/srv/drystone/run\n"),
+            "{unit}"
+        );
     }
 
     /// Every metric that the dashboard asks for is there.

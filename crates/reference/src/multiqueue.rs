@@ -284,6 +284,10 @@ impl World<'_> {
                 None => self.now >= self.ready[j] && self.plan().fits(self.now, job.run, job.procs),
             };
             if starts {
+                if !has_pivot[q] {
+                    // The first of its class has its start, as in the order of arrival.
+                    self.promised[j] = self.promised[j].or(Some(self.now));
+                }
                 self.start(j);
             } else if !has_pivot[q] {
                 has_pivot[q] = true;

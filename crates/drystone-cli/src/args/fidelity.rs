@@ -12,9 +12,9 @@ const EXAMPLES: &str = "\
 Examples:
   drystone fidelity site/ --policy easy
   drystone fidelity site/ --policy slurm:site/slurm.conf --report fidelity.html
-  drystone fidelity job0/ --policy easy --repetition job1/ --repetition job2/     # other recordings of the same workload
+  drystone fidelity job0/ --repetition job1/ --repetition job2/  # the same workload, recorded again
   drystone fidelity site/ --policy easy --require within-10m=0.8 --require skill-jobs=0.1
-  drystone fidelity site/ --policy easy --format json | jq '.pools[] | [.name, .errors.within_minute]'
+  drystone fidelity site/ --policy easy --format json | jq '.pools[].errors.within_minute'
 
 Waits are compared job by job, by class, and in their order; use and queue by the hour. Beside each error stand what needs no model of
 the site, and the noise: the same simulation with arrivals moved by seconds. docs/accounting.md says how each is defined.";

@@ -9,16 +9,16 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   drystone import jobs.psv --machine slurm.conf --events events.psv --out site/
-  drystone import dump/ --out site/                       # a folder with all that the commands below give
-  drystone import 2026-01.psv.gz 2026-02.psv.gz --machine nodes.txt --machine partitions.txt --out site/
+  drystone import dump/ --out site/                      # a folder with all of these dumps
+  drystone import 2026-01.psv.gz 2026-02.psv.gz --machine nodes.txt --out site/
   drystone import jobs.psv --timezone Europe/Berlin --out site/
   drystone import xdmod.log --columns xdmod --timezone UTC --out site/
-  drystone import accounting/ --machine pbsnodes.txt --out site/        # PBS: all files of server_priv/accounting
+  drystone import accounting/ --machine pbsnodes.txt --out site/  # PBS: server_priv/accounting
   sacct … | drystone import - --out site/
-  drystone import jobs.psv --timezone UTC --anonymise --shift-time --out site/     # a site that may be given away
-  drystone workload convert site/ --out site.swf          # a log, and beside it what a log cannot hold
+  drystone import jobs.psv --timezone UTC --anonymise --shift-time --out site/  # may be given away
+  drystone workload convert site/ --out site.swf         # a log, and what it cannot hold
   drystone compare --workload site/                       # everything that takes a log takes this
-  drystone fidelity site/ --policy easy                   # how far the simulation is from what happened
+  drystone fidelity site/ --policy easy                  # simulated against recorded
 
 What to ask a site for (Slurm):
 ";

@@ -11,12 +11,12 @@ use std::time::Duration;
 const EXAMPLES: &str = "\
 Examples:
   drystone live shadow --policy easy++                  # touches nothing: what would it have done
-  drystone live report                                  # what it would have changed, from the shadow's journal
+  drystone live report                                  # what it would have changed
   drystone live install hook --out /etc/slurm/job_submit.lua
-  drystone live drive --policy easy++ --check           # what the site's configuration does not allow, line by line
+  drystone live drive --policy easy++ --check           # what the site does not allow
   drystone live drive --policy easy++                   # takes over: every start is decided here
   drystone live status
-  drystone live hand-back                               # gives everything back, also without the daemon
+  drystone live hand-back                               # gives everything back
 
 Exit codes: 0 done; 1 everything was given back, or somebody else drives; 2 wrong usage, input or output, or the site does not allow it;\n\
 3 a policy broke its contract, and everything was given back; 130 interrupted, 143 terminated, 129 hung up.";
@@ -115,8 +115,8 @@ pub(crate) enum LogForm {
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
   drystone live shadow --policy easy++
-  drystone live shadow --policy 'conservative(predict=recent(2))' --state ~/shadow --listen unix:/tmp/shadow.sock
-  drystone live shadow --policy easy --from ~/shadow     # another policy, on what a shadow has recorded")]
+  drystone live shadow --policy conservative --state ~/shadow --listen unix:/tmp/shadow.sock
+  drystone live shadow --policy easy --from ~/shadow     # another, on what a shadow recorded")]
 pub(crate) struct ShadowArgs {
     #[command(flatten)]
     pub(crate) daemon: DaemonArgs,
@@ -268,7 +268,7 @@ pub(crate) struct JournalExportArgs {
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
   drystone live report
-  drystone live report --policy conservative --baseline slurm:/etc/slurm/slurm.conf --format json")]
+  drystone live report --policy conservative --baseline slurm:slurm.conf --format json")]
 pub(crate) struct LiveReportArgs {
     #[command(flatten)]
     pub(crate) home: HomeArgs,
@@ -310,7 +310,7 @@ pub(crate) enum Piece {
 #[command(after_help = "Examples:
   drystone live install hook --out /etc/slurm/job_submit.lua
   drystone live install wake --out /etc/slurm/wake.sh
-  drystone live install unit --policy easy++ --user drystone --out /etc/systemd/system/drystone-live.service
+  drystone live install unit --policy easy++ --user drystone --out drystone-live.service
   drystone live install hand-back --out /etc/systemd/system/drystone-live-hand-back.service
   drystone live install timer --out /etc/systemd/system/drystone-live-hand-back.timer
   drystone live install dashboard --out drystone.json")]

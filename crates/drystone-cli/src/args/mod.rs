@@ -90,7 +90,7 @@ Examples:
   drystone predict LOG.swf.gz                          # how well run times can be foreseen
   drystone evolve -w LOG.swf.gz --for 10m              # a better order, found by search
   drystone sweep STUDY.toml                            # every configuration of a study
-  drystone live shadow --policy easy++                 # beside a real Slurm: what would it have done
+  drystone live shadow --policy easy++                 # beside a real Slurm, changing nothing
   drystone reproduce --logs DIR                        # the published record, number by number
   drystone policies                                    # what policies there are
 

@@ -7,13 +7,15 @@ use std::path::{Path, PathBuf};
 const TUTORIALS: [&str; 3] = ["administrator", "researcher", "author"];
 
 /// Commands that need what a test has not, with what that is.
-const NOT_HERE: [(&str, &str); 8] = [
+const NOT_HERE: [(&str, &str); 10] = [
+    ("drystone live ", "Slurm; the tests `live` try it"),
     ("drystone reproduce ", "published logs"),
     ("cargo ", "a Rust toolchain"),
     ("drystone sweep slurm ", "Slurm; `cluster` tries it"),
     ("drystone sweep recipe parallel ", "GNU parallel; `cluster` tries it"),
     ("drystone sweep gather ", "tasks; `cluster` tries it"),
     ("drystone sweep status study.db --follow", "tasks; `cluster` tries it"),
+    ("drystone sweep rank study.db                 #", "what tasks gathered; `cluster` tries it"),
     ("drystone sweep studies/", "published logs"),
     ("drystone sweep rank section7.db", "published logs"),
 ];

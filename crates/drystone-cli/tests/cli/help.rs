@@ -2,7 +2,7 @@
 
 use crate::common::Folder;
 
-const COMMANDS: [&[&str]; 27] = [
+const COMMANDS: [&[&str]; 42] = [
     &[],
     &["compare"],
     &["run"],
@@ -28,6 +28,21 @@ const COMMANDS: [&[&str]; 27] = [
     &["sweep", "pareto"],
     &["sweep", "chunk"],
     &["sweep", "merge"],
+    &["import"],
+    &["fidelity"],
+    &["live"],
+    &["live", "shadow"],
+    &["live", "drive"],
+    &["live", "hand-back"],
+    &["live", "status"],
+    &["live", "journal"],
+    &["live", "journal", "list"],
+    &["live", "journal", "show"],
+    &["live", "journal", "replay"],
+    &["live", "journal", "export"],
+    &["live", "report"],
+    &["live", "install"],
+    &["live", "playground"],
     &["completions"],
     &["man"],
 ];
@@ -53,7 +68,7 @@ fn examples_can_be_pasted() {
         let examples = help.lines().skip_while(|line| !line.starts_with("Example")).skip(1);
         let mut goes_on = false;
         for line in examples.take_while(|line| !line.is_empty()) {
-            let begins = ["  drystone ", "  zcat "].iter().any(|start| line.starts_with(start));
+            let begins = ["  drystone ", "  zcat ", "  sacct "].iter().any(|start| line.starts_with(start));
             assert!(begins != goes_on, "{command:?}: {line}");
             goes_on = line.ends_with(" \\") || line.ends_with(" |");
             let explained = line.split_once("   ").is_some_and(|(_, rest)| !rest.trim_start().starts_with('#'));

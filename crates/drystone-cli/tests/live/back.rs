@@ -11,6 +11,7 @@ pub(crate) fn tests() -> Tests {
         ("daemon_told_to_stop", told_to_stop),
         ("hand_back_of_suspended_jobs", suspended),
         ("heartbeat_unreadable", unreadable),
+        ("hook_broken_while_the_controller_runs", hook_broken),
     ]
 }
 
@@ -131,4 +132,22 @@ fn unreadable() {
     let job = site.submit(1, 1, 1);
     assert_ne!(site.state(job), "held");
     site.drain(Duration::from_secs(60));
+}
+
+/// slurmctld keeps the script that it has while the file is gone or makes no sense.
+fn hook_broken() {
+    let Some(site) = Site::start(1, 4, "easy") else { return };
+    let _daemon = site.drive();
+    let hook = site.cluster.conf().with_file_name("job_submit.lua");
+    site.submit(4, 25, 5);
+    for text in [Some("this is no Lua"), None] {
+        match text {
+            Some(text) => std::fs::write(&hook, text).expect("written"),
+            None => std::fs::remove_file(&hook).expect("removed"),
+        }
+        let job = site.submit(4, 1, 5);
+        assert_eq!(site.state(job), "held", "{text:?}");
+    }
+    site.drain(Duration::from_secs(90));
+    site.each_started_once(3);
 }

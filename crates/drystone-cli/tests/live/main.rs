@@ -1,5 +1,5 @@
 //! `drystone live` on a real Slurm: see `drystone-testbed`. Without one every test says that it skips, and passes; with
-//! `DRYSTONE_SLURM_REQUIRED=1` it fails. Tests wait more than they work, so that eight run at once, each with a cluster of its own.
+//! `DRYSTONE_SLURM_REQUIRED=1` it fails. With `DRYSTONE_LIVE_FULL=1` runs have the length of the figures in docs/live.md. Tests wait more than they work, so that eight run at once, each with a cluster of its own.
 #![allow(clippy::disallowed_methods, reason = "tests wait for processes")]
 
 #[cfg(unix)]
@@ -9,11 +9,15 @@ mod crowds;
 #[cfg(unix)]
 mod faults;
 #[cfg(unix)]
+mod fidelity;
+#[cfg(unix)]
 mod nodes;
 #[cfg(unix)]
 mod shadow;
 #[cfg(unix)]
 mod site;
+#[cfg(unix)]
+mod tutorial;
 #[cfg(unix)]
 mod users;
 
@@ -31,7 +35,17 @@ fn main() {
             Ok(())
         })
     };
-    let all = [back::tests(), crowds::tests(), faults::tests(), nodes::tests(), shadow::tests(), users::tests()];
+    // The longest first: the others fit beside them.
+    let all = [
+        back::tests(),
+        fidelity::tests(),
+        faults::tests(),
+        shadow::tests(),
+        crowds::tests(),
+        nodes::tests(),
+        users::tests(),
+        tutorial::tests(),
+    ];
     let trials = all.into_iter().flatten().map(|(name, test)| one(name, test)).collect();
     run(&arguments, trials).exit();
 }

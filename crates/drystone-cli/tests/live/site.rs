@@ -61,9 +61,30 @@ impl Running {
         code.and_then(|status| status.code()).unwrap_or(-1)
     }
 
+    /// Processor time of the daemon and the commands that it ran.
+    pub(crate) fn used(&self) -> Duration {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.0.id())).expect("it lives");
+        let fields: Vec<u64> = stat
+            .rsplit(')')
+            .next()
+            .into_iter()
+            .flat_map(str::split_whitespace)
+            .skip(11)
+            .take(4)
+            .flat_map(str::parse)
+            .collect();
+        // In ticks, of which Linux has a hundred a second for every program.
+        Duration::from_millis(fields.iter().sum::<u64>() * 10)
+    }
+
     pub(crate) fn has_ended(&mut self) -> bool {
         self.0.try_wait().expect("asked").is_some()
     }
+}
+
+/// Whether runs are to be as long as those of the documents' figures.
+pub(crate) fn full() -> bool {
+    std::env::var_os("DRYSTONE_LIVE_FULL").is_some()
 }
 
 /// Waits until something holds.
@@ -241,6 +262,19 @@ impl Site {
         }
     }
 
+    /// Waits until the books are what Slurm shows.
+    pub(crate) fn settled(&self) {
+        until("the books agree", || self.published()["health"]["differences"] == 0);
+    }
+
+    /// Whether this machine has much else to do: then Slurm is late, whatever schedules it.
+    pub(crate) fn is_strained(&self) -> bool {
+        let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        let load: f64 = load.split(' ').nth(1).and_then(|text| text.parse().ok()).unwrap_or(0.0);
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
+        load > 1.5 * cores as f64
+    }
+
     /// What a failed test wants to know.
     pub(crate) fn told(&self) -> String {
         let queue = self.cluster.ask("squeue", &["-h", "-a", "-t", "all", "-o", "%i %t %r %Q %C %N"]);
@@ -293,7 +327,7 @@ impl Site {
             .collect()
     }
 
-    /// When the daemon first saw each job running, by the session's clock, and when its start was decided.
+    /// The journal replays to the same actions.
     pub(crate) fn replays(&self) {
         let found = journal::replay(&self.home().journal()).expect("replays");
         assert_eq!(found.mismatch, None, "something else came out");
@@ -329,6 +363,12 @@ impl Site {
         }
         delays.into_iter().collect()
     }
+}
+
+/// Who runs this test.
+pub(crate) fn user() -> String {
+    let said = Command::new("id").arg("-un").output().expect("id runs");
+    String::from_utf8_lossy(&said.stdout).trim().to_string()
 }
 
 fn home(folder: &TempDir) -> Home {

@@ -1,6 +1,6 @@
 //! What users do: hold, cancel, change, try to overtake; arrays; jobs that are left to Slurm.
 
-use super::site::{Site, Tests, until};
+use super::site::{Site, Tests, until, user, within};
 use drystone_testbed::Options;
 use std::process::Output;
 use std::time::Duration;
@@ -14,6 +14,7 @@ pub(crate) fn tests() -> Tests {
         ("a_busy_cluster_is_taken_over", taken_over),
         ("what_is_not_modelled_is_left_to_slurm", foreign),
         ("a_site_that_does_not_allow_it_is_refused", refused),
+        ("a_limit_of_a_qos_is_reached", limited),
     ]
 }
 
@@ -216,4 +217,29 @@ fn refused() {
     }
     // The shadow works all the same.
     let _shadow = site.shadow();
+}
+
+/// A limit of a QOS shows only once a job is let go: it is held again, others start, and it is tried again when one of its user ends.
+fn limited() {
+    let account = format!("add user {} account=a", user());
+    let accounts = ["add account a", &account, "modify qos normal set MaxJobsPerUser=2"].map(String::from);
+    let lines = ["AccountingStorageEnforce=limits,qos"].map(String::from).to_vec();
+    let options = Options { nodes: 1, cpus: 8, lines, accounts: Some(accounts.to_vec()), ..Options::default() };
+    let Some(site) = Site::with(options, "easy") else { return };
+    let _daemon = site.drive();
+    let jobs: Vec<u64> = (0..6).map(|_| site.submit(1, 8, 5)).collect();
+    let runs = || site.states().values().filter(|state| *state == "R").count();
+    until("two run", || runs() == 2);
+    until("the others are held again", || {
+        let held = site.states().values().filter(|state| *state == "held").count();
+        held == 4 && site.published()["health"]["in_flight"] == 0
+    });
+    let mut most = 0;
+    within(Duration::from_secs(120), "all have their turn", || {
+        most = most.max(runs());
+        jobs.iter().all(|job| site.state(*job) == "CD")
+    });
+    assert_eq!(most, 2);
+    site.settled();
+    site.each_started_once(6);
 }

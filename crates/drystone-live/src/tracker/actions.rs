@@ -45,6 +45,7 @@ impl Tracker {
                     let promise = Promise { at: self.stamp.time(), start, latest };
                     self.with(job, |_, t| t.note(promise));
                 }
+                // Suspensions are ordered already, a policy that requeues is refused at the start, the others are for the session alone.
                 _ => {}
             }
         }

@@ -2,10 +2,10 @@
 
 use crate::world::World;
 use drystone_live::cluster::fake::{Asked, FakeCluster, Faults};
-use drystone_live::cluster::{Ending, Key, NodeState, Order, State};
+use drystone_live::cluster::{Ending, Key, NodeState, Order, Reason, State};
 use drystone_live::tracker::{Mode, Told};
 use proptest::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const POLICIES: [&str; 12] = [
     "fcfs",
@@ -67,13 +67,16 @@ struct Chaos {
     world: World,
     /// Users' holds that are in force, by number and submit time.
     kept: BTreeMap<u64, i64>,
+    /// Jobs that somebody else suspended.
+    suspended: BTreeSet<u64>,
     kills: u32,
 }
 
 impl Chaos {
     fn new(policy: &str, faults: Faults) -> Chaos {
         let cluster = FakeCluster::new(2, 4).with(faults);
-        Chaos { world: World::new(cluster, policy, Mode::Drive), kept: BTreeMap::new(), kills: 0 }
+        let world = World::new(cluster, policy, Mode::Drive);
+        Chaos { world, kept: BTreeMap::new(), suspended: BTreeSet::new(), kills: 0 }
     }
 
     fn one_of(&self, which: usize, state: State) -> Option<Key> {
@@ -118,7 +121,11 @@ impl Chaos {
                     self.kept.remove(&key.id);
                 }
             }
-            Step::Suspend(which) => self.by_hand(self.one_of(which, running), Order::Suspend),
+            Step::Suspend(which) => {
+                let key = self.one_of(which, running);
+                self.suspended.extend(key.map(|key| key.id));
+                self.by_hand(key, Order::Suspend);
+            }
             Step::Resume(which) => self.by_hand(self.one_of(which, suspended), Order::Resume),
             Step::Requeue(which) => self.by_hand(self.one_of(which, running), Order::Requeue),
             Step::OperatorRelease(which) => self.by_hand(self.one_of(which, pending), Order::Release),
@@ -146,6 +153,12 @@ impl Chaos {
                 let known = self.world.core.tracker().job(key);
                 if job.state == State::Pending && known.is_some_and(|job| job.user_hold) {
                     self.world.told.push(Told::Release(key.id));
+                }
+                // Suspended and requeued between two looks, it comes back as if an administrator held it: only an
+                // administrator may let it go.
+                let theirs = self.suspended.contains(&key.id) && job.reason == Reason::AdminHold;
+                if job.state == State::Pending && theirs && look > 30 {
+                    self.world.cluster.by_hand(&Order::Release(key));
                 }
                 let ours = known.is_some_and(|job| job.stopped || job.flight.is_some());
                 if job.state == State::Suspended && look > 30 && !ours {

@@ -158,17 +158,22 @@ impl Browser {
 
     /// Opens a file and waits until its script says that it is done, if it may run.
     pub(crate) fn open(&mut self, file: &Path, screen: Screen, scripts: bool) {
+        self.visit(&url(file), screen, scripts);
+    }
+
+    /// The same of an address.
+    pub(crate) fn visit(&mut self, address: &str, screen: Screen, scripts: bool) {
         self.call("Page.navigate", json!({ "url": "about:blank" }));
         self.look(screen);
         self.call("Emulation.setScriptExecutionDisabled", json!({ "value": !scripts }));
         (self.requests, self.complaints, self.loaded) = (Vec::new(), Vec::new(), false);
-        self.call("Page.navigate", json!({ "url": url(file) }));
+        self.call("Page.navigate", json!({ "url": address }));
         let ready = if scripts {
             "document.documentElement.dataset.ready === 'true'"
         } else {
             "document.readyState === 'complete'"
         };
-        self.until(&format!("location.protocol === 'file:' && {ready}"));
+        self.until(&format!("location.protocol !== 'about:' && {ready}"));
     }
 
     /// Changes size and colours.

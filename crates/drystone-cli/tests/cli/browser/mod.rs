@@ -7,4 +7,6 @@
 mod charts;
 mod chromium;
 mod legible;
+#[cfg(unix)]
+mod live;
 mod pages;

@@ -19,9 +19,22 @@ fn furnished() -> Folder {
     folder.write("study.toml", STUDY);
     folder.run(&["sweep", "study.toml", "--quiet"]).ok();
     folder.write("tables.toml", TABLES);
+    folder.write("jobs.psv", accounting());
+    folder.run(&["import", "jobs.psv", "--timezone", "UTC", "--out", "site", "--quiet"]).ok();
     let compare = ["compare", "-w", "log.swf", "-p", "fcfs", "-p", "easy", "--details", "--quiet"];
     folder.run(&[&compare[..], &["--report", "results.json"]].concat()).ok();
     folder
+}
+
+/// A dozen jobs as `sacct --parsable2` prints them.
+fn accounting() -> String {
+    let head = "JobIDRaw|JobID|User|Account|Partition|Submit|Eligible|Start|End|State|ExitCode|TimelimitRaw|ElapsedRaw|NCPUS|NNodes\n";
+    let row = |i: u32| {
+        let at = |hour: u32, second: u32| format!("2024-01-01T{hour:02}:{:02}:{second:02}", i * 3);
+        let times = [at(0, 0), at(0, 0), at(0, 30), at(1, 30)].join("|");
+        format!("{0}|{0}|u{1}|a|p|{times}|COMPLETED|0:0|120|3600|4|1\n", i + 1, i % 3)
+    };
+    (0..12).map(row).fold(head.to_string(), |text, row| text + &row)
 }
 
 const STUDY: &str = "[[workload]]\nfile = \"four.swf\"\n[[policy]]\npolicy = \"easy(order={order},predict=recent({size}))\"\n\

@@ -16,8 +16,11 @@ const PRINTERS: &[&[&str]] = &[
     &["predict", "log.swf", "-p", "recent(2)"],
     &["evolve", "--evaluations", "8", "--population", "4", "--parts", "1", "--weeks", "1"],
     &["reproduce", "tables.toml", "--logs", "."],
+    &["import", "jobs.psv", "--timezone", "UTC", "--out", "imported"],
+    &["fidelity", "site", "--warm-up", "0"],
     &["policies"],
     &["workload", "info", "log.swf"],
+    &["workload", "outages", "log.swf"],
     &["workload", "clean", "log.swf", "--out", "-"],
     &["workload", "scale", "log.swf", "--load", "2", "--out", "-"],
     &["workload", "slice", "log.swf", "--first", "9", "--out", "-"],
@@ -40,9 +43,15 @@ const PRINTERS: &[&[&str]] = &[
     &["--version"],
 ];
 
-/// Commands that want a batch system or what was submitted to one: `cluster` tries them on a real Slurm.
-const ON_CLUSTERS: &[&[&str]] =
-    &[&["sweep", "slurm"], &["sweep", "recipe"], &["sweep", "gather"], &["sweep", "cancel"], &["sweep", "task"]];
+/// Commands that want a batch system or what was submitted to one: `cluster` and the tests of `live` try them on a real Slurm.
+const ON_CLUSTERS: &[&[&str]] = &[
+    &["sweep", "slurm"],
+    &["sweep", "recipe"],
+    &["sweep", "gather"],
+    &["sweep", "cancel"],
+    &["sweep", "task"],
+    &["live"],
+];
 
 /// The commands that the help of this one lists.
 fn listed(folder: &Folder, command: &[&str]) -> Vec<String> {

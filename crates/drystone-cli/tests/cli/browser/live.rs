@@ -1,0 +1,106 @@
+//! The page of a live daemon, beside a real Slurm.
+
+use super::chromium::{DESKTOP, PHONE, Screen, chromium};
+use drystone_testbed::{Cluster, Options};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
+
+/// Killed when a test fails.
+struct Daemon(Child);
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Begins a shadow; answers with the address of its page.
+fn shadow(cluster: &Cluster, folder: &std::path::Path) -> (Daemon, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_drystone"))
+        .args(["live", "shadow", "--policy", "conservative", "--listen", "0"])
+        .env("SLURM_CONF", cluster.conf())
+        .env("DRYSTONE_STATE", folder)
+        .env_remove("DRYSTONE_RUN")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("begins");
+    let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    let address = lines.find_map(|line| {
+        let line = line.expect("text");
+        line.split("the page is at ").nth(1).map(|rest| rest.split(',').next().unwrap_or(rest).to_string())
+    });
+    // What it says later must not block it.
+    std::thread::spawn(move || lines.for_each(drop));
+    (Daemon(child), address.expect("it says where its page is"))
+}
+
+/// What the server answers to a request, with its head.
+fn ask(address: &str, request: &str) -> String {
+    let host = address.trim_start_matches("http://").trim_end_matches('/');
+    let mut stream = std::net::TcpStream::connect(host).expect("it listens");
+    stream.write_all(request.replace("HOST", host).as_bytes()).expect("sent");
+    let mut said = String::new();
+    stream.read_to_string(&mut said).expect("text");
+    said
+}
+
+/// Jobs appear and go without a reload, names of users' making are text, and nothing can be changed.
+#[test]
+fn a_live_page_follows_the_cluster() {
+    let Some(mut page) = chromium() else { return };
+    let options = Options { nodes: 1, cpus: 4, scheduler: "backfill".into(), ..Options::default() };
+    let Some(cluster) = Cluster::start(&options) else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let (daemon, address) = shadow(&cluster, folder.path());
+    page.visit(&address, DESKTOP, true);
+    let rows = |table: &str| {
+        format!("[...document.querySelectorAll('#{table} tbody tr td:first-child')].map(c => c.textContent)")
+    };
+    let name = "<img src=x onerror=document.title=1>";
+    let submit = |seconds: u32| {
+        let wrap = format!("sleep {seconds}");
+        let args =
+            ["--parsable", "-o", "/dev/null", "-n", "4", "-t", "2", "-J", name, "--comment", name, "--wrap", &wrap];
+        cluster.ask("sbatch", &args).trim().to_string()
+    };
+    let (first, second) = (submit(8), submit(3));
+    page.until(&format!("{}.includes('{first}')", rows("running")));
+    page.until(&format!("{}.includes('{second}')", rows("waiting")));
+    page.picture("live-desktop-light");
+    page.until(&format!("{}.includes('{second}')", rows("finished")));
+    page.until("document.querySelector('#health').className === 'good'");
+    page.until("document.querySelectorAll('#plot circle').length >= 2");
+    assert_eq!(page.eval("document.querySelectorAll('img').length"), 0, "a name is text");
+    let own = address.trim_end_matches('/');
+    assert!(page.requests().iter().all(|request| request.starts_with(own)), "{:?}", page.requests());
+    for (name, screen) in [("live-desktop-dark", Screen { dark: true, ..DESKTOP }), ("live-phone-light", PHONE)] {
+        page.look(screen);
+        page.picture(name);
+        assert_eq!(page.eval("document.documentElement.scrollWidth <= innerWidth + 1"), true, "{name}: too wide");
+    }
+    assert!(page.complaints().is_empty(), "{:?}", page.complaints());
+
+    let metrics = ask(&address, "GET /metrics HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\n\r\n");
+    assert!(metrics.contains("text/plain; version=0.0.4") && metrics.contains("\n# TYPE drystone_live_"), "{metrics}");
+    let (_, lines) = metrics.split_once("\r\n\r\n").expect("a body");
+    for line in lines.lines().filter(|line| !line.starts_with('#')) {
+        let (_, value) = line.rsplit_once(' ').expect("a name and a value");
+        assert!(value.parse::<f64>().is_ok(), "{line}");
+    }
+    for method in ["POST", "PUT", "DELETE"] {
+        let said = ask(
+            &address,
+            &format!("{method} / HTTP/1.1\r\nHost: HOST\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
+        );
+        assert!(said.starts_with("HTTP/1.1 405"), "{method}: {said}");
+    }
+    let said = ask(&address, "GET /live.json HTTP/1.1\r\nHost: elsewhere.example\r\nConnection: close\r\n\r\n");
+    assert!(said.starts_with("HTTP/1.1 403"), "{said}");
+
+    // A daemon that is gone does not look alive.
+    drop(daemon);
+    page.until("document.querySelector('#health').className === 'bad'");
+}

@@ -1,0 +1,149 @@
+//! How near a real cluster is to what was decided, and to a simulation of it: jobs of a real log, scaled down to seconds.
+
+use super::site::{Site, Tests, full};
+use drystone::engine::{Ended, Observer};
+use drystone::experiment::Experiment;
+use drystone::model::{Span, Truth, Workload};
+use drystone::policy::PolicySpec;
+use drystone_live::journal;
+use drystone_testbed::Options;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+pub(crate) fn tests() -> Tests {
+    vec![
+        ("a_day_scaled_down_easy", || day("easy")),
+        ("a_day_scaled_down_sjf", || day("easy(order=sjf,backfill=sjf)")),
+        ("a_day_scaled_down_predictions", || day("easy++")),
+        ("a_day_scaled_down_suspension", || day("ss(every=10)")),
+    ]
+}
+
+/// All jobs run on one node: the live side needs no packing, and the simulated side knows none.
+const PROCS: u32 = 100;
+/// As many as make a run of about three minutes; fewer where the machine has other things to do as well.
+fn jobs() -> usize {
+    if full() { 240 } else { 80 }
+}
+
+/// A job of the plan: seconds after the first one, run time, processors, limit in minutes.
+struct Planned {
+    at: f64,
+    run: i64,
+    procs: u32,
+    minutes: i64,
+}
+
+/// A real log where there is one, else a model's: from its three thousandth job, run times by 600, at 90 % of the machine.
+fn plan(site: &Site) -> Vec<Planned> {
+    let root = std::env::var_os("DRYSTONE_SHARED")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
+    let log = root.join("traces/KTH-SP2-1996-2.1-cln.swf.gz");
+    let log = log.display().to_string();
+    if Path::new(&log).exists() {
+        site.run(&["workload", "convert", &log, "--out", "log.swf", "--quiet"]);
+    } else {
+        eprintln!("{log} is missing (set DRYSTONE_SHARED): jobs of a model instead");
+        let procs = PROCS.to_string();
+        site.run(&["workload", "generate", "--procs", &procs, "--jobs", "4000", "--out", "log.swf", "--quiet"]);
+    }
+    let text = std::fs::read_to_string(site.path("log.swf")).expect("written");
+    let all: Vec<(i64, i64, u32, i64)> = text
+        .lines()
+        .filter(|line| !line.starts_with(';'))
+        .skip(3_000)
+        .filter_map(|line| {
+            let fields: Vec<i64> = line.split_whitespace().flat_map(str::parse).collect();
+            let (submit, run, procs, limit) =
+                (fields[1], fields[3], fields[4].max(fields[7]), fields[8].max(fields[3]));
+            let fits = run > 0 && (1..=i64::from(PROCS)).contains(&procs);
+            // Run times are whole seconds and limits whole minutes.
+            fits.then_some((submit, ((run + 300) / 600).clamp(2, 20), procs as u32, (limit + 599) / 600))
+        })
+        .take(jobs())
+        .collect();
+    let area: f64 = all.iter().map(|(_, run, procs, _)| *run as f64 * f64::from(*procs)).sum();
+    let (first, last) = (all[0].0, all[all.len() - 1].0);
+    let faster = (last - first) as f64 / (area / f64::from(PROCS) / 0.9);
+    all.into_iter()
+        .map(|(submit, run, procs, minutes)| Planned {
+            at: (submit - first) as f64 / faster,
+            run,
+            procs,
+            minutes: minutes.clamp(1, 120),
+        })
+        .collect()
+}
+
+#[derive(Default)]
+struct Waits(f64);
+
+impl Observer for Waits {
+    const NOTES: bool = false;
+
+    fn ended(&mut self, ended: &Ended<'_>) {
+        self.0 += ended.wait().as_f64();
+    }
+}
+
+fn mean_wait(workload: &Workload, policy: &PolicySpec) -> f64 {
+    let mut waits = Waits::default();
+    Experiment::new(policy, workload).run(&mut waits).expect("simulates");
+    waits.0 / workload.len() as f64
+}
+
+/// What takes time on a real cluster and none in a simulation, in seconds: a job is seen 0.3 after it was submitted, it starts 0.5
+/// after that was decided, and its end is seen 0.5 late. It keeps its processors for a second longer, and waits 0.8 longer.
+const LONGER: Span = Span(1);
+const LATER: f64 = 0.8;
+
+fn day(policy: &str) {
+    let Some(site) = Site::with(Options { nodes: 1, cpus: PROCS, ..Options::default() }, policy) else { return };
+    let plan = plan(&site);
+    let daemon = site.drive();
+    let began = Instant::now();
+    let mut runs: BTreeMap<i64, i64> = BTreeMap::new();
+    for job in &plan {
+        std::thread::sleep(Duration::from_secs_f64(job.at).saturating_sub(began.elapsed()));
+        // A sleep goes on while its job is stopped: many short ones do not.
+        let wrap = format!("for k in $(seq {}); do sleep 1; done", job.run);
+        let (procs, minutes) = (job.procs.to_string(), job.minutes.to_string());
+        let args = ["--parsable", "-o", "/dev/null", "-n", &procs, "-t", &minutes, "--wrap", &wrap];
+        runs.insert(site.cluster.ask("sbatch", &args).trim().parse().expect("a number"), job.run);
+    }
+    site.drain(Duration::from_secs(300));
+    site.settled();
+    drop(daemon);
+    let suspends =
+        site.orders().iter().filter(|order| matches!(order, drystone_live::cluster::Order::Suspend(_))).count();
+    // The policy decides the same at every instant.
+    site.replays();
+    let mut late: Vec<i64> = site.delays().into_iter().map(|(_, late)| late).collect();
+    late.sort_unstable();
+    assert_eq!(late.len(), plan.len(), "every start has its decision");
+    let (median, most) = (late[late.len() / 2], late[late.len() - 1]);
+
+    let (workload, waits) = journal::workload(&site.home().journal()).expect("a workload");
+    let policy: PolicySpec = policy.parse().expect("a policy");
+    let live = waits.iter().map(|wait| wait.as_f64()).sum::<f64>() / waits.len() as f64;
+    let with = |more: Span| {
+        let truth: Vec<Truth> =
+            workload.truth().iter().map(|truth| Truth { run: Span(runs[&truth.number]) + more, ..*truth }).collect();
+        Workload::new(workload.machine.clone(), workload.jobs().to_vec(), truth, workload.provenance.clone())
+            .expect("sound")
+    };
+    let exact = mean_wait(&with(Span::ZERO), &policy);
+    let lagged = mean_wait(&with(LONGER), &policy) + LATER;
+    let strained = site.is_strained();
+    println!(
+        "{}: {} jobs, {suspends} suspensions; decision to start: median {median} s, most {most} s; mean wait {live:.2} s, lag model \
+         {lagged:.2} s, exact {exact:.2} s; strained: {strained}",
+        policy.canonical(),
+        plan.len()
+    );
+    assert!(median <= 3, "{late:?}");
+    // On a machine that is busy with other things Slurm itself is late.
+    assert!(strained || most <= 3, "{late:?}");
+    assert!(strained || (live - lagged).abs() <= 0.15 * lagged + 0.5, "mean wait {live}, lag model {lagged}");
+}
