@@ -5,7 +5,7 @@ use clap::Args;
 use drystone::model::Span;
 use std::path::PathBuf;
 
-/// Outages, a busy beginning, what is known of jobs beyond the log; see docs/outages.md.
+/// Outages, a busy beginning, what is known of jobs beyond the log; see docs/real-machines.md.
 #[derive(Args, Clone, Default, Debug)]
 #[command(next_help_heading = "Machine")]
 pub(crate) struct RealArgs {

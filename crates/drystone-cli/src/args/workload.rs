@@ -232,7 +232,7 @@ pub(crate) enum HitArg {
 #[command(after_help = "Examples:\n  drystone workload outages LOG.swf.gz --out outages.csv\n  \
     drystone workload outages LOG.swf.gz --node 8 --unavailable 2% --maintenance 0 > outages.csv\n  \
     drystone workload outages --procs 1024 --days 365 --node 16 --every 90d --out outages.csv\n\n\
-    `drystone run --outages outages.csv` simulates them; docs/outages.md explains the columns.")]
+    `drystone run --outages outages.csv` simulates them; docs/real-machines.md explains the columns.")]
 pub(crate) struct OutagesArgs {
     /// The log whose machine and time are taken; - is the standard input.
     pub(crate) log: Option<PathBuf>,

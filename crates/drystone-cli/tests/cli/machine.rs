@@ -67,12 +67,12 @@ fn jobs_that_a_failure_hits_wait_again() {
 #[test]
 fn jobs_that_a_failure_ends_are_counted() {
     let folder = outages("begin,end,procs,jobs\n40,60,4,lose\n");
-    assert_eq!(
-        schedule(&folder, &["--policy", "easy", "--outages", "outages.csv"]),
-        ["2,10,60,110", "4,30,110,210"]
-    );
+    assert_eq!(schedule(&folder, &["--policy", "easy", "--outages", "outages.csv"]), ["2,10,60,110", "4,30,110,210"]);
     let told = report(&folder, &OUTAGES);
-    assert_eq!((&told["report"]["disruptions"]["lost"], &told["report"]["disruptions"]["requeued"]), (&2.into(), &0.into()));
+    assert_eq!(
+        (&told["report"]["disruptions"]["lost"], &told["report"]["disruptions"]["requeued"]),
+        (&2.into(), &0.into())
+    );
 }
 
 /// Announced from the beginning: job 2 would run from 100 to 150 and job 4 from 50 to 150 or longer, into it.
@@ -102,7 +102,10 @@ fn held_jobs_wait_from_when_they_are_eligible() {
     let told = report(&folder, &args);
     let wait = &told["report"]["measures"]["wait"]["mean"];
     let d = &told["report"]["disruptions"];
-    assert_eq!((wait.as_f64(), d["eligible_wait"]["mean"].as_f64(), d["held"].as_u64()), (Some(40.0), Some(12.5), Some(1)));
+    assert_eq!(
+        (wait.as_f64(), d["eligible_wait"]["mean"].as_f64(), d["held"].as_u64()),
+        (Some(40.0), Some(12.5), Some(1))
+    );
 }
 
 /// Three jobs, of which the last depends on the second; waits as recorded.
@@ -131,7 +134,11 @@ fn a_warm_start_goes_on_as_the_log() {
     let whole = schedule(&folder, &["--policy", "easy"]);
     assert_eq!(schedule(&folder, &["--policy", "easy", "--warm-start", "60s"]), whole);
     let ran = folder.run(&["run", "--workload", "log.swf", "--policy", "easy", "--warm-start", "60s"]);
-    assert!(ran.err.contains("begins 60 s after the log's first submit, with 1 job running and 1 waiting"), "{}", ran.err);
+    assert!(
+        ran.err.contains("begins 60 s after the log's first submit, with 1 job running and 1 waiting"),
+        "{}",
+        ran.err
+    );
     assert!(ran.out.contains("jobs that count    2 of 3"), "{}", ran.out);
     let err = folder.run(&["run", "--workload", "log.swf", "--policy", "easy", "--warm-start", "9d"]).fails(2);
     assert!(err.contains("the last job is submitted at 300 s"), "{err}");
@@ -149,10 +156,19 @@ fn bad_tables_are_shown_where_they_are_wrong() {
     let outages = [
         ("begin,procs\n0,5\n", ":2: column 2 (procs): takes 5 processors of a machine of 4"),
         ("begin,end,procs\n10,5,1\n", ":2: column 2 (end): ends at 5, but begins at 10"),
-        ("begin,end,processors\n0,10,0-2\n5,20,2\n", ":3: column 3 (processors): takes processors 2 at 5, which are out already (line 2"),
-        ("begin,end,procs\n0,10,3\n5,20,2\n", ":3: column 3 (procs): takes 2 processors at 5, when 3 of the machine of 4 are out already"),
+        (
+            "begin,end,processors\n0,10,0-2\n5,20,2\n",
+            ":3: column 3 (processors): takes processors 2 at 5, which are out already (line 2",
+        ),
+        (
+            "begin,end,procs\n0,10,3\n5,20,2\n",
+            ":3: column 3 (procs): takes 2 processors at 5, when 3 of the machine of 4 are out already",
+        ),
         ("begin,procs\nsoon,1\n", ":2: column 1 (begin): `soon` is no point in time"),
-        ("begin,procs,jobs\n5,1,boom\n", ":2: column 3 (jobs): `boom` is unknown; expected one of drain, requeue, lose"),
+        (
+            "begin,procs,jobs\n5,1,boom\n",
+            ":2: column 3 (jobs): `boom` is unknown; expected one of drain, requeue, lose",
+        ),
         ("begin,procs,announced\n5,1,7\n", ":2: column 3 (announced): is announced after it begins at 5"),
         ("begin,size\n1,2\n", ":1: column 2 (size): no such column"),
         ("begin,procs\n1\n", ":2: 1 field"),
@@ -160,7 +176,10 @@ fn bad_tables_are_shown_where_they_are_wrong() {
     ];
     let jobs = [
         ("job,after\n1,2\n2,1\n", ":2: column 2 (after): job 1 waits for itself"),
-        ("job,at,state,since\n1,50,running,0\n1,50,running,0\n", ":3: column 1 (job): job 1 has a row already, in line 2"),
+        (
+            "job,at,state,since\n1,50,running,0\n1,50,running,0\n",
+            ":3: column 1 (job): job 1 has a row already, in line 2",
+        ),
         ("job,at,state\n1,50,running\n", ":2: `since` is empty or missing"),
         ("job,state\n1,running\n", ":2: a row with a `state` says in `at` when that is"),
         ("job,eligible\n1,late\n", ":2: column 2 (eligible): `late` is no point in time"),
@@ -185,7 +204,17 @@ fn a_machine_too_small_in_the_end_is_said() {
 #[test]
 fn comparisons_say_what_was_the_machines_doing() {
     let folder = outages("begin,end,procs,jobs\n40,60,4,requeue\n");
-    let args = ["compare", "--workload", "log.swf", "--outages", "outages.csv", "--policy", "easy", "--policy", "conservative"];
+    let args = [
+        "compare",
+        "--workload",
+        "log.swf",
+        "--outages",
+        "outages.csv",
+        "--policy",
+        "easy",
+        "--policy",
+        "conservative",
+    ];
     let with = |more: &[&str]| {
         let mut all = args.to_vec();
         all.extend(more);
@@ -199,7 +228,8 @@ fn comparisons_say_what_was_the_machines_doing() {
     let mut rows = csv::Reader::from_reader(csv.as_bytes());
     let heads = rows.headers().expect("heads").clone();
     let first = rows.records().next().expect("a row").expect("sound");
-    let value = |name: &str| heads.iter().position(|head| head == name).and_then(|at| first.get(at)).map(str::to_string);
+    let value =
+        |name: &str| heads.iter().position(|head| head == name).and_then(|at| first.get(at)).map(str::to_string);
     let names = ["jobs_hit", "jobs_requeued", "jobs_lost", "work_lost", "promises_broken", "promises_excused"];
     assert_eq!(names.map(|name| value(name).unwrap_or_default()), ["2", "2", "0", "140", "0", "1"]);
     with(&["--report", "page.html"]).ok();

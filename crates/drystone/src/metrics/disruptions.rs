@@ -1,4 +1,4 @@
-//! What the machine did to jobs, and what of their waits was nobody's choice: outages, holds, a busy beginning.
+//! What the machine did to jobs, and what of their waits no policy chose: outages, holds, a busy beginning.
 
 use super::summary::{Distribution, Summary};
 use crate::model::{Ended, JobId, Procs, Span, Time};
