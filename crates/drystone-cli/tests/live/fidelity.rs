@@ -1,9 +1,9 @@
 //! How near a real cluster is to what was decided, and to a simulation of it: jobs of a real log, scaled down to seconds.
 
 use super::site::{Site, Tests, full};
-use drystone::engine::{Ended, Observer};
+use drystone::engine::Observer;
 use drystone::experiment::Experiment;
-use drystone::model::{Span, Truth, Workload};
+use drystone::model::{Ended, Span, Truth, Workload};
 use drystone::policy::PolicySpec;
 use drystone_live::journal;
 use drystone_testbed::Options;
@@ -130,7 +130,7 @@ fn day(policy: &str) {
     let with = |more: Span| {
         let truth: Vec<Truth> =
             workload.truth().iter().map(|truth| Truth { run: Span(runs[&truth.number]) + more, ..*truth }).collect();
-        Workload::new(workload.machine.clone(), workload.jobs().to_vec(), truth, workload.provenance.clone())
+        Workload::new(workload.machine().clone(), workload.jobs().to_vec(), truth, workload.provenance.clone())
             .expect("sound")
     };
     let exact = mean_wait(&with(Span::ZERO), &policy);
