@@ -130,8 +130,7 @@ fn day(policy: &str) {
     let with = |more: Span| {
         let truth: Vec<Truth> =
             workload.truth().iter().map(|truth| Truth { run: Span(runs[&truth.number]) + more, ..*truth }).collect();
-        Workload::new(workload.machine().clone(), workload.jobs().to_vec(), truth, workload.provenance.clone())
-            .expect("sound")
+        Workload::new(workload.machine(), workload.jobs().to_vec(), truth, workload.provenance.clone()).expect("sound")
     };
     let exact = mean_wait(&with(Span::ZERO), &policy);
     let lagged = mean_wait(&with(LONGER), &policy) + LATER;
