@@ -45,6 +45,7 @@ from drystone._policy import (
 )
 from drystone._result import Comparison, Figure, Result, Story, compare, metrics, simulate
 from drystone._session import Session
+from drystone._site import Account, Site, import_accounting, predict
 from drystone._sweep import Store, sweep
 from drystone._table import Table
 from drystone._workload import Workload, from_arrow, generate, read
@@ -65,6 +66,7 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
+    "Account",
     "Actions",
     "Comparison",
     "ContractViolation",
@@ -81,6 +83,7 @@ __all__ = [
     "Result",
     "Session",
     "SimulationError",
+    "Site",
     "SnapshotError",
     "Store",
     "StoreLocked",
@@ -95,8 +98,10 @@ __all__ = [
     "describe_policy",
     "from_arrow",
     "generate",
+    "import_accounting",
     "metrics",
     "policies",
+    "predict",
     "predictors",
     "read",
     "register",

@@ -172,8 +172,10 @@ class Result(_Drawn):
         policy: str,
         again: Callable[[bool], _drystone.Outcome],
         given: tuple[PolicyLike, PredictorLike | None, str | None],
+        files: Mapping[str, PathLike | None],
     ) -> None:
         self._made: _drystone.Outcome = made
+        self._files = files
         self._figures = {}
         self._again = again
         self._given = given
@@ -234,10 +236,12 @@ class Result(_Drawn):
         self, start: int | None, end: int | None, colour: str, size: tuple[int, int] | None
     ) -> tuple[_drystone.Plot | None, str | None]:
         policy, predictor, study = self._given
+        window = f"{'' if start is None else start}..{'' if end is None else end}"
         with places() as taken:
             text = taken.policy(policy, predictor)
-            slots = taken.slots + registered()
-            return _drystone.gantt(self.workload._log, text, study, start, end, colour, size, slots)
+            given = {"policy": text, "as": study, "window": window, **self._files}
+            words = _words(self.workload, given)
+            return _drystone.gantt(self.workload._log, words, colour, size, taken.slots + registered())
 
     def explain(self, job: int, *, what_if: bool = True, why_not: bool = False) -> Story:
         """Why the job with this number (``job_id``) started when it did; ``what_if`` also tells what a shorter estimate or fewer
@@ -245,10 +249,10 @@ class Result(_Drawn):
         policy, predictor, study = self._given
         with places() as taken:
             text = taken.policy(policy, predictor)
-            given = {"policy": text, "job": job, "as": study, "why_not": why_not, "no_what_if": not what_if}
-            if why_not:
-                given["no_what_if"] = False
-            told, data = _drystone.explain(self.workload._log, options(given), taken.slots + registered())
+            given = {"policy": text, "job": job, "as": study, "why_not": why_not, **self._files}
+            given["no_what_if"] = not what_if and not why_not
+            words = _words(self.workload, given)
+            told, data = _drystone.explain(self.workload._log, words, taken.slots + registered())
         return Story(told, json.loads(data))
 
     def __repr__(self) -> str:
@@ -275,6 +279,11 @@ def _workload(given: Workload | PathLike, study: str | None) -> tuple[Workload, 
     return given, given.study
 
 
+def _words(workload: Workload, given: Mapping[str, object | None]) -> list[str]:
+    """Options of a command on a workload."""
+    return [*options(given), *workload._shaped]
+
+
 def simulate(
     workload: Workload | PathLike,
     policy: PolicyLike = "easy",
@@ -283,6 +292,7 @@ def simulate(
     as_study: str | None = None,
     trim: str | None = None,
     by: Sequence[str] = (),
+    excess: Sequence[int | str] = (),
     seed: int = 1,
     priorities: PathLike | None = None,
     platform: PathLike | None = None,
@@ -291,7 +301,8 @@ def simulate(
     """Simulates one policy on one workload.
 
     The schedule is the same, to the byte, as that of ``drystone run``. Other threads of Python run meanwhile, and Ctrl-C ends it.
-    ``trim`` says which jobs count, ``by`` adds categories, ``priorities`` and ``platform`` are files: all as on the command line.
+    ``trim`` says which jobs count, ``by`` adds categories, ``excess`` waits beyond so many seconds,
+    ``priorities`` and ``platform`` are files: all as on the command line.
 
     >>> import drystone as ds
     >>> log = ds.generate(jobs=500, procs=64, load=0.9, seed=1)
@@ -304,6 +315,7 @@ def simulate(
     easy
     """
     workload, study = _workload(workload, as_study)
+    files = {"priorities": priorities, "platform": platform}
 
     def run(details: bool) -> tuple[_drystone.Outcome, str]:
         with places() as taken:
@@ -313,16 +325,16 @@ def simulate(
                 "as": study,
                 "trim": trim,
                 "by": list(by),
+                "excess": list(excess),
                 "seed": seed,
-                "priorities": priorities,
-                "platform": platform,
                 "search_threads": search_threads,
                 "details": details,
+                **files,
             }
-            return _drystone.simulate(workload._log, options(given), taken.slots + registered()), text
+            return _drystone.simulate(workload._log, _words(workload, given), taken.slots + registered()), text
 
     made, text = run(False)
-    return Result(made, workload, text, lambda details: run(details)[0], (policy, predictor, study))
+    return Result(made, workload, text, lambda details: run(details)[0], (policy, predictor, study), files)
 
 
 class Comparison(_Drawn):
@@ -419,6 +431,7 @@ def compare(
     threads: int | None = None,
     trim: str | None = None,
     by: Sequence[str] = (),
+    excess: Sequence[int | str] = (),
     loads: Sequence[float] = (),
     seed: int = 1,
     priorities: PathLike | None = None,
@@ -460,13 +473,14 @@ def compare(
                 "threads": threads,
                 "trim": trim,
                 "by": list(by),
+                "excess": list(excess),
                 "loads": ",".join(str(load) for load in loads) or None,
                 "seed": seed,
                 "priorities": priorities,
                 "platform": platform,
                 "details": details,
             }
-            return _drystone.compare(workload._log, options(given), taken.slots + registered())
+            return _drystone.compare(workload._log, _words(workload, given), taken.slots + registered())
 
     return Comparison(run(False), workload, run)
 

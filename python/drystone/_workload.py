@@ -64,10 +64,17 @@ class Workload:
     """
 
     def __init__(
-        self, log: _drystone.Log, *, study: str | None = None, messages: Sequence[str] = ()
+        self,
+        log: _drystone.Log,
+        *,
+        study: str | None = None,
+        messages: Sequence[str] = (),
+        shaped: Sequence[str] = (),
     ) -> None:
         self._log = log
         self._study = study
+        # What simulations have to know of how it was read, as options.
+        self._shaped = tuple(shaped)
         self._messages = tuple(messages)
 
     @staticmethod
@@ -123,6 +130,13 @@ class Workload:
         return self._log.header
 
     @property
+    def beyond_jobs(self) -> str | None:
+        """What it holds beyond jobs on one whole machine, such as ``capacity that is out``; ``None`` where there is nothing."""
+        if any(option.startswith("--outages=") for option in self._shaped):
+            return "capacity that is out"
+        return self._log.beyond_jobs
+
+    @property
     def audit(self) -> dict[str, Any]:
         """What cleaning did: ``records``, ``jobs``, and under ``rules`` how many records each rule touched."""
         return self._log.audit
@@ -136,7 +150,7 @@ class Workload:
         return len(self._log)
 
     def _changed(self, log: _drystone.Log) -> Workload:
-        return Workload(log, study=self._study)
+        return Workload(log, study=self._study, shaped=self._shaped)
 
     def __getitem__(self, places: slice) -> Workload:
         """Jobs by their places in the order of arrival; the step is 1."""
@@ -232,12 +246,25 @@ def read(
     load: float | str | None = None,
     shift: bool = False,
     lenient: bool = False,
+    month: str | None = None,
+    slice: tuple[int | None, int | None] | None = None,
+    outages: PathLike | None = None,
+    circumstances: PathLike | None = None,
+    warm_start: bool | str = False,
+    feedback: bool = False,
+    pool: str | None = None,
+    plain: bool = False,
     name: str | None = None,
 ) -> Workload:
-    """Reads and cleans a log: a path or an open binary file, in Standard Workload Format, plain or compressed.
+    """Reads and cleans a log: a path or an open binary file, in Standard Workload Format, plain or compressed; or a site that
+    ``import_accounting`` made, with its pools, what they lacked over time, and what ran and waited at the beginning.
 
     Every option means what it means on the command line (``drystone run --help``). ``as_study`` sets cleaning, trimming and the
-    variants of policies as a published study had them; options that are given win.
+    variants of policies as a published study had them; options that are given win. ``slice`` takes the jobs submitted between two
+    seconds of the log; with ``warm_start`` (``True`` is 7 days) simulations begin so long after the first submit, with the jobs
+    that ran and waited then. ``outages`` and ``circumstances`` are tables (``docs/real-machines.md``); with ``feedback`` jobs arrive
+    when the job before them in the log has ended and its user has thought. Of a site, ``pool`` names one of its pools, and ``plain``
+    takes the jobs alone.
 
     >>> import drystone as ds, io
     >>> text = b"; MaxProcs: 4\\n1 0 0 100 3 -1 -1 3 100 -1 1 7 -1 -1 -1 -1 -1 -1\\n"
@@ -265,17 +292,33 @@ def read(
             "load": load,
             "shift": shift,
             "lenient": lenient,
+            "month": month,
+            "slice": None if slice is None else "..".join("" if end is None else str(end) for end in slice),
         }
     )
+    shaped = options(
+        {
+            "outages": outages,
+            "circumstances": circumstances,
+            "warm_start": "7d" if warm_start is True else warm_start,
+            "feedback": feedback,
+        }
+    )
+    given += shaped
+    # What a log of another load recorded says nothing of this one.
+    shaped += options({"load": load})
     if isinstance(source, (str, os.PathLike)):
         if name is not None:
             raise OptionError("name is for open files; a path names itself")
-        log, messages = _drystone.Log.read(Path(source), given)
+        path = Path(source) if pool is None else Path(f"{os.fspath(source)}#{pool}")
+        log, messages = _drystone.Log.read(path, given, plain)
     else:
+        if pool is not None or plain:
+            raise OptionError("pool and plain are about sites, and a site is a folder")
         told = getattr(source, "name", None)
         title = name or (Path(told).name if isinstance(told, str) else "log")
         log, messages = _drystone.Log.read_bytes(source.read(), title, given)
-    return Workload(log, study=as_study, messages=tell(messages))
+    return Workload(log, study=as_study, messages=tell(messages), shaped=shaped)
 
 
 def from_arrow(

@@ -164,6 +164,11 @@ def _workloads(given: Workload | Sequence[Workload]) -> list[Workload]:
     for workload in workloads:
         if not isinstance(workload, Workload):
             raise TypeError(f"{workload!r} is no workload: expected what drystone.read, generate or from_arrow make")
+        if workload.beyond_jobs is not None:
+            raise OptionError(
+                f"{workload!r} holds {workload.beyond_jobs}, and an environment plays jobs on one whole machine: "
+                "read(..., pool=NAME, plain=True) takes the jobs of a site's pool alone"
+            )
     if not workloads:
         raise OptionError("workload: at least one is needed")
     return workloads

@@ -57,8 +57,6 @@ impl Input {
     /// Reads and cleans a log, or makes the synthetic default where none is given.
     pub(crate) fn read(path: Option<&Path>, args: &LogArgs, seed: u64, records: bool) -> Result<Input, Failure> {
         let options = Options { records, ..args.options() };
-        let guesses = matches!(options.missing_estimate, MissingEstimate::Run | MissingEstimate::RunMin1);
-        let exact = options.overrun == Overrun::Exact;
         let audit = args.audit.as_deref().map(Output::create).transpose()?;
         let input = match path {
             Some(path) => {
@@ -73,39 +71,44 @@ impl Input {
             out.finish()?;
         }
         if path.is_some() {
-            input.say_what_was_dropped(args.audit.is_some());
-            doubts::say_what_work_is_lost(&input.workload, &input.audit);
-            // With exact estimates there is nothing to warn of.
-            if !exact {
-                input.say_who_is_foreseen(guesses);
-            }
-            for (key, text) in input.header.unreadable() {
-                message::warning(&format!("the header's {key} is no whole number and ignored: `{text}`"));
-            }
-            for (key, texts) in input.header.contradictory() {
-                let said: Vec<String> = texts.iter().map(|text| format!("`{text}`")).collect();
-                message::warning(&format!(
-                    "the header says {key} {} times, not always the same: {}; the first counts",
-                    texts.len(),
-                    said.join(", ")
-                ));
-            }
-            for (key, said, possible) in input.header.absurd() {
-                message::warning(&format!("the header's {key}, {said}, cannot be and is ignored: it is {possible}"));
-            }
-            match args.procs {
-                Some(given) => doubts::say_where_sizes_differ(&input.header, given),
-                None => input.say_where_the_size_is_from(),
-            }
-            if let Some(zone) = Calendar::unknown_zone(&input.workload.provenance) {
-                let submits = input.workload.submits().unwrap_or_default();
-                let used = Calendar::new(submits.0, &input.workload.provenance).zone();
-                message::warning(&format!(
-                    "the log's time zone `{zone}` is unknown; days and months are those of {used}"
-                ));
-            }
+            input.say_what_is_odd(args);
         }
         Ok(input)
+    }
+
+    /// Says what people should know of a log that was read so.
+    pub(crate) fn say_what_is_odd(&self, args: &LogArgs) {
+        let options = args.options();
+        let guesses = matches!(options.missing_estimate, MissingEstimate::Run | MissingEstimate::RunMin1);
+        self.say_what_was_dropped(args.audit.is_some());
+        doubts::say_what_work_is_lost(&self.workload, &self.audit);
+        // With exact estimates there is nothing to warn of.
+        if options.overrun != Overrun::Exact {
+            self.say_who_is_foreseen(guesses);
+        }
+        for (key, text) in self.header.unreadable() {
+            message::warning(&format!("the header's {key} is no whole number and ignored: `{text}`"));
+        }
+        for (key, texts) in self.header.contradictory() {
+            let said: Vec<String> = texts.iter().map(|text| format!("`{text}`")).collect();
+            message::warning(&format!(
+                "the header says {key} {} times, not always the same: {}; the first counts",
+                texts.len(),
+                said.join(", ")
+            ));
+        }
+        for (key, said, possible) in self.header.absurd() {
+            message::warning(&format!("the header's {key}, {said}, cannot be and is ignored: it is {possible}"));
+        }
+        match args.procs {
+            Some(given) => doubts::say_where_sizes_differ(&self.header, given),
+            None => self.say_where_the_size_is_from(),
+        }
+        if let Some(zone) = Calendar::unknown_zone(&self.workload.provenance) {
+            let submits = self.workload.submits().unwrap_or_default();
+            let used = Calendar::new(submits.0, &self.workload.provenance).zone();
+            message::warning(&format!("the log's time zone `{zone}` is unknown; days and months are those of {used}"));
+        }
     }
 
     /// What the machine lacks over time: as asked for, else as the site has it. Recorded among the settings.
@@ -244,7 +247,6 @@ impl Input {
         Input::taken(path, args, seed, records, Take { all: false, plain: false })
     }
 
-    /// Times are scaled and shifted last: months and seconds are those of the log.
     fn taken(
         path: Option<&Path>,
         (log, cut, real): (&LogArgs, &CutArgs, &RealArgs),
@@ -257,6 +259,17 @@ impl Input {
         {
             return Ok(input);
         }
+        let read = |log: &LogArgs| Input::read(path, log, seed, records || real.needs_records());
+        Input::arranged(read, path, (log, cut, real))
+    }
+
+    /// What `read` makes, with its circumstances, cut, scaled and shifted. Times are scaled and shifted last: months and seconds are
+    /// those of the log.
+    pub(crate) fn arranged(
+        read: impl FnOnce(&LogArgs) -> Result<Input, Failure>,
+        path: Option<&Path>,
+        (log, cut, real): (&LogArgs, &CutArgs, &RealArgs),
+    ) -> Result<Input, Failure> {
         let cuts = cut.month.is_some() || cut.slice.is_some() || real.needs_times_of_the_log();
         if real.warm_start.is_some() && log.load.is_some_and(|load| load.as_f64() != 1.0) {
             let problem =
@@ -265,8 +278,7 @@ impl Input {
         }
         let later = log.load.filter(|_| cuts);
         let first = LogArgs { load: log.load.filter(|_| !cuts), shift: log.shift && !cuts, ..log.clone() };
-        let input = Input::read(path, &first, seed, records || real.needs_records())?;
-        let mut input = real::attach(input, path, real)?.slice(cut, real)?;
+        let mut input = real::attach(read(&first)?, path, real)?.slice(cut, real)?;
         if let Some(load) = later {
             input.workload = transform::scale_load(input.workload, load).map_err(Failure::usage)?;
         }

@@ -58,7 +58,6 @@ fn run_with(args: Vec<OsString>) -> u8 {
     let args = args::spelled(args);
     args::choose_color_early(&args);
     interrupt::watch();
-    drystone::log::source::register(site::as_log);
     if let Err(failure) = library::register_policies() {
         return end(Err(failure));
     }

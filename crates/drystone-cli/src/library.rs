@@ -3,7 +3,10 @@
 //! Options are those of the command line, as words: `--confidence=0.9`. They mean the same, have the same defaults and are checked
 //! alike. What a command would say on the standard error comes back as text.
 
-use crate::args::{Cli, Command, CompareArgs, ExplainArgs, LogArgs, RunArgs};
+mod more;
+
+pub use self::more::{Said, fidelity, gantt, import, predict};
+use crate::args::{Cli, Command, CompareArgs, ExplainArgs, RunArgs, SimulationArgs};
 use crate::commands::compare::{Judged, judged};
 use crate::commands::explain::story;
 use crate::commands::run::{Ran, Wanted, ran};
@@ -16,7 +19,9 @@ use drystone::log::swf::{Header, Record};
 use drystone::log::{self};
 use drystone::metrics::JobRow;
 use drystone::model::Workload;
+use drystone::policy::PolicySpec;
 use drystone_report::Results;
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -55,21 +60,43 @@ fn command(name: &str, fixed: &[&str], options: &[String]) -> Result<Command, Fa
     parsed(&words)
 }
 
-fn cleaning(options: &[String]) -> Result<LogArgs, Failure> {
+/// The options of `run` that shape a workload.
+fn shaping(options: &[String]) -> Result<SimulationArgs, Failure> {
     match command("run", &["--policy=easy"], options)? {
-        Command::Run(args) => Ok(args.common.log),
+        Command::Run(args) => Ok(args.common),
         _ => Err(Failure::usage("no options of a log")),
     }
 }
 
+/// An input as it is simulated under these policies: of a site each pool has its own.
+fn localised<'a>(input: &'a Input, specs: &[PolicySpec]) -> Cow<'a, Input> {
+    if input.site.is_none() {
+        return Cow::Borrowed(input);
+    }
+    let mut own = input.clone();
+    own.site.iter_mut().for_each(|site| site.localise(specs));
+    Cow::Owned(own)
+}
+
+/// What is about one machine cannot be asked of several pools.
+fn one_machine(input: &Input, what: &str) -> Result<(), Failure> {
+    match input.division() {
+        Some(_) => Err(Failure::usage(format_args!(
+            "{what} is about one machine, and the site has several pools; SITE#POOL names one"
+        ))),
+        None => Ok(()),
+    }
+}
+
 impl Input {
-    /// Reads and cleans a log from a file; `options` are those of cleaning, such as `--overrun=kill`.
+    /// Reads and cleans a log, or a site with its pools and what they lacked; `options` are those of `drystone run` that shape a
+    /// workload, such as `--overrun=kill`, `--warm-start=7d`, `--month=1997-03`. `plain` takes of a site its jobs alone.
     ///
     /// # Errors
     /// A file that cannot be read, is no log or breaks a rule; options that are wrong.
-    pub fn load(path: &Path, options: &[String]) -> Result<Told<Input>, Failure> {
-        let args = cleaning(options)?;
-        overheard(|| Input::read(Some(path), &args, 0, true))
+    pub fn load(path: &Path, options: &[String], plain: bool) -> Result<Told<Input>, Failure> {
+        let args = SimulationArgs { workload: Some(path.to_path_buf()), ..shaping(options)? };
+        overheard(|| Input::simulated(&args, true, plain))
     }
 
     /// The same from bytes that were opened elsewhere; `title` is what the workload is called.
@@ -77,12 +104,15 @@ impl Input {
     /// # Errors
     /// As [`Input::load`].
     pub fn load_from(source: Source, title: &str, options: &[String]) -> Result<Told<Input>, Failure> {
-        let args = cleaning(options)?;
-        overheard(|| {
-            let options = Options { records: true, ..args.options() };
+        let args = shaping(options)?;
+        let read = |log: &crate::args::LogArgs| {
+            let options = Options { records: true, ..log.options() };
             let log::Loaded { workload, audit, header, records } = log::load_from(source, title, &options)?;
-            Ok(Input { workload, audit, header, records, site: None })
-        })
+            let input = Input { workload, audit, header, records, site: None };
+            input.say_what_is_odd(log);
+            Ok(input)
+        };
+        overheard(|| Input::arranged(read, None, (&args.log, &args.cut, &args.real)))
     }
 
     /// A workload that was made by a program.
@@ -122,10 +152,40 @@ impl Input {
         self.records.as_deref()
     }
 
-    /// The jobs of a changed workload with what is known of this one; `records` are theirs.
+    /// Some of the jobs at the times that they have, with what is known of them; `records` are theirs.
     #[must_use]
-    pub fn with(&self, workload: Workload, records: Option<Vec<Record>>) -> Input {
-        Input { workload, audit: self.audit.clone(), header: self.header.clone(), records, site: None }
+    pub fn some(&self, workload: Workload, records: Option<Vec<Record>>) -> Input {
+        let mut site = self.site.clone();
+        if let (Some(site), Some(records)) = (&mut site, &records) {
+            site.places = crate::site::places(records);
+        }
+        Input { workload, audit: self.audit.clone(), header: self.header.clone(), records, site }
+    }
+
+    /// The jobs at other times; `records` are theirs.
+    ///
+    /// # Errors
+    /// A site of which more than the jobs was taken: what its pools lacked was at other times.
+    pub fn moved(&self, workload: Workload, records: Option<Vec<Record>>) -> Result<Input, Failure> {
+        if self.site.as_ref().is_some_and(|site| !site.plain) {
+            return Err(Failure::usage(
+                "the jobs of a site do not move: what ran and waited, and what was out, was so at these times; read(SITE, plain=True) \
+                 takes the jobs alone, and read(SITE, load=1.1) moves them",
+            ));
+        }
+        Ok(self.some(workload, records))
+    }
+
+    /// What there is beyond the jobs, where it is too much for one who looks at jobs alone: several pools, lost capacity, circumstances.
+    #[must_use]
+    pub fn beyond_jobs(&self) -> Option<&'static str> {
+        let lacks = self.site.as_ref().is_some_and(|site| site.lacks());
+        match (self.division(), self.workload.circumstances()) {
+            (Some(_), _) => Some("several pools side by side"),
+            _ if lacks => Some("capacity that is out"),
+            (_, Some(_)) => Some("what is known of jobs beyond the log"),
+            _ => None,
+        }
     }
 
     /// Writes the jobs as a log: .swf, .swf.gz, .swf.zst, .csv, .parquet or .json.
@@ -153,7 +213,8 @@ impl Run {
         let told = overheard(|| {
             let excessive = excess::fixed(&args.common.excess)?;
             let wanted = Wanted { rows: true, segments: false, details: args.common.details, excessive };
-            ran(&args, input, wanted, Some(stop))
+            let spec = crate::input::in_study(&args.policy, args.common.log.study)?;
+            ran(&args, &localised(input, &[spec]), wanted, Some(stop))
         })?;
         Ok(told.what.map(|ran| Told { what: Run(ran), messages: told.messages }))
     }
@@ -210,7 +271,10 @@ impl Compared {
             return Err(Failure::usage("no options of a comparison"));
         };
         let args: CompareArgs = *args;
-        let told = overheard(|| judged(&args, input, stop))?;
+        let told = overheard(|| {
+            let specs = if input.site.is_some() { crate::commands::compare::asked(&args)? } else { Vec::new() };
+            judged(&args, &localised(input, &specs), stop)
+        })?;
         Ok(told.what.map(|judged| Told { what: Compared(judged), messages: told.messages }))
     }
 
@@ -246,18 +310,20 @@ pub fn explain(input: &Input, options: &[String]) -> Result<Told<(String, String
         return Err(Failure::usage("no options of an explanation"));
     };
     let args: ExplainArgs = *args;
+    one_machine(input, "an explanation")?;
     overheard(|| {
         let told = story(&args, input)?;
         Ok((told.text, String::from_utf8_lossy(&told.json).into_owned()))
     })
 }
 
-/// Makes the policies of other crates known that the command knows. Called again it does nothing.
+/// Makes the policies and the logs of other crates known that the command knows. Called again it does nothing.
 ///
 /// # Errors
 /// A program that has registered a policy of its own under one of their names.
 pub fn register_policies() -> Result<(), Failure> {
     static DONE: OnceLock<Result<(), String>> = OnceLock::new();
+    drystone::log::source::register(crate::site::as_log);
     let done = DONE.get_or_init(|| drystone_slurm::policy::register().map_err(|error| error.to_string()));
     done.clone().map_err(Failure::usage)
 }

@@ -47,8 +47,8 @@ impl RealArgs {
         }
         let Some(file) = &self.outages else { return Ok(Outages::default()) };
         let (name, text) = read(file)?;
-        let read =
-            outages::read(text.as_bytes(), &name, workload.machine(), &workload.provenance).map_err(Failure::usage)?;
+        let read = outages::read(text.as_bytes(), &name, workload.machine(), &workload.provenance)
+            .map_err(Failure::because)?;
         experiment.outages = Some(FileMeta::of(name.clone(), &text));
         if let Some((first, last)) = workload.submits()
             && !read.is_empty()
@@ -84,7 +84,7 @@ pub(crate) fn attach(input: Input, log: Option<&Path>, args: &RealArgs) -> Resul
     let mut input = input;
     if let Some(file) = &args.circumstances {
         let (name, text) = read(file)?;
-        let found = circumstances::read(text.as_bytes(), &name, &input.workload).map_err(Failure::usage)?;
+        let found = circumstances::read(text.as_bytes(), &name, &input.workload).map_err(Failure::because)?;
         if found.unknown > 0 {
             let rows = plural(found.unknown, "job");
             message::warning(&format!(

@@ -241,7 +241,7 @@ fn stage(scene: &Scene<'_>, path: &Path, log: &LogArgs, plain: bool) -> Result<S
 }
 
 /// The places of jobs in their site.
-fn places(records: &[Record]) -> Vec<u32> {
+pub(crate) fn places(records: &[Record]) -> Vec<u32> {
     records.iter().map(|record| u32::try_from(record.line.saturating_sub(1)).unwrap_or(u32::MAX)).collect()
 }
 
@@ -260,6 +260,11 @@ impl SiteInput {
         let lacks = (self.pools.iter()).any(|&pool| self.site.losses.iter().any(|loss| loss.pool == pool));
         let outages = lacks.then(|| meta("capacity.csv")).transpose()?;
         Ok((self.outages.clone(), outages, Some(meta("site.json")?)))
+    }
+
+    /// Whether capacity is out at some time.
+    pub(crate) fn lacks(&self) -> bool {
+        !self.plain && !self.outages.is_empty()
     }
 
     /// How the jobs are divided among several pools.

@@ -1,10 +1,10 @@
 //! Errors of Drystone as exceptions of Python: `drystone._errors` declares them.
 
 use drystone::engine::{SimulationError, Violation};
-use drystone::experiment::ExperimentError;
-use drystone::log::LogError;
+use drystone::log::{LogError, TableError};
 use drystone::policy::{SnapshotError, SpecError};
 use drystone_cli::library::Failure;
+use drystone_site::SiteError;
 use drystone_sweep::SweepError;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -90,14 +90,6 @@ pub(crate) fn simulation(error: &SimulationError, told: &str) -> PyErr {
     }
 }
 
-pub(crate) fn experiment(error: &ExperimentError, policy: &str) -> PyErr {
-    let told = format!("policy {policy}: {error}");
-    match error {
-        ExperimentError::Simulation(error) => simulation(error, &told),
-        _ => wrong(told),
-    }
-}
-
 pub(crate) fn snapshot(error: &SnapshotError) -> PyErr {
     raise("SnapshotError", &error.to_string(), &[])
 }
@@ -119,6 +111,16 @@ pub(crate) fn sweep(error: &SweepError) -> PyErr {
 pub(crate) fn failure(failure: &Failure) -> PyErr {
     if let Some(error) = failure.error::<LogError>() {
         return log(error);
+    }
+    if let Some(error) = failure.error::<TableError>() {
+        let field = error.column.as_ref().map(|(_, name)| Attribute::Text(name.clone()));
+        let line = number(error.line).filter(|_| error.line > 0);
+        return raise("LogError", failure.text(), &[("file", text(&*error.file)), ("line", line), ("field", field)]);
+    }
+    if let Some(error) = failure.error::<SiteError>() {
+        let (file, line) = error.place();
+        let attributes = [("file", file.and_then(text)), ("line", line.and_then(number)), ("field", None)];
+        return raise("LogError", failure.text(), &attributes);
     }
     if let Some(error) = failure.error::<SpecError>() {
         return spec(error);

@@ -10,6 +10,7 @@ mod policy;
 mod predictor;
 mod registry;
 mod run;
+mod said;
 mod session;
 mod sweep;
 mod table;
@@ -44,6 +45,9 @@ fn _drystone(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::compare, module)?)?;
     module.add_function(wrap_pyfunction!(run::gantt, module)?)?;
     module.add_function(wrap_pyfunction!(run::explain, module)?)?;
+    module.add_function(wrap_pyfunction!(said::predict, module)?)?;
+    module.add_function(wrap_pyfunction!(said::fidelity, module)?)?;
+    module.add_function(wrap_pyfunction!(said::import, module)?)?;
     module.add_function(wrap_pyfunction!(registry::policies, module)?)?;
     module.add_function(wrap_pyfunction!(registry::list_predictors, module)?)?;
     module.add_function(wrap_pyfunction!(registry::metrics, module)?)?;
@@ -62,6 +66,7 @@ fn _drystone(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<run::Outcome>()?;
     module.add_class::<run::Judgement>()?;
     module.add_class::<run::Plot>()?;
+    module.add_class::<said::Said>()?;
     module.add_class::<callback::Slot>()?;
     module.add_class::<view::PyView>()?;
     module.add_class::<view::WaitingJobs>()?;

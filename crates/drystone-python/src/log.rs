@@ -33,6 +33,10 @@ impl Log {
     pub(crate) fn workload(&self) -> &Workload {
         self.input.workload()
     }
+
+    fn moved(&self, workload: Workload, records: Option<Vec<Record>>) -> PyResult<Log> {
+        self.input.moved(workload, records).map(Log::of).map_err(|failure| error::failure(&failure))
+    }
 }
 
 /// A log and what people should hear of it.
@@ -43,10 +47,10 @@ fn read(told: Result<Told<Input>, drystone_cli::library::Failure>) -> PyResult<(
 
 #[pymethods]
 impl Log {
-    /// Reads and cleans a log from a file.
+    /// Reads and cleans a log from a file, or a site from a folder.
     #[staticmethod]
-    fn read(py: Python<'_>, path: PathBuf, options: Vec<String>) -> PyResult<(Log, Vec<String>)> {
-        read(interruptible(py, move |_| Input::load(&path, &options))?)
+    fn read(py: Python<'_>, path: PathBuf, options: Vec<String>, plain: bool) -> PyResult<(Log, Vec<String>)> {
+        read(interruptible(py, move |_| Input::load(&path, &options, plain))?)
     }
 
     /// The same from bytes.
@@ -150,6 +154,12 @@ impl Log {
         self.input.header().fields().collect()
     }
 
+    /// What there is beyond the jobs, where it is too much for who looks at jobs alone.
+    #[getter]
+    fn beyond_jobs(&self) -> Option<&'static str> {
+        self.input.beyond_jobs()
+    }
+
     /// What cleaning did: records, jobs, and the number of records that each rule touched.
     #[getter]
     fn audit<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -177,7 +187,7 @@ impl Log {
         let setting = Setting { name: name.to_string(), value: value.to_string() };
         let workload = transform::piece(self.workload(), start..stop, setting).map_err(error::wrong)?;
         let records: Option<Vec<Record>> = self.input.records().and_then(|all| Some(all.get(start..stop)?.to_vec()));
-        Ok(Log::of(self.input.with(workload, records)))
+        Ok(Log::of(self.input.some(workload, records)))
     }
 
     /// Places of the jobs that were submitted from one second up to but not including another.
@@ -198,13 +208,13 @@ impl Log {
         let factor: Factor = factor.parse().map_err(error::wrong)?;
         let workload = transform::scale_load(self.workload().clone(), factor).map_err(error::wrong)?;
         // The waits that the log recorded are those of another load.
-        Ok(Log::of(self.input.with(workload, None)))
+        self.moved(workload, None)
     }
 
     /// Times shifted so that the first submit is 0.
     fn shift(&self) -> PyResult<Log> {
         let workload = transform::shift(self.workload().clone()).map_err(error::wrong)?;
-        Ok(Log::of(self.input.with(workload, self.input.records().map(<[Record]>::to_vec))))
+        self.moved(workload, self.input.records().map(<[Record]>::to_vec))
     }
 
     /// Writes the jobs as a log, as the path's ending says.

@@ -4,14 +4,10 @@ use crate::log::Log;
 use crate::table::{Column, Table};
 use crate::work::{interruptible, with_objects};
 use crate::{callback::Slot, error};
-use drystone::engine::Segments;
-use drystone::experiment::Experiment;
-use drystone::metrics::{Found, JobRow, Measure, Metric, Selection};
-use drystone::model::Time;
-use drystone::policy::PolicySpec;
-use drystone_cli::library::{Compared, Input, Run, Told, explain as story};
+use drystone::metrics::{Found, JobRow, Measure, Metric};
+use drystone_cli::library::{Compared, Input, Run, Told, explain as story, gantt as chart};
 use drystone_report::charts::{self, Drawing};
-use drystone_report::{Colour, Gantt, Results, page};
+use drystone_report::{Colour, Results, page};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -203,44 +199,31 @@ fn plots(py: Python<'_>, results: &Arc<Results>, width: u32) -> PyResult<Vec<Plo
     Ok(drawn.into_iter().map(|drawing| Plot { drawing: Arc::new(drawing) }).collect())
 }
 
-/// The schedule of a policy as a chart: a drawing, or a page where no size is given.
+/// The schedule of a policy as a chart: a drawing, or a page where no size is given. The options are those of the command `gantt`.
 #[pyfunction]
-#[pyo3(signature = (log, policy, study, start, end, colour, size, slots))]
-#[expect(clippy::too_many_arguments, reason = "each is an argument of Python's `gantt` by name")]
+#[pyo3(signature = (log, options, colour, size, slots))]
 pub(crate) fn gantt(
     py: Python<'_>,
     log: &Log,
-    policy: &str,
-    study: Option<&str>,
-    start: Option<i64>,
-    end: Option<i64>,
+    options: Vec<String>,
     colour: &str,
     size: Option<(u32, u32)>,
     slots: Vec<Py<Slot>>,
 ) -> PyResult<(Option<Plot>, Option<String>)> {
-    let mut spec: PolicySpec = policy.parse().map_err(|e| error::spec(&e))?;
-    if let Some(study) = study {
-        spec = spec.in_study(study).map_err(|e| error::spec(&e))?;
-    }
     let colour = Colour::ALL.into_iter().find(|one| one.id() == colour).ok_or_else(|| {
         error::wrong(format!("colour: there is no `{colour}`; there are {}", Colour::ALL.map(Colour::id).join(", ")))
     })?;
     let input = Arc::clone(&log.input);
-    with_objects(py, slots, move |stop| {
-        let workload = input.workload();
-        let mut segments = Segments::default();
-        let simulation = Experiment::new(&spec, workload).finding(&[], Selection::All).until(stop);
-        simulation.run(&mut segments).map_err(|e| error::experiment(&e, spec.text()))?;
-        let window = (start.map(Time), end.map(Time));
-        let gantt = Gantt::new(workload, spec.text(), &segments.list, window, None);
-        Ok(match size {
-            Some((width, height)) => {
-                let drawing = gantt.draw(colour, width, height).map_err(error::internal)?;
-                (Some(Plot { drawing: Arc::new(drawing) }), None)
-            }
-            None => (None, Some(gantt.page(colour))),
-        })
-    })?
+    let drawn = with_objects(py, slots, move |stop| {
+        let chart = chart(&input, &options, stop)?;
+        Ok(chart.map(|Told { what: chart, .. }| match size {
+            Some((width, height)) => (Some(chart.draw(colour, width, height)), None),
+            None => (None, Some(chart.page(colour))),
+        }))
+    })?;
+    let (drawing, page) = drawn.map_err(|failure| error::failure(&failure))?.ok_or_else(stopped)?;
+    let drawing = drawing.transpose().map_err(error::internal)?;
+    Ok((drawing.map(|drawing| Plot { drawing: Arc::new(drawing) }), page))
 }
 
 /// Why a job started when it did; the options are those of the command `explain`.

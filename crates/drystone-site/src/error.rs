@@ -201,3 +201,37 @@ pub enum SiteError {
     #[error("interrupted")]
     Stopped,
 }
+
+impl SiteError {
+    /// The file it is about, and the line from 1, as far as they are known.
+    #[must_use]
+    pub fn place(&self) -> (Option<&str>, Option<u64>) {
+        match self {
+            SiteError::NoZone { place, .. }
+            | SiteError::RelativeTime { place, .. }
+            | SiteError::Padded { place, .. }
+            | SiteError::NoHeader { place }
+            | SiteError::CutOff { place, .. }
+            | SiteError::BadJson { place, .. }
+            | SiteError::Machine { place, .. } => split(place),
+            SiteError::Unreadable { file, .. }
+            | SiteError::NoColumn { file, .. }
+            | SiteError::Unknown { file, .. }
+            | SiteError::OtherMachine { file, .. }
+            | SiteError::Damaged { file, .. }
+            | SiteError::Write { file, .. } => (Some(file), None),
+            _ => (None, None),
+        }
+    }
+}
+
+/// `FILE:LINE`, `FILE:LINE:COLUMN`, `FILE`.
+fn split(place: &str) -> (Option<&str>, Option<u64>) {
+    let cut =
+        |text: &str| text.rsplit_once(':').and_then(|(file, digits)| Some((file.len(), digits.trim().parse().ok()?)));
+    let Some((end, last)) = cut(place) else { return (Some(place), None) };
+    match cut(&place[..end]) {
+        Some((shorter, line)) => (Some(&place[..shorter]), Some(line)),
+        None => (Some(&place[..end]), Some(last)),
+    }
+}

@@ -13,22 +13,39 @@ use crate::progress::Progress;
 use crate::site;
 use drystone_site::fidelity::{Fidelity, ReplayError, Settings, fidelity as measure};
 use serde::Serialize;
+use std::sync::atomic::AtomicBool;
 
 /// A result with where it comes from.
 #[derive(Serialize)]
 #[serde(transparent)]
-struct Found(Fidelity);
+pub(crate) struct Found(Fidelity);
 
 pub(crate) fn fidelity(args: &FidelityArgs) -> Outcome {
     message::be_quiet(args.quiet);
     let report = args.report.as_deref().map(ReportFile::open).transpose()?;
+    let stop = interrupt::stop_in_order();
+    let Some(found) = held(args, stop)? else { return Ok(interrupt::code()) };
+    if interrupt::stop_at_once() {
+        return Ok(interrupt::code());
+    }
+    if let Some(file) = report {
+        file.write(&found)?.publish()?;
+    }
+    output::print(&found, args.format)?;
+    let unmet: Vec<String> =
+        args.require.iter().flat_map(|r| r.unmet(&found.0)).map(|unmet| unmet.to_string()).collect();
+    unmet.iter().for_each(|text| message::error(text));
+    Ok(if unmet.is_empty() { DONE } else { FINDING })
+}
+
+/// Simulates and measures; `None` where it was told to stop.
+pub(crate) fn held(args: &FidelityArgs, stop: &AtomicBool) -> Result<Option<Found>, Failure> {
     let (site, pool) = site::open(&args.site)?;
     let others = args
         .repetition
         .iter()
         .map(|path| Ok((path.display().to_string(), site::open(path)?.0)))
         .collect::<Result<Vec<_>, Failure>>()?;
-    let stop = interrupt::stop_in_order();
     let progress = Progress::new("simulating", "jobs", Some(work(site.len(), args.seeds)));
     let settings = Settings {
         policy: args.policy.clone(),
@@ -42,24 +59,11 @@ pub(crate) fn fidelity(args: &FidelityArgs) -> Outcome {
         stop: Some(stop),
         told: &|jobs| progress.add(jobs),
     };
-    let found = match measure(&site, &settings) {
-        Err(ReplayError::Stopped) => return Ok(interrupt::code()),
+    Ok(Some(Found(match measure(&site, &settings) {
+        Err(ReplayError::Stopped) => return Ok(None),
         Err(ReplayError::Experiment { policy, source }) => return Err(Failure::experiment(&policy, source)),
         other => other.map_err(Failure::usage)?,
-    };
-    drop(progress);
-    if interrupt::stop_at_once() {
-        return Ok(interrupt::code());
-    }
-    let found = Found(found);
-    if let Some(file) = report {
-        file.write(&found)?.publish()?;
-    }
-    output::print(&found, args.format)?;
-    let unmet: Vec<String> =
-        args.require.iter().flat_map(|r| r.unmet(&found.0)).map(|unmet| unmet.to_string()).collect();
-    unmet.iter().for_each(|text| message::error(text));
-    Ok(if unmet.is_empty() { DONE } else { FINDING })
+    })))
 }
 
 /// Jobs that are simulated: the policy, two baselines, and the runs for the noise.

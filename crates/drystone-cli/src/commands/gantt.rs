@@ -14,8 +14,9 @@ use drystone::engine::Segments;
 use drystone::engine::explain::Biography;
 use drystone::experiment::Experiment;
 use drystone::metrics::Selection;
-use drystone::model::JobId;
+use drystone::model::{JobId, Time};
 use drystone_report::{Gantt, Mark};
+use std::sync::atomic::AtomicBool;
 
 /// So many jobs make a chart that is slow to draw and to look at: some kilobytes of memory for each.
 const MANY: usize = 100_000;
@@ -26,30 +27,58 @@ pub(crate) fn gantt(args: &GanttArgs) -> Outcome {
     let [outages, circumstances] = args.real.files();
     let read = [args.workload.as_deref(), args.priorities.as_deref(), args.platform.as_deref(), outages, circumstances];
     file::distinct(&read, &[("--audit", args.log.audit.as_deref()), ("--output", Some(&args.output))])?;
-    let window = match &args.window {
-        Some(text) => input::limits("--window", text)?,
-        None => (None, None),
-    };
+    window(args)?;
     let out = Target::<Charts>::open(&args.output)?;
     let input = Input::part(args.workload.as_deref(), (&args.log, &args.cut, &args.real), args.seed, false)?;
+    let Some(gantt) = drawn(args, &input, None)? else { return Ok(DONE) };
+    match gantt.jobs() {
+        0 => message::note("nothing ran in this window"),
+        jobs if jobs > MANY => message::warning(&format!(
+            "{} jobs are drawn one by one, which takes time, memory and a long file; --window draws a part",
+            count(jobs as u64)
+        )),
+        _ => {}
+    }
+    if let Some(number) = args.job.filter(|_| !gantt.shows_mark()) {
+        message::note(&format!("job {number} has no part in this window: nothing of it is drawn"));
+    }
+    out.write(&Chart { gantt: &gantt, colour: args.colour, pixels: args.pixels })?.publish()?;
+    message::note(&format!("{} drawn in {}", plural(gantt.jobs() as u64, "job"), args.output.display()));
+    Ok(DONE)
+}
+
+fn window(args: &GanttArgs) -> Result<(Option<Time>, Option<Time>), Failure> {
+    args.window.as_deref().map_or(Ok((None, None)), |text| input::limits("--window", text))
+}
+
+/// Simulates, and draws what ran; `None` where it was told to stop.
+pub(crate) fn drawn(args: &GanttArgs, input: &Input, stop: Option<&AtomicBool>) -> Result<Option<Gantt>, Failure> {
+    let window = window(args)?;
     let workload = &input.workload;
     let spec = input.policy(&input::in_study(&args.policy, args.log.study)?)?;
     let id = args.job.map(|job| input::job(workload, job)).transpose()?;
     let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
     let given = (args.priorities.as_deref(), args.platform.as_deref());
-    let Files { priorities, platform, outages } = Files::read(given, &args.real, &spec, &input, &mut experiment)?;
+    let Files { priorities, platform, outages } = Files::read(given, &args.real, &spec, input, &mut experiment)?;
     let mut segments = Segments::default();
     let mut story = Biography::new(id.unwrap_or(JobId(u32::MAX)), workload.machine().procs);
     let progress = Progress::new("simulating", "jobs", Some(workload.len() as u64));
-    Experiment::new(&spec, workload)
+    let told = |jobs| progress.add(jobs);
+    let simulation = Experiment::new(&spec, workload)
         .on(platform)
         .losing(Some(&outages))
         .feeding_back(args.real.feedback)
         .with(priorities.as_ref())
         .finding(&[], Selection::All)
-        .telling(&|jobs| progress.add(jobs))
-        .run(&mut (&mut segments, &mut story))
-        .map_err(|e| Failure::experiment(spec.text(), e))?;
+        .telling(&told);
+    let simulation = match stop {
+        Some(stop) => simulation.until(stop),
+        None => simulation,
+    };
+    let ran = simulation.run(&mut (&mut segments, &mut story));
+    if ran.map_err(|e| Failure::experiment(spec.text(), e))?.is_none() {
+        return Ok(None);
+    }
     drop(progress);
     let mark = id.map(|id| Mark::of(workload, id, &story));
     let determined = Determined {
@@ -66,19 +95,5 @@ pub(crate) fn gantt(args: &GanttArgs) -> Outcome {
         "job": args.job,
         "pixels": [args.pixels.0, args.pixels.1],
     });
-    let gantt = Gantt::new(workload, spec.text(), &segments.list, window, mark).determined_by(determined);
-    match gantt.jobs() {
-        0 => message::note("nothing ran in this window"),
-        jobs if jobs > MANY => message::warning(&format!(
-            "{} jobs are drawn one by one, which takes time, memory and a long file; --window draws a part",
-            count(jobs as u64)
-        )),
-        _ => {}
-    }
-    if let Some(number) = args.job.filter(|_| !gantt.shows_mark()) {
-        message::note(&format!("job {number} has no part in this window: nothing of it is drawn"));
-    }
-    out.write(&Chart { gantt: &gantt, colour: args.colour, pixels: args.pixels })?.publish()?;
-    message::note(&format!("{} drawn in {}", plural(gantt.jobs() as u64, "job"), args.output.display()));
-    Ok(DONE)
+    Ok(Some(Gantt::new(workload, spec.text(), &segments.list, window, mark).determined_by(determined)))
 }

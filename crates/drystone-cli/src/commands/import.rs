@@ -5,16 +5,18 @@ use crate::exit::{DONE, Failure, Outcome};
 use crate::interrupt;
 use crate::output::{self, message, stdout};
 use crate::progress::{Counted, Progress};
-use drystone_site::{Hide, Key, Site, SiteError, Watch, import as import_site, report, write};
+use drystone_site::{Hide, Key, Manifest, Site, SiteError, Watch, import as import_site, report, write};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 impl From<SiteError> for Failure {
     fn from(error: SiteError) -> Failure {
         match error {
             SiteError::Write { file, source } => Failure::write(&file, &source),
-            other => Failure::usage(other),
+            SiteError::Log(error) => Failure::from(error),
+            other => Failure::because(other),
         }
     }
 }
@@ -27,10 +29,24 @@ pub(crate) fn import(args: &ImportArgs) -> Outcome {
     }
     let out = args.out.as_deref().ok_or_else(|| Failure::usage("--out DIR says where the site goes"))?;
     let stop = interrupt::stop_in_order();
+    let Some(manifest) = imported(args, out, stop)? else { return Ok(interrupt::code()) };
+    if interrupt::stop_at_once() {
+        return Ok(interrupt::code());
+    }
+    match args.format {
+        ImportFormat::Text => stdout::write(report(&manifest).as_bytes())?,
+        ImportFormat::Json => stdout::write(&output::json(&manifest)?)?,
+    }
+    message::note(&format!("{} is a workload now: drystone compare --workload {}", out.display(), out.display()));
+    Ok(DONE)
+}
+
+/// Imports, and writes the site; `None` where it was told to stop.
+pub(crate) fn imported(args: &ImportArgs, out: &Path, stop: &AtomicBool) -> Result<Option<Manifest>, Failure> {
     let open = |path: &Path| counted(path);
     let watch = Watch { stop: Some(stop), phase: &|_| {} };
     let mut site = match import_site(&args.files, &args.options(), &open, watch) {
-        Err(SiteError::Stopped) => return Ok(interrupt::code()),
+        Err(SiteError::Stopped) => return Ok(None),
         other => other?,
     };
     // What is said of the accounting itself is said before its names are gone.
@@ -42,16 +58,7 @@ pub(crate) fn import(args: &ImportArgs) -> Outcome {
     }
     let progress = Progress::new("writing", "jobs", Some(site.len() as u64));
     write(&site, out, &|jobs| progress.add(jobs))?;
-    drop(progress);
-    if interrupt::stop_at_once() {
-        return Ok(interrupt::code());
-    }
-    match args.format {
-        ImportFormat::Text => stdout::write(report(&site.manifest).as_bytes())?,
-        ImportFormat::Json => stdout::write(&output::json(&site.manifest)?)?,
-    }
-    message::note(&format!("{} is a workload now: drystone compare --workload {}", out.display(), out.display()));
-    Ok(DONE)
+    Ok(Some(site.manifest))
 }
 
 /// Puts keyed numbers in the place of names, and says what could still identify people.

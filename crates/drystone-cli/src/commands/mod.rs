@@ -3,14 +3,14 @@
 pub(crate) mod compare;
 mod evolve;
 pub(crate) mod explain;
-mod fidelity;
-mod gantt;
-mod import;
+pub(crate) mod fidelity;
+pub(crate) mod gantt;
+pub(crate) mod import;
 #[cfg(unix)]
 mod live;
 mod orders;
 mod policies;
-mod predict;
+pub(crate) mod predict;
 mod predict_verdict;
 mod predictors;
 mod report;

@@ -2,7 +2,7 @@
 
 use super::predict_verdict;
 use crate::args::PredictArgs;
-use crate::exit::{DONE, Outcome};
+use crate::exit::{DONE, Failure, Outcome};
 use crate::input::Input;
 use crate::meta::{VERSION, WorkloadMeta};
 use crate::output::document::{Document, Table};
@@ -28,7 +28,7 @@ const DEFAULTS: [&str; 8] = [
 ];
 
 #[derive(Serialize)]
-struct Judged {
+pub(crate) struct Judged {
     schema: &'static str,
     drystone: &'static str,
     workload: WorkloadMeta,
@@ -51,6 +51,16 @@ pub(crate) fn predict(args: &PredictArgs) -> Outcome {
     file::distinct(&[args.log.as_deref()], &written)?;
     let report_file = args.report.as_deref().map(ReportFile::open_plain).transpose()?;
     let input = Input::read(args.log.as_deref(), &args.cleaning, 1, true)?;
+    let judged = judged(args, &input)?;
+    if let Some(file) = report_file {
+        file.write(&judged)?.publish()?;
+    }
+    output::print(&judged, args.format)?;
+    Ok(DONE)
+}
+
+/// Judges predictors on jobs.
+pub(crate) fn judged(args: &PredictArgs, input: &Input) -> Result<Judged, Failure> {
     let records = input.records.as_deref().unwrap_or_default();
     let waits: Vec<Span> = records.iter().map(|record| Span(record.wait.round())).collect();
     let texts = if args.predictor.is_empty() { DEFAULTS.map(String::from).to_vec() } else { args.predictor.clone() };
@@ -70,13 +80,7 @@ pub(crate) fn predict(args: &PredictArgs) -> Outcome {
         })
         .collect();
     let verdict = predict_verdict::verdict(&input.workload, &all)?;
-    let judged =
-        Judged { schema: "drystone/predict/1", drystone: VERSION, workload: input.meta(), predictors, verdict };
-    if let Some(file) = report_file {
-        file.write(&judged)?.publish()?;
-    }
-    output::print(&judged, args.format)?;
-    Ok(DONE)
+    Ok(Judged { schema: "drystone/predict/1", drystone: VERSION, workload: input.meta(), predictors, verdict })
 }
 
 impl Printable for Judged {

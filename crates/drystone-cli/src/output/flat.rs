@@ -44,6 +44,11 @@ impl Rows {
         self.rows.push(row);
     }
 
+    /// Names and values of each row.
+    pub(crate) fn into_rows(self) -> Vec<Vec<(String, String)>> {
+        self.rows.into_iter().map(|row| row.values).collect()
+    }
+
     /// As CSV with a header line. Columns that a row lacks are empty.
     pub(crate) fn csv(&self) -> Result<Vec<u8>, Failure> {
         let mut columns: Vec<&str> = self.columns.iter().map(String::as_str).collect();

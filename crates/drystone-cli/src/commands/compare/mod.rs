@@ -20,6 +20,7 @@ mod words;
 
 use self::brief::brief;
 use self::loads::Loads;
+pub(crate) use self::policies::asked;
 use self::readings::{Readings, Simulated};
 use self::recorded::Recorded;
 use self::replay::Replay;
@@ -213,7 +214,7 @@ pub(crate) fn judged(args: &CompareArgs, input: &Input, stop: &AtomicBool) -> Re
     check(args)?;
     let common = &args.common;
     let specs = policies::asked(args)?;
-    let as_logged = common.log.load.is_none() && common.real.warm_start.is_none();
+    let as_logged = input.site.is_none() && common.log.load.is_none() && common.real.warm_start.is_none();
     let records = input.records.as_deref().filter(|_| as_logged);
     input.fits(&specs)?;
     let mut experiment = input.experiment(common);

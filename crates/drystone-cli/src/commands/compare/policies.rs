@@ -9,7 +9,7 @@ use drystone::model::Workload;
 use drystone::policy::{PolicySpec, Priorities};
 
 /// The policies to compare: those asked for, else every policy or the usual candidates, each meaning once.
-pub(super) fn asked(args: &CompareArgs) -> Result<Vec<PolicySpec>, Failure> {
+pub(crate) fn asked(args: &CompareArgs) -> Result<Vec<PolicySpec>, Failure> {
     let mut specs: Vec<PolicySpec> = Vec::new();
     let asked = !args.policy.is_empty();
     let given: Vec<PolicySpec> = if asked {

@@ -1,0 +1,111 @@
+//! Charts, predictors alone, imports, fidelity: what commands do beyond runs and comparisons.
+
+use super::{Failure, Input, Told, command, one_machine, overheard};
+use crate::args::Command;
+use crate::commands::fidelity::held;
+use crate::commands::gantt::drawn;
+use crate::commands::import::imported;
+use crate::commands::predict::judged;
+use crate::output::{Printable, ReportFile, file};
+use drystone_report::Gantt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+/// What a command has to say, in every form it is printed and written in.
+pub struct Said(Box<dyn Printable + Send + Sync>);
+
+impl Said {
+    /// As the command prints it.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.0.document().plain()
+    }
+
+    /// As JSON.
+    ///
+    /// # Errors
+    /// A result that is no JSON.
+    pub fn json(&self) -> Result<String, Failure> {
+        Ok(String::from_utf8_lossy(&self.0.json()?).into_owned())
+    }
+
+    /// As rows: names of columns and a value each, empty where there is none.
+    #[must_use]
+    pub fn rows(&self) -> Vec<Vec<(String, String)>> {
+        self.0.rows().into_rows()
+    }
+
+    /// As a page with plots.
+    ///
+    /// # Errors
+    /// There is no page of it.
+    pub fn page(&self) -> Result<String, Failure> {
+        self.0.page()
+    }
+
+    /// Writes it, as the ending says: .json, .csv, .md or .txt, and .html where there is a page.
+    ///
+    /// # Errors
+    /// An ending that says nothing, a place that cannot be written.
+    pub fn write(&self, path: &Path) -> Result<(), Failure> {
+        file::publish(vec![ReportFile::open(path)?.write(&*self.0)?])
+    }
+}
+
+/// A schedule as a chart; `None` where it was told to stop. `options` are those of `drystone gantt`.
+///
+/// # Errors
+/// Options that are wrong; a policy that does not fit or breaks its contract; a site with several pools.
+pub fn gantt(input: &Input, options: &[String], stop: &AtomicBool) -> Result<Option<Told<Gantt>>, Failure> {
+    let Command::Gantt(args) = command("gantt", &[], options)? else {
+        return Err(Failure::usage("no options of a chart"));
+    };
+    one_machine(input, "a chart")?;
+    let told = overheard(|| drawn(&args, input, Some(stop)))?;
+    Ok(told.what.map(|what| Told { what, messages: told.messages }))
+}
+
+/// Predictors alone on a log; `options` are those of `drystone predict`.
+///
+/// # Errors
+/// Options that are wrong.
+pub fn predict(input: &Input, options: &[String]) -> Result<Told<Said>, Failure> {
+    let Command::Predict(args) = command("predict", &[], options)? else {
+        return Err(Failure::usage("no options of a judgement of predictors"));
+    };
+    overheard(|| Ok(Said(Box::new(judged(&args, input)?))))
+}
+
+/// A simulation of a site held against what happened there; `None` where it was told to stop. `options` are those of `drystone fidelity`.
+///
+/// # Errors
+/// A folder that is no site, options that are wrong, nothing to compare.
+pub fn fidelity(site: &Path, options: &[String], stop: &AtomicBool) -> Result<Option<Told<Said>>, Failure> {
+    let Command::Fidelity(mut args) = command("fidelity", &["."], options)? else {
+        return Err(Failure::usage("no options of fidelity"));
+    };
+    args.site = site.to_path_buf();
+    let told = overheard(|| held(&args, stop))?;
+    Ok(told.what.map(|found| Told { what: Said(Box::new(found)), messages: told.messages }))
+}
+
+/// Makes a site of accounting, in a folder; answers the account of it, as text and as JSON, or `None` where it was told to stop. `options`
+/// are those of `drystone import`.
+///
+/// # Errors
+/// Files that are no accounting, options that are wrong, a folder that is there and no site.
+pub fn import(
+    files: &[PathBuf],
+    out: &Path,
+    options: &[String],
+    stop: &AtomicBool,
+) -> Result<Option<Told<(String, String)>>, Failure> {
+    let Command::Import(mut args) = command("import", &["--out=.", "."], options)? else {
+        return Err(Failure::usage("no options of an import"));
+    };
+    args.files = files.to_vec();
+    let told = overheard(|| imported(&args, out, stop))?;
+    let Some(manifest) = told.what else { return Ok(None) };
+    let json = String::from_utf8_lossy(&crate::output::json(&manifest)?).into_owned();
+    Ok(Some(Told { what: (drystone_site::report(&manifest), json), messages: told.messages }))
+}

@@ -1,0 +1,95 @@
+//! What other commands have to say: predictors alone, imports, fidelity.
+
+use crate::error;
+use crate::log::Log;
+use crate::work::interruptible;
+use drystone_cli::library::{self, Failure, Told};
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+fn failed(failure: Failure) -> PyErr {
+    error::failure(&failure)
+}
+
+fn stopped() -> PyErr {
+    PyKeyboardInterrupt::new_err("stopped")
+}
+
+/// A result in every form that the command has.
+#[pyclass(frozen, module = "drystone._drystone")]
+pub(crate) struct Said {
+    said: Arc<library::Said>,
+    messages: Vec<String>,
+}
+
+impl From<Told<library::Said>> for Said {
+    fn from(told: Told<library::Said>) -> Said {
+        Said { said: Arc::new(told.what), messages: told.messages }
+    }
+}
+
+#[pymethods]
+impl Said {
+    /// Notes and warnings.
+    #[getter]
+    fn messages(&self) -> Vec<String> {
+        self.messages.clone()
+    }
+
+    /// What the command prints as text.
+    fn text(&self) -> String {
+        self.said.text()
+    }
+
+    /// What it prints as JSON.
+    fn json(&self) -> PyResult<String> {
+        self.said.json().map_err(failed)
+    }
+
+    /// What it prints as CSV: names and values of each row, empty where there is none.
+    fn rows(&self) -> Vec<Vec<(String, String)>> {
+        self.said.rows()
+    }
+
+    /// A page with plots.
+    fn page(&self, py: Python<'_>) -> PyResult<String> {
+        let said = Arc::clone(&self.said);
+        interruptible(py, move |_| said.page())?.map_err(failed)
+    }
+
+    /// Writes it, as the ending says.
+    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let said = Arc::clone(&self.said);
+        interruptible(py, move |_| said.write(&path))?.map_err(failed)
+    }
+}
+
+/// Judges predictors alone; the options are those of the command `predict`.
+#[pyfunction]
+pub(crate) fn predict(py: Python<'_>, log: &Log, options: Vec<String>) -> PyResult<Said> {
+    let input = Arc::clone(&log.input);
+    Ok(interruptible(py, move |_| library::predict(&input, &options))?.map_err(failed)?.into())
+}
+
+/// Holds a simulation of a site against what happened; the options are those of the command `fidelity`.
+#[pyfunction]
+pub(crate) fn fidelity(py: Python<'_>, site: PathBuf, options: Vec<String>) -> PyResult<Said> {
+    let told = interruptible(py, move |stop| library::fidelity(&site, &options, stop))?;
+    Ok(told.map_err(failed)?.ok_or_else(stopped)?.into())
+}
+
+/// Makes a site of accounting; the options are those of the command `import`. Answers its account as text and as JSON, and messages.
+#[pyfunction]
+#[pyo3(name = "import_")]
+pub(crate) fn import(
+    py: Python<'_>,
+    files: Vec<PathBuf>,
+    out: PathBuf,
+    options: Vec<String>,
+) -> PyResult<(String, String, Vec<String>)> {
+    let told = interruptible(py, move |stop| library::import(&files, &out, &options, stop))?;
+    let Told { what: (text, json), messages } = told.map_err(failed)?.ok_or_else(stopped)?;
+    Ok((text, json, messages))
+}
