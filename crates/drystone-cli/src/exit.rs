@@ -93,7 +93,9 @@ impl Failure {
     /// A simulation of `policy` failed.
     pub(crate) fn simulation(policy: &str, error: SimulationError) -> Failure {
         let (code, text) = match &error {
-            SimulationError::Thrashing { .. } => (USAGE, format!("policy {policy}: {error}")),
+            SimulationError::Thrashing { .. } | SimulationError::TooFew { .. } | SimulationError::News(_) => {
+                (USAGE, format!("policy {policy}: {error}"))
+            }
             _ => (VIOLATION, format!("policy {policy}: {error}; this is a bug of the policy, please report it")),
         };
         Failure::Because { code, text, error: Box::new(error) }

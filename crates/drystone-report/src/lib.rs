@@ -8,6 +8,7 @@ mod assets;
 mod budget;
 pub mod charts;
 mod details;
+mod disrupted;
 mod fidelity;
 mod gantt;
 pub mod html;

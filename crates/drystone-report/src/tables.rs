@@ -1,5 +1,6 @@
 //! The tables of a page.
 
+use crate::disrupted;
 use crate::number::{bound, change, count, duration, exact_percent, fixed, in_unit, percent};
 use crate::results::{PolicyResult, Results};
 use crate::table::{Cell, Table};
@@ -75,6 +76,7 @@ pub(crate) fn tables(results: &Results, out: &mut String) {
         table.html(out);
     }
     promises(policies, name).html(out);
+    disrupted::table(policies, name, out);
     quantiles(policies, name, out);
     pools(policies, name, out);
     categories(policies, out);

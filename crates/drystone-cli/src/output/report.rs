@@ -282,7 +282,7 @@ fn disrupted(disruptions: &Disruptions) -> Vec<(&'static str, String)> {
     let d = disruptions;
     let mut facts = Vec::new();
     if d.down > 0.0 || d.hits > 0 {
-        facts.push(("capacity that was up", format!("{}, of which utilisations are", percent(d.capacity_up, 2))));
+        facts.push(("capacity that was up", format!("{}; utilisation is a share of it", percent(d.capacity_up, 2))));
         let hours = d.work_lost / 3_600.0;
         facts.push((
             "jobs hit by outages",

@@ -109,6 +109,7 @@ fn fixtures() -> Folder {
         folder.run(&["workload", "convert", "log.swf", "--out", name, "--quiet"]).ok();
     }
     folder.write("slurm.conf", "ClusterName=c\nNodeName=n[1-16] CPUs=4\nPartitionName=p Nodes=ALL Default=YES\n");
+    folder.write("circumstances.csv", "job,eligible,after\n4511,90000,\n4512,,4511\n");
     let study = "metrics = [\"wait_mean\", \"bounded_slowdown_mean\", \"bounded_slowdown_max\"]\n[[workload]]\n\
                  file = \"LOG.swf.gz\"\n[[policy]]\npolicy = \"easy(predict=recent({size},window={window}))\"\n\
                  [policy.parameters]\nsize = [1, 2]\nwindow = [\"all\", \"immediate\"]\n";

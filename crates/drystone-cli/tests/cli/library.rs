@@ -9,7 +9,7 @@ fn words(words: &[&str]) -> Vec<String> {
 }
 
 fn input(folder: &Folder) -> Input {
-    Input::load(&folder.path("log.swf"), &[]).expect("a log").what
+    Input::load(&folder.path("log.swf"), &[], false).expect("a log").what
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn a_run_in_memory_writes_what_the_command_writes() {
 #[test]
 fn what_a_command_would_say_comes_back() {
     let folder = Folder::with("log.swf", four());
-    let told = Input::load(&folder.path("log.swf"), &[]).expect("a log");
+    let told = Input::load(&folder.path("log.swf"), &[], false).expect("a log");
     let said: Vec<&String> = told.messages.iter().collect();
     let command = folder.run(&["run", "-w", "log.swf", "-p", "easy"]).err;
     assert!(
@@ -66,7 +66,7 @@ fn what_a_command_would_say_comes_back() {
 #[test]
 fn failures_know_their_reasons() {
     let folder = Folder::with("log.swf", four() + "5 x\n");
-    let failure = Input::load(&folder.path("log.swf"), &[]).expect_err("malformed");
+    let failure = Input::load(&folder.path("log.swf"), &[], false).expect_err("malformed");
     let error = failure.error::<drystone::log::LogError>().expect("an error of a log");
     assert!(error.place().line.is_some() && failure.text().contains("log.swf"), "{error}");
     let folder = Folder::with("log.swf", four());

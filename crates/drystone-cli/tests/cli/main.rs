@@ -14,6 +14,7 @@ mod golden;
 mod help;
 mod inputs;
 mod library;
+mod machine;
 mod outputs;
 mod over_time;
 mod predict;

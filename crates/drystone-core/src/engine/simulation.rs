@@ -152,8 +152,8 @@ pub enum SimulationError {
     News(#[from] NewsError),
     /// Nothing will ever happen again, and too few processors are up for the jobs that wait.
     #[error(
-        "{waiting} jobs wait for ever: only {up} of {procs} processors are up in the end, and job {first} needs {needs}; give the outages \
-         an end, or leave out such jobs"
+        "only {up} of {procs} processors are up in the end: job {first}, submitted at {submit} s, needs {needs} and waits for ever \
+         ({waiting} in all); give the outages an end, or leave out such jobs"
     )]
     TooFew {
         /// Jobs that never started.
@@ -164,6 +164,8 @@ pub enum SimulationError {
         procs: u32,
         /// One of the jobs, in the order of arrival from 0.
         first: JobId,
+        /// When it was submitted.
+        submit: Time,
         /// How many processors it needs.
         needs: u32,
     },

@@ -189,6 +189,7 @@ fn disruptions(result: &CompareResult) -> Table {
         "lost",
         "processor-hours lost",
         "promises excused",
+        "held back",
         "wait since eligible, min",
     ]);
     for one in &result.results {
@@ -201,6 +202,7 @@ fn disruptions(result: &CompareResult) -> Table {
             count(d.lost).into(),
             fixed_or(Some(d.work_lost / 3_600.0), 1).into(),
             count(one.promises.excused).into(),
+            count(d.held).into(),
             minutes(d.eligible_wait.mean).into(),
         ]);
     }

@@ -120,13 +120,23 @@ impl Sheet<'_> {
             let pairs = &self.workload.settings.0;
             pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
         };
+        let ExperimentMeta { outages, feedback, .. } = &self.experiment;
         let mut assumed = vec![self.machine.clone().unwrap_or_else(|| {
-            format!(
-                "One pool of {}: no nodes, memory, partitions, outages or limits of users.",
-                plural(u64::from(self.workload.procs), "equal processor")
-            )
+            let lacks = if outages.is_some() { "partitions" } else { "partitions, outages" };
+            let procs = plural(u64::from(self.workload.procs), "equal processor");
+            format!("One pool of {procs}: no nodes, memory, {lacks} or limits of users.")
         })];
-        assumed.push("Jobs arrive as in the log, whatever the policy does.".to_string());
+        if let Some(outages) = outages {
+            assumed.push(format!("Processors are out as {} says, whatever the policy does.", outages.file));
+        }
+        assumed.push(
+            if *feedback {
+                "Jobs that depend on others arrive when these have ended and their user has thought; the others as in the log."
+            } else {
+                "Jobs arrive as in the log, whatever the policy does."
+            }
+            .to_string(),
+        );
         assumed.push(match (self.readings, set("overrun")) {
             (Some(readings), _) => readings.assumed(),
             (None, Some("exact")) => "Every estimate is the run time.".to_string(),

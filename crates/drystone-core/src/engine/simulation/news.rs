@@ -218,9 +218,9 @@ impl<S: Source> Simulation<S> {
         let procs = view.machine().procs;
         let up = procs - self.session.offline();
         let first = view.waiting().find(|&id| view.job(id).procs > up)?;
-        let needs = view.job(first).procs;
+        let (submit, needs) = (view.job(first).submit, view.job(first).procs);
         let waiting = self.session.waiting();
-        Some(SimulationError::TooFew { waiting, up, procs, first: self.source.place(first), needs })
+        Some(SimulationError::TooFew { waiting, up, procs, first: self.source.place(first), submit, needs })
     }
 }
 

@@ -1,0 +1,284 @@
+//! Real machines on the command line: outages, busy beginnings, dependent jobs, on schedules computed by hand.
+
+use crate::common::{Folder, Ran, four, line};
+use serde_json::Value;
+
+/// The columns that say when each job ran.
+fn schedule(folder: &Folder, args: &[&str]) -> Vec<String> {
+    let mut all = vec!["run", "--workload", "log.swf", "--jobs", "out.csv", "--quiet"];
+    all.extend(args);
+    folder.run(&all).ok();
+    let four = |line: &str| line.split(',').take(4).collect::<Vec<_>>().join(",");
+    folder.read("out.csv").lines().skip(1).map(four).collect()
+}
+
+fn outages(rows: &str) -> Folder {
+    let folder = Folder::with("log.swf", four());
+    folder.write("outages.csv", rows);
+    folder
+}
+
+fn report(folder: &Folder, args: &[&str]) -> Value {
+    let mut all = vec!["run", "--workload", "log.swf", "--quiet", "--format", "json", "--policy", "easy"];
+    all.extend(args);
+    folder.run(&all).json()
+}
+
+const OUTAGES: [&str; 2] = ["--outages", "outages.csv"];
+
+/// Processor 3 is out from 15 to 200, and nothing is known of its return. Job 2, which needs all four, holds back no other: jobs 3
+/// and 4 start as soon as job 1 has ended. Of 1,000 processor-seconds until 250 as many as 815 were up, and jobs ran for 630.
+#[test]
+fn a_processor_is_out() {
+    let folder = outages("begin,end,processors\n15,200,3\n");
+    let expected = ["1,0,0,100", "2,10,200,250", "3,20,100,130", "4,30,100,200"];
+    assert_eq!(schedule(&folder, &["--policy", "easy", "--outages", "outages.csv"]), expected);
+    let told = report(&folder, &OUTAGES);
+    assert_eq!(told["report"]["disruptions"]["capacity_up"], 0.815);
+    assert_eq!(told["report"]["disruptions"]["down"], 185.0);
+    assert_eq!(told["report"]["disruptions"]["hits"], 0);
+    assert_eq!(told["report"]["machine"]["utilisation"], 630.0 / 815.0);
+    assert_eq!(told["experiment"]["outages"]["file"], "outages.csv");
+}
+
+/// The machine fails at 40, when job 1 has run for 40 s on three processors and job 3 for 20 s on one. Both wait again, in the order of
+/// their submission. Job 2 was promised 100 and starts at 160: the machine's doing.
+#[test]
+fn jobs_that_a_failure_hits_wait_again() {
+    let folder = outages("begin,end,procs,jobs\n40,60,4,requeue\n");
+    let expected = ["1,0,60,160", "2,10,160,210", "3,20,60,90", "4,30,210,310"];
+    let args = ["--policy", "easy", "--outages", "outages.csv"];
+    let mut found = schedule(&folder, &args);
+    found.sort();
+    assert_eq!(found, expected);
+    let told = report(&folder, &OUTAGES);
+    let d = &told["report"]["disruptions"];
+    let figures = [&d["hits"], &d["requeued"], &d["lost"], &d["work_lost"]].map(Value::as_f64);
+    assert_eq!(figures, [Some(2.0), Some(2.0), Some(0.0), Some(140.0)]);
+    let promises = &told["promises"];
+    let kept = [&promises["promised"], &promises["broken"], &promises["excused"]].map(Value::as_u64);
+    assert_eq!(kept, [Some(2), Some(0), Some(1)], "{promises}");
+    let text = folder.run(&["run", "--workload", "log.swf", "--policy", "easy", "--outages", "outages.csv"]).ok();
+    assert!(text.contains("jobs hit by outages        2: 2 requeued, 0 lost; 0.0 processor-hours"), "{text}");
+    assert!(text.contains("2 made, none broken by the policy; 1 more not kept because of outages"), "{text}");
+}
+
+/// The same, and they are gone.
+#[test]
+fn jobs_that_a_failure_ends_are_counted() {
+    let folder = outages("begin,end,procs,jobs\n40,60,4,lose\n");
+    assert_eq!(schedule(&folder, &["--policy", "easy", "--outages", "outages.csv"]), ["2,10,60,110", "4,30,110,210"]);
+    let told = report(&folder, &OUTAGES);
+    assert_eq!(
+        (&told["report"]["disruptions"]["lost"], &told["report"]["disruptions"]["requeued"]),
+        (&2.into(), &0.into())
+    );
+}
+
+/// Announced from the beginning: job 2 would run from 100 to 150 and job 4 from 50 to 150 or longer, into it.
+#[test]
+fn an_announced_window_is_kept_free() {
+    let folder = outages("begin,end,procs,announced\n120,180,4,0\n");
+    for policy in ["easy", "conservative", "slack", "multiqueue", "goal(nodes=100)"] {
+        let found = schedule(&folder, &["--policy", policy, "--outages", "outages.csv"]);
+        assert!(found.contains(&"1,0,0,100".to_string()), "{policy}: {found:?}");
+        assert!(found.contains(&"3,20,20,50".to_string()), "{policy}: {found:?}");
+        let begins = |row: &String| row.split(',').nth(2).and_then(|t| t.parse::<i64>().ok());
+        assert!(found.iter().filter(|row| begins(row) >= Some(180)).count() == 2, "{policy}: {found:?}");
+    }
+    assert_eq!(schedule(&folder, &["--policy", "easy", "--outages", "outages.csv"])[1], "2,10,180,230");
+}
+
+/// Job 2 is held until 120: job 4 takes the free processor at 50, and job 2 the machine after it, 140 s after it was submitted, 30 s after
+/// it was eligible.
+#[test]
+fn held_jobs_wait_from_when_they_are_eligible() {
+    let folder = Folder::with("log.swf", four());
+    folder.write("jobs.csv", "job,eligible\n2,120\n");
+    let args = ["--circumstances", "jobs.csv"];
+    let mut all = vec!["--policy", "easy"];
+    all.extend(args);
+    assert_eq!(schedule(&folder, &all), ["1,0,0,100", "2,10,150,200", "3,20,20,50", "4,30,50,150"]);
+    let told = report(&folder, &args);
+    let wait = &told["report"]["measures"]["wait"]["mean"];
+    let d = &told["report"]["disruptions"];
+    assert_eq!(
+        (wait.as_f64(), d["eligible_wait"]["mean"].as_f64(), d["held"].as_u64()),
+        (Some(40.0), Some(12.5), Some(1))
+    );
+}
+
+/// Three jobs, of which the last depends on the second; waits as recorded.
+fn chained() -> Folder {
+    let recorded = |line: String, wait: i64| line.replacen(" -1 ", &format!(" {wait} "), 1);
+    let last = line(3, 300, 40, 2, 40).replace(" -1 -1\n", " 2 10\n");
+    let jobs = [recorded(line(1, 0, 100, 4, 100), 0), recorded(line(2, 50, 60, 4, 60), 50), recorded(last, 0)];
+    Folder::with("log.swf", format!("; MaxProcs: 4\n{}", jobs.concat()))
+}
+
+/// Job 2 ends at 160, and its user thinks for 10 s.
+#[test]
+fn with_feedback_jobs_follow_each_other() {
+    let folder = chained();
+    let found = schedule(&folder, &["--policy", "easy", "--feedback"]);
+    assert_eq!(found, ["1,0,0,100", "2,50,100,160", "3,170,170,210"]);
+    let folder = Folder::with("log.swf", four());
+    let err = folder.run(&["run", "--workload", "log.swf", "--policy", "easy", "--feedback"]).fails(2);
+    assert!(err.contains("log.swf: --feedback needs jobs that depend on others"), "{err}");
+}
+
+/// A simulation that begins at 60, with job 1 running and job 2 waiting, goes on as the whole one does.
+#[test]
+fn a_warm_start_goes_on_as_the_log() {
+    let folder = chained();
+    let whole = schedule(&folder, &["--policy", "easy"]);
+    assert_eq!(schedule(&folder, &["--policy", "easy", "--warm-start", "60s"]), whole);
+    let ran = folder.run(&["run", "--workload", "log.swf", "--policy", "easy", "--warm-start", "60s"]);
+    assert!(
+        ran.err.contains("begins 60 s after the log's first submit, with 1 job running and 1 waiting"),
+        "{}",
+        ran.err
+    );
+    assert!(ran.out.contains("jobs that count    2 of 3"), "{}", ran.out);
+    let err = folder.run(&["run", "--workload", "log.swf", "--policy", "easy", "--warm-start", "9d"]).fails(2);
+    assert!(err.contains("the last job is submitted at 300 s"), "{err}");
+}
+
+fn with_table(option: &str, table: &str) -> Ran {
+    let folder = Folder::with("log.swf", four());
+    folder.write("bad.csv", table);
+    folder.run(&["run", "--workload", "log.swf", "--policy", "easy", option, "bad.csv"])
+}
+
+/// Every mistake is shown with its line and column.
+#[test]
+fn bad_tables_are_shown_where_they_are_wrong() {
+    let outages = [
+        ("begin,procs\n0,5\n", ":2: column 2 (procs): takes 5 processors of a machine of 4"),
+        ("begin,end,procs\n10,5,1\n", ":2: column 2 (end): ends at 5, but begins at 10"),
+        (
+            "begin,end,processors\n0,10,0-2\n5,20,2\n",
+            ":3: column 3 (processors): takes processors 2 at 5, which are out already (line 2",
+        ),
+        (
+            "begin,end,procs\n0,10,3\n5,20,2\n",
+            ":3: column 3 (procs): takes 2 processors at 5, when 3 of the machine of 4 are out already",
+        ),
+        ("begin,procs\nsoon,1\n", ":2: column 1 (begin): `soon` is no point in time"),
+        (
+            "begin,procs,jobs\n5,1,boom\n",
+            ":2: column 3 (jobs): `boom` is unknown; expected one of drain, requeue, lose",
+        ),
+        ("begin,procs,announced\n5,1,7\n", ":2: column 3 (announced): is announced after it begins at 5"),
+        ("begin,size\n1,2\n", ":1: column 2 (size): no such column"),
+        ("begin,procs\n1\n", ":2: 1 field"),
+        ("", ":1: the first line must name `begin`"),
+    ];
+    let jobs = [
+        ("job,after\n1,2\n2,1\n", ":2: column 2 (after): job 1 waits for itself"),
+        (
+            "job,at,state,since\n1,50,running,0\n1,50,running,0\n",
+            ":3: column 1 (job): job 1 has a row already, in line 2",
+        ),
+        ("job,at,state\n1,50,running\n", ":2: `since` is empty or missing"),
+        ("job,state\n1,running\n", ":2: a row with a `state` says in `at` when that is"),
+        ("job,eligible\n1,late\n", ":2: column 2 (eligible): `late` is no point in time"),
+    ];
+    for (option, tables) in [("--outages", &outages[..]), ("--circumstances", &jobs[..])] {
+        for (table, expected) in tables {
+            let err = with_table(option, table).fails(2);
+            assert!(err.contains(&format!("bad.csv{expected}")), "{table:?}: {err}");
+        }
+    }
+}
+
+/// That is no mistake of the policy.
+#[test]
+fn a_machine_too_small_in_the_end_is_said() {
+    let err = with_table("--outages", "begin,procs\n0,1\n").fails(2);
+    assert!(err.contains("only 3 of 4 processors are up in the end: job #1, submitted at 10 s, needs 4"), "{err}");
+    assert!(!err.contains("bug"), "{err}");
+}
+
+/// What `compare` shows, in every format: which policy the machine's doing fell on, beside what the policy did.
+#[test]
+fn comparisons_say_what_was_the_machines_doing() {
+    let folder = outages("begin,end,procs,jobs\n40,60,4,requeue\n");
+    let args = [
+        "compare",
+        "--workload",
+        "log.swf",
+        "--outages",
+        "outages.csv",
+        "--policy",
+        "easy",
+        "--policy",
+        "conservative",
+    ];
+    let with = |more: &[&str]| {
+        let mut all = args.to_vec();
+        all.extend(more);
+        folder.run(&all)
+    };
+    let text = with(&[]).ok();
+    assert!(text.contains("Outages and holds"), "{text}");
+    let row = |line: &&str| line.starts_with("easy") && line.split_whitespace().nth(2) == Some("2");
+    assert!(text.lines().filter(row).count() >= 1, "{text}");
+    let csv = with(&["--format", "csv"]).ok();
+    let mut rows = csv::Reader::from_reader(csv.as_bytes());
+    let heads = rows.headers().expect("heads").clone();
+    let first = rows.records().next().expect("a row").expect("sound");
+    let value =
+        |name: &str| heads.iter().position(|head| head == name).and_then(|at| first.get(at)).map(str::to_string);
+    let names = ["jobs_hit", "jobs_requeued", "jobs_lost", "work_lost", "promises_broken", "promises_excused"];
+    assert_eq!(names.map(|name| value(name).unwrap_or_default()), ["2", "2", "0", "140", "0", "1"]);
+    with(&["--report", "page.html"]).ok();
+    let page = folder.read("page.html");
+    assert!(page.contains("<table id=\"disruptions\">"), "no table");
+    assert!(page.contains("Processors are out as outages.csv says, whatever the policy does."), "no assumption");
+    assert!(!page.contains("outages or limits of users"), "an assumption that is not made");
+    let plain = folder.run(&["compare", "--workload", "log.swf", "--policy", "easy", "--format", "csv"]).ok();
+    assert!(!plain.contains("jobs_hit"), "columns without outages");
+}
+
+/// Sweeps take outages and circumstances, and show what is wrong with either.
+#[test]
+fn sweeps_take_outages() {
+    let folder = outages("begin,end,procs,jobs\n40,60,4,requeue\n");
+    let study = "metrics = [\"jobs_hit\", \"promises_excused\", \"capacity_up\"]\n[[workload]]\nfile = \"log.swf\"\n\
+                 outages = \"outages.csv\"\n[[policy]]\npolicy = \"easy\"\n";
+    folder.write("study.toml", study);
+    folder.run(&["sweep", "study.toml", "--quiet"]).ok();
+    let query = "SELECT jobs_hit, promises_excused FROM result";
+    let found = folder.run(&["sweep", "query", "study.db", query, "--format", "csv"]).ok();
+    assert_eq!(found.lines().nth(1), Some("2,1"), "{found}");
+    folder.write("outages.csv", "begin,procs\n0,5\n");
+    folder.write("other.toml", study);
+    let err = folder.run(&["sweep", "other.toml", "--quiet"]).fails(2);
+    assert!(err.contains("other.toml:4:") && err.contains("outages.csv:2: column 2 (procs)"), "{err}");
+}
+
+/// The same seed gives the same outages; they are those of the machine and the time of a log.
+#[test]
+fn outages_are_made_up() {
+    let folder = Folder::with("log.swf", four());
+    let made = |seed: &str| {
+        let args = ["workload", "outages", "--procs", "64", "--days", "90", "--node", "8", "--seed", seed, "--quiet"];
+        folder.run(&args).ok()
+    };
+    assert_eq!(made("3"), made("3"));
+    assert_ne!(made("3"), made("4"));
+    let windows = made("3").lines().filter(|row| row.contains(",drain,")).count();
+    assert_eq!(windows, 2, "after 30 and 60 days of 90");
+    for (args, expected) in [
+        (&["--procs", "64", "--unavailable", "90%"][..], "expected a share from 0 to 0.5"),
+        (&["--procs", "64", "--node", "65"], "a node of 65 processors is impossible on a machine of 64"),
+        (&["--procs", "64", "--maintenance", "2d", "--every", "1d"], "it would not be over when the next begins"),
+        (&[], "give a log, whose machine and time are taken, or --procs N"),
+    ] {
+        let mut all = vec!["workload", "outages"];
+        all.extend(args);
+        let err = folder.run(&all).fails(2);
+        assert!(err.contains(expected), "{args:?}: {err}");
+    }
+}
