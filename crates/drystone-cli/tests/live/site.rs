@@ -1,6 +1,6 @@
 //! A site: a private Slurm with the hook, a state folder, and daemons that come and go.
 
-use drystone_live::cluster::{Key, Order};
+use drystone_live::cluster::{Key, Order, State};
 use drystone_live::core::Input;
 use drystone_live::journal::{self, Record};
 use drystone_live::state::{Beat, Home};
@@ -334,21 +334,24 @@ impl Site {
         assert!(found.inputs > 0);
     }
 
-    /// Seconds from the decision to start a job to the start that Slurm shows, for each start of the journal.
-    pub(crate) fn delays(&self) -> Vec<(Key, i64)> {
+    /// For each job of the journal: seconds from the decision to start it to the start that Slurm shows, and from the end that Slurm
+    /// shows to the look that saw it.
+    pub(crate) fn delays(&self) -> Delays {
         let mut decided: BTreeMap<Key, i64> = BTreeMap::new();
-        let mut delays: BTreeMap<Key, i64> = BTreeMap::new();
+        let mut delays = Delays::default();
         for (_, records) in journal::whole(&self.home().journal()).expect("a journal") {
             let mut time = 0;
             for record in records {
                 match record {
                     Record::In(Input::Facts { delta, .. }) => {
                         time = delta.time;
-                        for fact in delta.changed {
-                            let start = fact.start.filter(|_| !fact.places.is_empty());
+                        for fact in delta.changed.iter().filter(|fact| !fact.places.is_empty()) {
                             for key in fact.keys() {
-                                if let (Some(start), Some(at)) = (start, decided.get(&key)) {
-                                    delays.insert(key, start - at);
+                                if let (Some(start), Some(at)) = (fact.start, decided.get(&key)) {
+                                    delays.starts.insert(key, start - at);
+                                }
+                                if let (State::Ended(_), Some(end)) = (fact.state, fact.end) {
+                                    delays.ends.entry(key).or_insert(time - end);
                                 }
                             }
                         }
@@ -361,8 +364,15 @@ impl Site {
                 }
             }
         }
-        delays.into_iter().collect()
+        delays
     }
+}
+
+/// How late what happens is, in seconds.
+#[derive(Default)]
+pub(crate) struct Delays {
+    pub(crate) starts: BTreeMap<Key, i64>,
+    pub(crate) ends: BTreeMap<Key, i64>,
 }
 
 /// Who runs this test.

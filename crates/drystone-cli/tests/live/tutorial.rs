@@ -47,10 +47,10 @@ fn tutorial() {
     until("the cluster is up", || folder.path().join("play/slurm.conf").exists());
     // Another page may be open on this machine.
     let _shadow = begin(format!("{export}; exec {shadow} --listen none --log quiet"));
-    within(Duration::from_secs(120), "there is a report", || {
+    within(Duration::from_secs(200), "there is a report", || {
         std::thread::sleep(Duration::from_secs(1));
         let output = shell(&format!("{export}; {report}")).output().expect("runs");
         let said = String::from_utf8_lossy(&output.stdout);
-        output.status.success() && said.contains("change of the mean wait") && said.contains("easy++")
+        output.status.success() && said.contains("change of the mean wait") && said.contains("predict=recent(2)")
     });
 }

@@ -199,6 +199,10 @@ fn foreign() {
     until("the books agree", || site.published()["health"]["differences"] == 0);
 }
 
+/// A site whose model requeues jobs.
+const PREEMPTS: &str = "ClusterName=c\nPreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\nNodeName=n1 CPUs=4\n\
+                        PartitionName=low Nodes=ALL Default=YES PriorityTier=1\nPartitionName=high Nodes=ALL PriorityTier=2\n";
+
 fn refused() {
     let lines = ["PriorityType=priority/multifactor", "MinJobAge=20"].map(String::from).to_vec();
     let Some(site) = Site::with(Options { nodes: 1, cpus: 4, lines, ..Options::default() }, "easy") else { return };
@@ -215,6 +219,17 @@ fn refused() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.code() == Some(2) && said.contains(part), "{policy}: {said}");
     }
+    for command in ["shadow", "drive"] {
+        let args = ["live", command, "--policy", "easy", "--listen", "none", "--conf", "nowhere.conf"];
+        let output = site.command(&args).output().expect("runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains("nowhere.conf: there is no such file"), "{said}");
+    }
+    std::fs::write(site.path("preempts.conf"), PREEMPTS).expect("written");
+    let args = ["live", "shadow", "--policy", "slurm:preempts.conf", "--listen", "none"];
+    let output = site.command(&args).output().expect("runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && said.contains("sends running jobs back"), "{said}");
     // The shadow works all the same.
     let _shadow = site.shadow();
 }

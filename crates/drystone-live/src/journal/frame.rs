@@ -49,13 +49,43 @@ pub(super) fn framed(record: &Record) -> Result<Vec<u8>, JournalError> {
 }
 
 /// The record that begins these bytes and how long it is with its frame; `None` where it is torn, or nothing follows.
-pub(super) fn next(bytes: &[u8]) -> Option<(Record, usize)> {
+///
+/// # Errors
+/// It is whole, and not a record of this version.
+pub(super) fn next(bytes: &[u8], path: &Path) -> Result<Option<(Record, usize)>, JournalError> {
+    let Some(body) = whole(bytes) else { return Ok(None) };
+    let record = postcard::from_bytes(body).map_err(|_| JournalError::OtherRecord(path.to_path_buf()))?;
+    Ok(Some((record, body.len() + 8)))
+}
+
+/// What the frame at the head of these bytes holds, if it is whole.
+fn whole(bytes: &[u8]) -> Option<&[u8]> {
     let (length, rest) = bytes.split_first_chunk::<4>()?;
     let (sum, rest) = rest.split_first_chunk::<4>()?;
     let length = u32::from_le_bytes(*length) as usize;
-    let body = rest.get(..length).filter(|_| length <= MOST)?;
-    if crc32fast::hash(body) != u32::from_le_bytes(*sum) {
-        return None;
+    // Zeros, which a crash can leave at the end of a file, have a sound checksum and hold nothing.
+    let body = rest.get(..length).filter(|_| (1..=MOST).contains(&length))?;
+    (crc32fast::hash(body) == u32::from_le_bytes(*sum)).then_some(body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(body: &[u8]) -> Vec<u8> {
+        [&(body.len() as u32).to_le_bytes()[..], &crc32fast::hash(body).to_le_bytes()[..], body].concat()
     }
-    Some((postcard::from_bytes(body).ok()?, length + 8))
+
+    /// What a crash tears is passed over; what another build wrote is refused, for a part of a history would look like the whole.
+    #[test]
+    fn torn_is_not_foreign() {
+        let path = Path::new("x.journal");
+        let sound = framed(&Record::Note { at: 7, text: "hello".into() }).expect("framed");
+        assert!(matches!(next(&sound, path), Ok(Some((Record::Note { at: 7, .. }, length))) if length == sound.len()));
+        for torn in [&sound[..sound.len() - 1], &sound[..5], &[0; 64], &[]] {
+            assert!(matches!(next(torn, path), Ok(None)), "{torn:?}");
+        }
+        let error = next(&frame(&[200, 1, 2]), path).expect_err("no record");
+        assert!(error.to_string().contains("another build"), "{error}");
+    }
 }

@@ -26,7 +26,7 @@ use std::io;
 use std::path::PathBuf;
 
 /// The layout of records. Raise it with every change of what they hold.
-pub const LAYOUT: u16 = 1;
+pub const LAYOUT: u16 = 2;
 
 /// What a segment begins with.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -99,6 +99,13 @@ pub enum JournalError {
         /// The version that wrote it.
         version: String,
     },
+    /// A record is whole and not understood.
+    #[error(
+        "{}: a record is not understood: another build of Drystone wrote it. Go on with that build; or hand back with it, move the state \
+         folder aside and start anew: running and waiting jobs are adopted, and only the predictors' history is lost",
+        .0.display()
+    )]
+    OtherRecord(PathBuf),
     /// A record cannot be written in its form.
     #[error("journal: {0}")]
     Form(#[from] postcard::Error),

@@ -45,7 +45,7 @@ pub fn segments(folder: &Path) -> Result<Vec<Segment>, JournalError> {
 /// The whole records of a segment, and where the last one ends. What was torn by a crash is not among them.
 ///
 /// # Errors
-/// It cannot be read, or is no journal of this layout.
+/// It cannot be read, is no journal of this layout, or a whole record is of another version.
 pub fn entries(path: &Path) -> Result<(Vec<Record>, u64), JournalError> {
     entries_from(path, 0)
 }
@@ -56,7 +56,7 @@ pub(crate) fn entries_from(path: &Path, from: u64) -> Result<(Vec<Record>, u64),
     let Some(head) = frame::skip_head(&bytes, path)? else { return Ok((Vec::new(), 0)) };
     let mut at = head.max(usize::try_from(from).unwrap_or(usize::MAX)).min(bytes.len());
     let mut records = Vec::new();
-    while let Some((record, length)) = frame::next(&bytes[at..]) {
+    while let Some((record, length)) = frame::next(&bytes[at..], path)? {
         records.push(record);
         at += length;
     }

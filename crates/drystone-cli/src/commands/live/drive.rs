@@ -20,7 +20,7 @@ pub(super) fn drive(args: &DriveArgs) -> Outcome {
     let common = &args.daemon;
     log(common.log);
     let home = home(&common.home);
-    let mut cluster = slurm(&common.cluster);
+    let mut cluster = slurm(&common.cluster).map_err(Failure::usage)?;
     let site = cluster.site().map_err(Failure::usage)?;
     let partitions = cluster.partitions().to_vec();
     Core::suits(&common.policy, cluster.can()).map_err(Failure::usage)?;
@@ -57,12 +57,12 @@ pub(super) fn drive(args: &DriveArgs) -> Outcome {
 
 /// Gives back without the daemon.
 fn give_back(args: &DriveArgs, home: &drystone_live::state::Home) {
-    let mut cluster = slurm(&args.daemon.cluster);
     let options = Options { patience: Duration::from_secs(10), ..Options::default() };
-    let given = cluster
-        .site()
-        .map_err(|e| e.to_string())
-        .and_then(|_| hand_back(&mut cluster, home, &options, &mut std::thread::sleep).map_err(|e| e.to_string()));
+    let given = slurm(&args.daemon.cluster)
+        .and_then(|mut cluster| cluster.site().map_err(|e| e.to_string()).map(|_| cluster))
+        .and_then(|mut cluster| {
+            hand_back(&mut cluster, home, &options, &mut std::thread::sleep).map_err(|e| e.to_string())
+        });
     match given {
         Ok(given) => message::note(&format!("given back: {}", super::give_back::told(&given))),
         Err(error) => {

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 pub(super) fn hand_back(args: &HandBackArgs) -> Outcome {
     let home = home(&args.home);
-    let mut cluster = slurm(&args.cluster);
+    let mut cluster = slurm(&args.cluster).map_err(Failure::usage)?;
     let options = Options { if_silent: args.if_silent, requeue: args.requeue, patience: args.patience };
     // Whichever partitions were driven: all are looked at, for nodes and jobs.
     cluster.site().map_err(Failure::usage)?;

@@ -84,7 +84,11 @@ fn show(args: &JournalListArgs) -> Outcome {
             match record {
                 Record::Begin(begin) => {
                     now = begin.time + begin.offset;
-                    rows.push(row(now, "begin", format!("{:?} by {}", begin.settings.mode, begin.policy)));
+                    rows.push(row(
+                        now,
+                        "begin",
+                        format!("{} by {}", format!("{:?}", begin.settings.mode).to_lowercase(), begin.policy),
+                    ));
                 }
                 Record::In(Input::Facts { stamp, .. } | Input::Tick(stamp) | Input::Restarted(stamp)) => {
                     now = stamp.now

@@ -37,8 +37,17 @@ fn home(args: &HomeArgs) -> Home {
     Home::new(&args.state, args.run.clone().unwrap_or_else(|| args.state.join("run")))
 }
 
-fn slurm(args: &ClusterArgs) -> SlurmCli {
-    SlurmCli::new(args.conf.clone(), args.partition.clone(), wall)
+/// # Errors
+/// The configuration that was named is not there: Slurm's commands would look for it for ten seconds.
+fn slurm(args: &ClusterArgs) -> Result<SlurmCli, String> {
+    let named = args.conf.clone().or_else(|| std::env::var_os("SLURM_CONF").map(Into::into));
+    if let Some(conf) = named.filter(|conf| !conf.exists()) {
+        return Err(format!(
+            "{}: there is no such file; --conf or SLURM_CONF names Slurm's configuration",
+            conf.display()
+        ));
+    }
+    Ok(SlurmCli::new(args.conf.clone(), args.partition.clone(), wall))
 }
 
 impl From<LiveError> for Failure {

@@ -17,7 +17,7 @@ pub(super) fn shadow(args: &ShadowArgs) -> Outcome {
     if let Some(from) = &args.from {
         return recorded(args, &Home::new(from, from.join("run")));
     }
-    let mut cluster = slurm(&common.cluster);
+    let mut cluster = slurm(&common.cluster).map_err(Failure::usage)?;
     let site = cluster.site().map_err(Failure::usage)?;
     let partitions = cluster.partitions().to_vec();
     Core::suits(&common.policy, cluster.can()).map_err(Failure::usage)?;

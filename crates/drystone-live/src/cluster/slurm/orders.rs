@@ -9,7 +9,7 @@ use std::time::Duration;
 /// Jobs in one command.
 const CHUNK: usize = 500;
 /// How often, and after what pause, a change is tried that is refused while a job is cleaned up.
-const PATIENCE: u32 = 20;
+const PATIENCE: u32 = 60;
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// Carries out orders; asks `may` before each command.
@@ -136,23 +136,30 @@ fn each(run: &Runner, batch: &[Order]) -> Option<Vec<Outcome>> {
         let outcome = outcomes(said, &[key])?;
         if matches!(order, Order::Requeue(_)) && outcome == [Outcome::Done] {
             begin_now(run, &name);
-            // One that was suspended is held by Slurm now, as if by an administrator.
-            let _ = run.run("scontrol", &["release", &name], None);
         }
         all.extend(outcome);
     }
     Some(all)
 }
 
-/// Lets a job that was requeued begin at once: Slurm lets it wait for two minutes otherwise, and takes no change while it still cleans
-/// up.
+/// Lets a job that was requeued begin at once: Slurm lets it wait for two minutes otherwise, and one that was suspended is held as if by
+/// an administrator. While Slurm still cleans up it takes no change, or forgets it: what it shows afterwards counts.
 fn begin_now(run: &Runner, name: &str) {
     let update = format!("JobId={name}");
+    let mut told = false;
     for _ in 0..PATIENCE {
-        match run.run("scontrol", &["update", &update, "StartTime=now"], None) {
-            Ok(said) if !said.status.success() => std::thread::sleep(PAUSE),
+        let Ok(seen) = run.run("squeue", &["-h", "-t", "all", "-o", "%t|%r", "-j", name], None) else { return };
+        match seen.out.trim().split_once('|') {
+            Some(("CG" | "S", _)) => {}
+            Some(("PD", reason)) if !told || ["BeginTime", "JobHeldAdmin"].contains(&reason) => {
+                let release = run.run("scontrol", &["release", name], None);
+                let begin = run.run("scontrol", &["update", &update, "StartTime=now"], None);
+                told = [release, begin].into_iter().all(|said| said.is_ok_and(|said| said.status.success()));
+            }
+            // It waits for its turn, or runs, or is gone.
             _ => return,
         }
+        std::thread::sleep(PAUSE);
     }
 }
 
