@@ -109,12 +109,24 @@ fn fixtures() -> Folder {
         folder.run(&["workload", "convert", "log.swf", "--out", name, "--quiet"]).ok();
     }
     folder.write("slurm.conf", "ClusterName=c\nNodeName=n[1-16] CPUs=4\nPartitionName=p Nodes=ALL Default=YES\n");
+    folder.write("jobs.psv", accounting());
     folder.write("circumstances.csv", "job,eligible,after\n4511,90000,\n4512,,4511\n");
     let study = "metrics = [\"wait_mean\", \"bounded_slowdown_mean\", \"bounded_slowdown_max\"]\n[[workload]]\n\
                  file = \"LOG.swf.gz\"\n[[policy]]\npolicy = \"easy(predict=recent({size},window={window}))\"\n\
                  [policy.parameters]\nsize = [1, 2]\nwindow = [\"all\", \"immediate\"]\n";
     folder.write("study.toml", study);
     folder
+}
+
+/// Accounting of the machine of `slurm.conf`: for a day, a job every ten minutes, two of three wait a minute or two.
+fn accounting() -> String {
+    let rows = (0..144).map(|i| {
+        let submit = 1_767_225_600 + i * 600;
+        let start = submit + i % 3 * 60;
+        format!("{}|u{}|p|{submit}|{start}|{}|COMPLETED|60|4|1|n{}\n", i + 1, i % 5, start + 3_000, i % 16 + 1)
+    });
+    let head = "JobIDRaw|User|Partition|Submit|Start|End|State|TimelimitRaw|AllocCPUS|NNodes|NodeList\n";
+    head.to_string() + &rows.collect::<String>()
 }
 
 /// The commands of a block: lines that begin with the program, with those that continue them.
