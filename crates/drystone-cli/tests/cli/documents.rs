@@ -108,8 +108,8 @@ fn fixtures() -> Folder {
     for name in ["LOG.swf.gz", "KTH-SP2-1996-2.1-cln.swf.gz"] {
         folder.run(&["workload", "convert", "log.swf", "--out", name, "--quiet"]).ok();
     }
-    folder.write("slurm.conf", "ClusterName=c\nNodeName=n[1-16] CPUs=4\nPartitionName=p Nodes=ALL Default=YES\n");
     folder.write("jobs.psv", accounting());
+    folder.write("slurm.conf", "ClusterName=c\nNodeName=n[1-16] CPUs=4\nPartitionName=p Nodes=ALL Default=YES\n");
     folder.write("circumstances.csv", "job,eligible,after\n4511,90000,\n4512,,4511\n");
     let study = "metrics = [\"wait_mean\", \"bounded_slowdown_mean\", \"bounded_slowdown_max\"]\n[[workload]]\n\
                  file = \"LOG.swf.gz\"\n[[policy]]\npolicy = \"easy(predict=recent({size},window={window}))\"\n\
@@ -118,15 +118,15 @@ fn fixtures() -> Folder {
     folder
 }
 
-/// Accounting of the machine of `slurm.conf`: for a day, a job every ten minutes, two of three wait a minute or two.
+/// Sixty hours of a site, as `sacct --parsable2` prints them: a job an hour on half of the machine, for three hours.
 fn accounting() -> String {
-    let rows = (0..144).map(|i| {
-        let submit = 1_767_225_600 + i * 600;
-        let start = submit + i % 3 * 60;
-        format!("{}|u{}|p|{submit}|{start}|{}|COMPLETED|60|4|1|n{}\n", i + 1, i % 5, start + 3_000, i % 16 + 1)
-    });
-    let head = "JobIDRaw|User|Partition|Submit|Start|End|State|TimelimitRaw|AllocCPUS|NNodes|NodeList\n";
-    head.to_string() + &rows.collect::<String>()
+    let head = "JobIDRaw|User|Partition|Submit|Eligible|Start|End|State|TimelimitRaw|AllocCPUS\n";
+    let begin = 1_700_000_000;
+    let row = |i: i64| {
+        let (submit, start) = (begin + i * 3_600, begin + i * 5_400);
+        format!("{i}|u{}|p|{submit}|{submit}|{start}|{}|COMPLETED|240|32\n", i % 3, start + 10_800)
+    };
+    (1..60).map(row).fold(head.to_string(), |text, row| text + &row)
 }
 
 /// The commands of a block: lines that begin with the program, with those that continue them.
