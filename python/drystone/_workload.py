@@ -262,7 +262,7 @@ def read(
     Every option means what it means on the command line (``drystone run --help``). ``as_study`` sets cleaning, trimming and the
     variants of policies as a published study had them; options that are given win. ``slice`` takes the jobs submitted between two
     seconds of the log; with ``warm_start`` (``True`` is 7 days) simulations begin so long after the first submit, with the jobs
-    that ran and waited then. ``outages`` and ``circumstances`` are tables (``docs/outages.md``); with ``feedback`` jobs arrive
+    that ran and waited then. ``outages`` and ``circumstances`` are tables (``docs/real-machines.md``); with ``feedback`` jobs arrive
     when the job before them in the log has ended and its user has thought. Of a site, ``pool`` names one of its pools, and ``plain``
     takes the jobs alone.
 
