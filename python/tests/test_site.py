@@ -169,3 +169,39 @@ def test_predictors_alone_are_the_commands(log: ds.Workload, command: list[str],
     assert list(ours.table["predictor"]) == ["estimate", "recent(2)"] and ours.table["coverage"][0] == 0
     with pytest.raises(ds.DrystoneError, match="recently"):
         ds.predict(log, ["recently(2)"])
+
+
+class Head:
+    """The head of the queue, and no other."""
+
+    def decide(self, view: ds.View, actions: ds.Actions) -> None:
+        free = view.free
+        for job, procs in zip(view.waiting.id, view.waiting.procs):
+            if procs > free:
+                return
+            actions.start(job, why="head")
+            free -= int(procs)
+
+
+def test_a_policy_of_python_schedules_each_pool(site: ds.Site) -> None:
+    log = site.read()
+    mine, native = ds.simulate(log, Head()), ds.simulate(log, "fcfs")
+    assert (mine.jobs["start"] == native.jobs["start"]).all()
+    assert mine.data["pools"] and len(mine.data["pools"]) == 2
+    for pool in site.pools:
+        mine, native = ds.simulate(site.read(pool), Head), ds.simulate(site.read(pool), "fcfs")
+        assert (mine.jobs["start"] == native.jobs["start"]).all(), pool
+
+    class Observes(Head):
+        def observe(self, event: ds.Event, view: ds.View) -> None: ...
+
+    with pytest.raises(ds.DrystoneError, match="python\\(Observes\\).*does not know what to do when jobs are held"):
+        ds.simulate(log, Observes())
+
+    class Hears(Observes):
+        hears = True
+
+        def observe(self, event: ds.Event, view: ds.View) -> None:
+            assert view.free <= view.procs and event.kind != "other"
+
+    assert (ds.simulate(log, Hears()).jobs["start"] == ds.simulate(log, "fcfs").jobs["start"]).all()
