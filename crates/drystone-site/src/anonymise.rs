@@ -216,8 +216,11 @@ fn mask_people(imported: &mut Imported, key: &Key) {
         let root = who.uid == ROOT || names.bytes(who.user) == b"root";
         if !root {
             who.user = masked(names, who.user, key, "user");
-            who.group = masked(names, who.group, key, "group");
             who.uid = u32::MAX;
+        }
+        // The administrator may be in a group of people.
+        if names.bytes(who.group) != b"root" {
+            who.group = masked(names, who.group, key, "group");
         }
         who.account = masked(names, who.account, key, "account");
     }

@@ -72,7 +72,7 @@ pub enum SiteError {
         place: String,
     },
     /// A column that cannot be without.
-    #[error("{file}: no column says {what}; at the site: sacct --format={columns},…")]
+    #[error("{file}: no column says {what}; at the site: sacct -a -D -X --parsable2 --format={columns},…")]
     NoColumn {
         /// The file.
         file: String,

@@ -17,15 +17,14 @@ Examples:
   sacct … | drystone import - --out site/
   drystone import jobs.psv --timezone UTC --anonymise --shift-time --out site/  # may be given away
   drystone workload convert site/ --out site.swf         # a log, and what it cannot hold
-  drystone compare --workload site/                       # everything that takes a log takes this
+  drystone compare --workload site/                      # everything that takes a log takes this
   drystone fidelity site/ --policy easy                  # simulated against recorded
 
-What to ask a site for (Slurm):
-";
+`drystone import --ask` prints what to run at the site.";
 
 /// Arguments of `drystone import`.
 #[derive(Args, Clone, Debug)]
-#[command(after_help = CODES, after_long_help = format!("{EXAMPLES}{}\n\n{CODES}", drystone_site::ASK))]
+#[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
 pub(crate) struct ImportArgs {
     /// Accounting: text or JSON of sacct, job completion records, records of PBS, Torque, LSF or Grid Engine, a log in Standard Workload
     /// Format; plain or compressed with gzip or zstd; folders of such files; - is the standard input. What each file is, its beginning

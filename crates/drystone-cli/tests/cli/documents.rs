@@ -108,6 +108,7 @@ fn fixtures() -> Folder {
     for name in ["LOG.swf.gz", "KTH-SP2-1996-2.1-cln.swf.gz"] {
         folder.run(&["workload", "convert", "log.swf", "--out", name, "--quiet"]).ok();
     }
+    folder.write("jobs.psv", accounting());
     folder.write("slurm.conf", "ClusterName=c\nNodeName=n[1-16] CPUs=4\nPartitionName=p Nodes=ALL Default=YES\n");
     folder.write("circumstances.csv", "job,eligible,after\n4511,90000,\n4512,,4511\n");
     let study = "metrics = [\"wait_mean\", \"bounded_slowdown_mean\", \"bounded_slowdown_max\"]\n[[workload]]\n\
@@ -115,6 +116,17 @@ fn fixtures() -> Folder {
                  [policy.parameters]\nsize = [1, 2]\nwindow = [\"all\", \"immediate\"]\n";
     folder.write("study.toml", study);
     folder
+}
+
+/// Sixty hours of a site, as `sacct --parsable2` prints them: a job an hour on half of the machine, for three hours.
+fn accounting() -> String {
+    let head = "JobIDRaw|User|Partition|Submit|Eligible|Start|End|State|TimelimitRaw|AllocCPUS\n";
+    let begin = 1_700_000_000;
+    let row = |i: i64| {
+        let (submit, start) = (begin + i * 3_600, begin + i * 5_400);
+        format!("{i}|u{}|p|{submit}|{submit}|{start}|{}|COMPLETED|240|32\n", i % 3, start + 10_800)
+    };
+    (1..60).map(row).fold(head.to_string(), |text, row| text + &row)
 }
 
 /// The commands of a block: lines that begin with the program, with those that continue them.

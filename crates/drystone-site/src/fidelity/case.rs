@@ -65,7 +65,7 @@ impl Case {
             places[at] = jobs.len() as u32;
             let started = job.kind.started();
             let simulated = Site::is_simulated(&job);
-            let fresh = job.start.is_some_and(|start| start >= window.from);
+            let fresh = job.start.is_some_and(|start| (window.from..=window.until).contains(&start));
             let holds = job.occupied().unwrap_or_else(|| match (job.start, job.kind) {
                 (Some(start), Kind::Running) => (window.until - start).max(i64::from(job.limit)),
                 _ => job.imputed_run.map_or(0, i64::from),

@@ -52,7 +52,7 @@ pub(super) fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
         xx += (x - ma) * (x - ma);
         yy += (y - mb) * (y - mb);
     }
-    (xx > 0.0 && yy > 0.0).then(|| xy / (xx.sqrt() * yy.sqrt()))
+    (xx > 0.0 && yy > 0.0).then(|| xy / (xx * yy).sqrt())
 }
 
 /// Ranks from 1, equal values sharing the mean of theirs.

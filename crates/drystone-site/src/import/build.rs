@@ -51,7 +51,14 @@ pub(super) fn build(
     }
     (watch.phase)("placing jobs");
     let placed = place(&mut beside, &table, &mut jobs, &amounts, &mut tally)?;
-    jobs::set_limits(&mut jobs, &table, amounts.items(), &by_symbol(&beside.machine, &table), &mut tally);
+    jobs::set_limits(
+        &mut jobs,
+        &table,
+        amounts.items(),
+        &by_symbol(&beside.machine, &table),
+        placed.described,
+        &mut tally,
+    );
     jobs::mark_causes(&mut jobs, &table, amounts.items(), &mut tally);
     if options.throttle != Throttle::Off {
         jobs::throttle(&mut jobs, &table, &throttles, options.throttle == Throttle::Infer, amounts.items(), &mut tally);

@@ -4,7 +4,7 @@ use super::Beside;
 use crate::capacity::{Cause, Closures};
 use crate::error::SiteError;
 use crate::jobs::{Job, count};
-use crate::machine::{Machine, Node, NodeSets, Partition, Pools, divide, infer};
+use crate::machine::{Machine, Node, NodeSets, Partition, Pool, Pools, divide, infer, partitions_of_jobs};
 use crate::rows::{Interner, Symbol, Table};
 use crate::rules::{Rule, Tally};
 use crate::text::Amount;
@@ -41,7 +41,12 @@ pub(super) fn place(
     } else {
         infer(jobs, table, amounts.items(), &sets, &mut beside.machine);
     }
+    let placeless = described && beside.machine.partitions.iter().all(|partition| partition.nodes.is_empty());
+    if placeless {
+        queues(&mut beside.machine, table, jobs, &sets);
+    }
     let mut pools = divide(&beside.machine, &table.names, !described);
+    beside.machine.evidence.extend(overlaps(&beside.machine, &pools));
     let mut closures = Closures::default();
     if described {
         adopt_nodes(&mut beside.machine, &mut pools, &mut closures, table, jobs, amounts.items(), &sets, tally);
@@ -72,6 +77,38 @@ pub(super) fn place(
         ));
     }
     Ok(Placed { sets, pools, closures, described })
+}
+
+/// Gives partitions nodes where the description names nodes and does not say which belong to which: those where their jobs ran. Where all
+/// ran on some nodes alike, the others are of the same pool.
+fn queues(machine: &mut Machine, table: &Table, jobs: &[Job], sets: &NodeSets) {
+    let told = std::mem::take(&mut machine.partitions);
+    partitions_of_jobs(jobs, table, sets, machine);
+    for partition in &mut machine.partitions {
+        if let Some(known) = told.iter().find(|known| known.name == partition.name) {
+            *partition = Partition { nodes: std::mem::take(&mut partition.nodes), ..known.clone() };
+        }
+    }
+    let of_jobs: Vec<&str> = machine.partitions.iter().map(|partition| partition.name.as_str()).collect();
+    let more: Vec<Partition> = told.into_iter().filter(|known| !of_jobs.contains(&known.name.as_str())).collect();
+    machine.partitions.extend(more);
+    if divide(machine, &table.names, false).pools.iter().filter(|pool| !pool.nodes.is_empty()).count() == 1
+        && let Some(partition) = machine.partitions.iter_mut().find(|partition| !partition.nodes.is_empty())
+    {
+        partition.nodes = (0..machine.nodes.len() as u32).collect();
+    }
+    machine.evidence.push("no description says which nodes a partition has: those where its jobs ran".to_string());
+}
+
+/// Which partitions are one pool because they share nodes.
+fn overlaps(machine: &Machine, pools: &Pools) -> Vec<String> {
+    let several = pools.pools.iter().filter(|pool| pool.partitions.len() > 1 && !pool.nodes.is_empty());
+    let said = |pool: &Pool| {
+        let names: Vec<&str> =
+            pool.partitions.iter().map(|&at| machine.partitions[at as usize].name.as_str()).collect();
+        format!("partitions that share nodes are one pool: {}", names.join(", "))
+    };
+    several.map(said).collect()
 }
 
 /// Whether most work is on nodes, or in partitions, that the description has.

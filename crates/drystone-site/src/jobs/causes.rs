@@ -34,9 +34,7 @@ fn is_cause(reason: &str) -> bool {
     };
     REASONS.iter().any(|cause| match *cause {
         // Limits of these, not every word that begins so.
-        "Assoc" | "QOS" | "Partition" | "MaxJobs" | "MaxSubmit" => {
-            limit(cause) || reason.starts_with("QOSMax") || reason.starts_with("QOSGrp")
-        }
+        "Assoc" | "QOS" | "Partition" => limit(cause) || reason.starts_with("QOSMax") || reason.starts_with("QOSGrp"),
         exact @ "Reservation" => reason == exact || reason.starts_with("ReservationDeleted"),
         _ => reason.starts_with(cause),
     })

@@ -10,12 +10,13 @@ use std::collections::BTreeMap;
 /// What backfill plans with where there is no limit at all: 365 days.
 const YEAR: u32 = 365 * 86_400;
 
-/// Gives every job a limit, and counts those that ran longer.
+/// Gives every job a limit, and counts those that ran longer. A partition that is `described` without a limit has none.
 pub(crate) fn set_limits(
     jobs: &mut [Job],
     table: &Table,
     amounts: &[Amount],
     partitions: &BTreeMap<Symbol, &Partition>,
+    described: bool,
     tally: &mut Tally,
 ) {
     let longest = Longest::of(jobs, table);
@@ -25,11 +26,17 @@ pub(crate) fn set_limits(
         let partition = partitions.get(&name).copied();
         let default = partition.and_then(|p| p.default_limit).map(|s| (s, LimitFrom::PartitionDefault));
         let most = partition.and_then(|p| p.max_limit).map(|s| (s, LimitFrom::PartitionMax));
+        let none = (described && partition.is_some()).then_some((YEAR, LimitFrom::Year));
         let (limit, rule) = match row.limit() {
-            Limit::Seconds(seconds) => ((seconds, LimitFrom::Record), None),
-            Limit::Partition => (default.or(most).unwrap_or(longest.of_partition(name)), Some(Rule::LimitPartition)),
+            Limit::Seconds(seconds) if seconds > 0 => ((seconds, LimitFrom::Record), None),
+            Limit::Partition => {
+                (default.or(most).or(none).unwrap_or(longest.of_partition(name)), Some(Rule::LimitPartition))
+            }
             Limit::Unlimited => (most.unwrap_or((YEAR, LimitFrom::Year)), Some(Rule::LimitUnlimited)),
-            Limit::Unknown => (default.or(most).unwrap_or(longest.of_partition(name)), Some(Rule::LimitUnknown)),
+            // A limit of nothing is none.
+            Limit::Unknown | Limit::Seconds(_) => {
+                (default.or(most).unwrap_or(longest.of_partition(name)), Some(Rule::LimitUnknown))
+            }
         };
         (job.limit, job.limit_from) = limit;
         let seconds = job.core_seconds(&amounts[job.amount as usize]);

@@ -29,7 +29,7 @@ pub(crate) fn infer(jobs: &[Job], table: &Table, amounts: &[Amount], sets: &Node
     for (node, used) in machine.nodes.iter_mut().zip(&use_of) {
         fill(node, used);
     }
-    partitions(jobs, table, sets, machine);
+    partitions_of_jobs(jobs, table, sets, machine);
     let seen = machine.nodes.iter().filter(|node| node.cpus > 0).count();
     if seen > 0 {
         let cpus: u64 = machine.nodes.iter().map(|node| u64::from(node.cpus)).sum();
@@ -96,7 +96,7 @@ impl Use {
 }
 
 /// Partitions by the nodes of their jobs.
-fn partitions(jobs: &[Job], table: &Table, sets: &NodeSets, machine: &mut Machine) {
+pub(crate) fn partitions_of_jobs(jobs: &[Job], table: &Table, sets: &NodeSets, machine: &mut Machine) {
     // Equal lists of equal partitions are looked at once.
     let mut pairs: BTreeSet<(Symbol, Symbol)> = BTreeSet::new();
     let mut last = None;

@@ -13,7 +13,7 @@ mod slurm_conf;
 mod units;
 
 pub(crate) use combine::Combined;
-pub(crate) use infer::infer;
+pub(crate) use infer::{infer, partitions_of_jobs};
 pub(crate) use lists::NodeSets;
 pub(crate) use pairs::Pairs;
 pub(crate) use pools::{Pool, Pools, divide};

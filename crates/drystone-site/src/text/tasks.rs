@@ -51,6 +51,10 @@ pub(crate) fn tasks(text: &[u8]) -> Option<TaskSet> {
         set.throttle = u32::try_from(limit).ok().filter(|&n| n > 0);
         rest = &rest[..at];
     }
+    if let Some(digits) = rest.strip_prefix(b"0x") {
+        set.ranges = mask(digits)?;
+        return Some(set);
+    }
     let mut count = 0;
     for part in rest.split(|&b| b == b',') {
         let (from, mut behind) = leading(part)?;
@@ -71,6 +75,24 @@ pub(crate) fn tasks(text: &[u8]) -> Option<TaskSet> {
         set.ranges.push((from as u32..=to as u32, u32::try_from(step).ok()?));
     }
     Some(set)
+}
+
+/// Tasks of a mask in hexadecimal digits: the last bit is task 0. `None` where that is none.
+fn mask(digits: &[u8]) -> Option<Vec<(RangeInclusive<u32>, u32)>> {
+    if digits.is_empty() || digits.len() as u64 * 4 > MOST {
+        return None;
+    }
+    let mut ranges: Vec<(RangeInclusive<u32>, u32)> = Vec::new();
+    for (digit, first) in digits.iter().rev().zip((0_u32..).step_by(4)) {
+        let bits = char::from(*digit).to_digit(16)?;
+        for task in (0..4).filter(|bit| bits >> bit & 1 == 1).map(|bit| first + bit) {
+            match ranges.last_mut() {
+                Some((range, _)) if range.end() + 1 == task => *range = *range.start()..=task,
+                _ => ranges.push((task..=task, 1)),
+            }
+        }
+    }
+    Some(ranges)
 }
 
 #[cfg(test)]

@@ -10,14 +10,16 @@ fn on(id: u64, node: &str, partition: &'static str, start: i64, end: i64, cpus: 
     Made { node: Some(node.to_string()), partition, ..Made::ran(id, BEGIN + start, BEGIN + start, BEGIN + end, cpus) }
 }
 
-/// Two nodes of each partition, all processors used once.
+/// Two nodes of each partition, all processors used once, and then parts of nodes: most jobs have no node for themselves, so that
+/// processors are counted.
 fn made() -> Vec<Made> {
     vec![
         on(1, "n1", "batch", 0, 3_600, 8),
         on(2, "n2", "batch", 10, 3_600, 8),
         on(3, "g1", "gpu", 20, 3_600, 4),
         on(4, "g2", "gpu", 30, 3_600, 4),
-        on(5, "n1", "batch", 4_000, 5_000, 2),
+        on(5, "n1", "batch", 4_000, 14_000, 2),
+        on(6, "g2", "gpu", 4_000, 20_000, 1),
     ]
 }
 
@@ -85,7 +87,8 @@ fn limits_come_from_records_and_partitions_and_never_from_run_times() {
     let site = imported(&[dump], &Options { machine: vec![conf], ..Options::default() });
     let limits: Vec<(u32, &str)> = site.jobs().map(|job| (job.limit, job.limit_from.name())).collect();
     let year = 365 * 86_400;
-    assert_eq!(limits[0], (36_000, "partition"));
+    // The partition has no default: its longest.
+    assert_eq!(limits[0], (36_000, "partition-max"));
     // `01:30` is a minute and a half, as Slurm reads it.
     assert_eq!(limits[1].0, 90);
     assert_eq!((limits[2].0, limits[3].0), (year, year));
@@ -94,7 +97,7 @@ fn limits_come_from_records_and_partitions_and_never_from_run_times() {
 }
 
 #[test]
-fn gpus_are_the_unit_where_jobs_hold_them_and_memory_counts() {
+fn gpus_are_the_unit_where_nearly_all_jobs_hold_them() {
     let conf = "ClusterName=made\nGresTypes=gpu\nNodeName=g[1-2] CPUs=16 RealMemory=64000 Gres=gpu:4\nPartitionName=gpu Nodes=g[1-2]\n";
     let row = |id: u32, cpus: u32, gpus: u32, memory: u32, node: &str| {
         format!(
@@ -110,9 +113,8 @@ fn gpus_are_the_unit_where_jobs_hold_them_and_memory_counts() {
     let pool = &site.manifest.pools[0];
     assert_eq!((pool.unit, pool.units), (Unit::Gpu, 8));
     let units: Vec<u32> = site.jobs().map(|job| job.units).collect();
-    // The third takes three quarters of a node's memory: as much as three of its four GPUs.
-    assert_eq!(units, [1, 2, 3]);
-    assert_eq!(pool.by_memory, 1);
+    // Where nearly all jobs hold GPUs, these are what is scarce: the third has one, though three quarters of a node's memory.
+    assert_eq!(units, [1, 2, 1]);
 }
 
 #[test]
@@ -176,12 +178,12 @@ fn jobs_beyond_the_machine_are_dropped_and_counted_or_an_error() {
         cpus: 500,
         ..jobs[0].clone()
     });
-    jobs.last_mut().expect("a job").id = 6;
+    jobs.last_mut().expect("a job").id = 7;
     let site = with(&[("slurm.conf", CONF)], &jobs);
-    assert_eq!((site.len(), rule(&site, "wide")), (5, (0, 1)));
+    assert_eq!((site.len(), rule(&site, "wide")), (6, (0, 1)));
     let folder = Folder::new();
     let (dump, conf) = (folder.write("jobs.psv", Style::utc().text(&jobs)), folder.write("slurm.conf", CONF));
     let options = Options { machine: vec![conf], wide: drystone_site::Wide::Error, ..utc() };
     let error = crate::common::try_import(&[dump], &options).expect_err("too wide").to_string();
-    assert!(error.contains("job 6 needs 500") && error.contains("--wide drop"), "{error}");
+    assert!(error.contains("job 7 needs 500") && error.contains("--wide drop"), "{error}");
 }

@@ -155,6 +155,10 @@ impl Backfill {
         if let Found::Verdict(Verdict::Planned { .. }) | Found::Preempts(..) = verdict {
             self.refused = None;
         }
+        if self.over.is_some() || self.tried >= desk.params.bf_max_job_test {
+            // Which jobs a pass reaches before it is over may change from second to second.
+            self.holds_until = self.holds_until.min(self.began + 1);
+        }
         let (outcome, verdict) = match verdict {
             Found::Paused => return Outcome::Paused,
             Found::Now(alloc) => {

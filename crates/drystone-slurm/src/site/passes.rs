@@ -152,8 +152,10 @@ impl Site {
             return;
         }
         let deeds = main_pass(&mut self.cluster, &self.queue, now, full, &self.rules.params, watch);
-        // A quick pass does not see the whole queue, and a pass may have a limit on its starts. Else a second one starts nothing.
-        self.main_stale = !deeds.whole;
+        // A quick pass does not see the whole queue, and a pass may have a limit on its starts. Where there are limits, a job that has
+        // started may put one on a job that blocked its partition, which then blocks it no longer. Else a second pass starts nothing.
+        let limits = self.cluster.ledger.is_some() && !deeds.starts.is_empty();
+        self.main_stale = !deeds.whole || limits;
         if !deeds.starts.is_empty() {
             self.stale_from(0);
         }
