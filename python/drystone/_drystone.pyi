@@ -228,7 +228,7 @@ class View:
         self, /, procs: int | np.integer[Any], started: Sequence[int | np.integer[Any]] | None = None
     ) -> tuple[int, int] | None:
         """When so many processors are predicted to be free, and how many are left over then: the reservation of a job that is
-        blocked. ``started`` are jobs that this call starts."""
+        blocked, as EASY has it. ``None`` where that is never: processors are out. ``started`` are jobs that this call starts."""
 
 @final
 class WaitingJobs:

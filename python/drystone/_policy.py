@@ -44,7 +44,9 @@ class Policy(Protocol):
     - ``next_wake()`` answers when to be woken if nothing happens before, or ``None``;
     - ``name`` is what results call it, else the name of the class;
     - ``suspends = True`` where it suspends jobs;
-    - ``hears = True`` where it knows what to do with events that only a real machine has.
+    - ``hears = True`` where ``observe`` knows what to do with events that only a real machine has (outages, jobs that are held or
+      started by others). Without it such a policy is refused where there are any; a policy without ``observe`` hears unless it
+      says ``hears = False``.
 
     A policy reads no clock and draws no random numbers that it did not seed itself: the same workload must give the same schedule.
     Each simulation works on a copy of the object (``copy.deepcopy``), so that the object stays as it was.

@@ -200,6 +200,8 @@ class Result(_Drawn):
     def __getitem__(self, metric: str) -> float:
         measures = self.measures
         if metric not in measures:
+            if any(metric == known for known, *_ in _drystone.metrics()):
+                raise KeyError(f"`{metric}` was not measured: no job that counts has it; {' '.join(self.messages)}".strip("; "))
             raise KeyError(f"there is no metric `{metric}` of this result; there are {', '.join(measures)}")
         return measures[metric]
 

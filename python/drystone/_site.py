@@ -89,14 +89,14 @@ def _numbers(values: list[str]) -> Any:
 class Site:
     """A site: the folder that ``import_accounting`` or ``drystone import`` made. ``read`` makes a workload of it.
 
-    >>> import drystone as ds, os, tempfile
+    >>> import drystone as ds, tempfile
     >>> from pathlib import Path
     >>> rows = ["JobIDRaw|User|Partition|Submit|Start|End|State|AllocCPUS|TimelimitRaw"]
     >>> rows += [f"{n}|u{n % 3}|batch|{n * 60}|{n * 60 + 5}|{n * 60 + 900}|COMPLETED|2|30" for n in range(1, 60)]
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     accounting = Path(folder) / "jobs.psv"
-    ...     _ = accounting.write_text("\\n".join(rows) + "\\n")
-    ...     site = ds.import_accounting(accounting, out=os.path.join(folder, "site"))
+    ...     written = accounting.write_text("\\n".join(rows))
+    ...     site = ds.import_accounting(accounting, out=Path(folder) / "site")
     ...     print(len(site.read()), site.pools)
     59 ['batch']
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import traceback
 import weakref
+from pathlib import Path
 from typing import Any
 
 import drystone as ds
@@ -46,10 +47,10 @@ class Easy:
             head += 1
         if head == len(ids):
             return
-        shadow = view.shadow(procs[head], started=started)
-        assert shadow is not None
-        time, extra = shadow
-        actions.reserve(ids[head], time, latest=float("inf"))
+        # Nothing that runs is in the way of a job that is wider than what is up: none of it will be enough.
+        time, extra = view.shadow(procs[head], started=started) or (float("inf"), 0)
+        if time < float("inf"):
+            actions.reserve(ids[head], int(time), latest=float("inf"))
         for at in range(head + 1, len(ids)):
             if procs[at] <= free and (now + predictions[at] <= time or procs[at] <= extra):
                 actions.start(ids[at])
@@ -69,6 +70,26 @@ def test_policies_of_python_make_the_schedules_of_native_ones(
     mine, native = ds.simulate(log, ours(), predictor=predictor), ds.simulate(log, theirs, predictor=predictor)
     for column in ("start", "end", "first_prediction", "corrections"):
         assert (mine.jobs[column] == native.jobs[column]).all(), column
+
+
+@pytest.mark.parametrize("overrun", ["run-on", "kill", "raise"])
+def test_a_reservation_is_that_of_easy_where_jobs_outlive_their_estimates(
+    overrun: Any, log: ds.Workload, tmp_path: Path
+) -> None:
+    """One job in three runs three times as long as its estimate, and processors are out for a while."""
+    jobs = log.to_pandas()
+    jobs.loc[jobs.index % 3 == 0, "run"] = jobs["estimate"] * 3
+    # Every job fits what is up.
+    jobs["procs"] = jobs["procs"].clip(upper=64)
+    ds.from_arrow(jobs, procs=128).write(tmp_path / "log.swf")
+    late = ds.read(tmp_path / "log.swf", overrun=overrun)
+    assert (ds.simulate(late, Easy()).jobs["start"] == ds.simulate(late, "easy").jobs["start"]).all()
+    out = tmp_path / "outages.csv"
+    out.write_text("begin,end,procs\n200000,500000,40\n700000,800000,64\n")
+    lost = ds.read(tmp_path / "log.swf", overrun=overrun, outages=out)
+    mine, native = ds.simulate(lost, Easy()), ds.simulate(lost, "easy")
+    assert (mine.jobs["start"] == native.jobs["start"]).all()
+    assert (mine.jobs["start"] != ds.simulate(late, "easy").jobs["start"]).any()
 
 
 def test_classes_functions_and_objects() -> None:

@@ -59,3 +59,13 @@ def learn(log: ds.Workload) -> None:
     agent = Agent(lambda seen, mask: int(mask.argmax()), env)
     ds.compare(log, ["easy", agent])
     print(total, terminated.any(), tests)
+
+
+def administrate(folder: str) -> str:
+    machine = [f"{folder}/slurm.conf", f"{folder}/nodes.txt"]
+    site = ds.import_accounting(f"{folder}/jobs.psv", out=f"{folder}/site", machine=machine, timezone="UTC")
+    account: ds.Account = site.fidelity("easy", seeds=3)
+    log = site.read("gpu", overrun="kill")
+    later = ds.read(f"{folder}/log.swf", warm_start="7d", slice=(0, 10_000_000), outages=f"{folder}/outages.csv")
+    judged: str = ds.predict(later, ["estimate", "recent(2)"]).verdict
+    return account.verdict + judged + ds.compare(log, ["easy", Greedy()]).verdict

@@ -117,6 +117,15 @@ const OBJECT: Param = Param::new(
     "which object",
 );
 
+/// Plans of policies here and of built-in ones are the same.
+const OVERDUE: Param = Param::new(
+    "overdue",
+    "extended",
+    &[Takes::Words(&["extended", "now"])],
+    "a running job past its predicted end has that end put off, as under easy, or keeps it and counts as ending now where a \
+     reservation is asked for",
+);
+
 static POLICY: Kind = Kind::new("python", "a policy written in Python, by the name of its object", &|args| {
     Ok(match held(args)? {
         Some(held) => match learned(&held) {
@@ -128,7 +137,7 @@ static POLICY: Kind = Kind::new("python", "a policy written in Python, by the na
 })
 .source("your own program")
 .unnamed("object")
-.params(&[OBJECT]);
+.params(&[OBJECT, OVERDUE]);
 
 static PREDICTOR: PredictorKind =
     PredictorKind::new("python", "a predictor written in Python, by the name of its object", &|args| {

@@ -42,7 +42,10 @@ impl PyPolicy {
             let object = held.object.bind(py);
             let has = |name: &str| object.hasattr(name).unwrap_or(false);
             let is = |name: &str| object.getattr(name).and_then(|value| value.is_truthy()).unwrap_or(false);
-            Traits { observes: has("observe"), wakes: has("next_wake"), suspends: is("suspends"), hears: is("hears") }
+            let observes = has("observe");
+            // What looks at nothing but the view sees what the machine has become, whatever made it so.
+            let hears = if has("hears") { is("hears") } else { !observes };
+            Traits { observes, wakes: has("next_wake"), suspends: is("suspends"), hears }
         });
         let name = format!("python: {}", held.identity);
         PyPolicy { held, name, traits, live: None, waiting: Waiting::default(), wake: None }

@@ -6,7 +6,7 @@ use crate::policy::job_id;
 use crate::waiting::Waiting;
 use drystone::model::{Job, JobId, Span, Time};
 use drystone::parts::{Extra, Running};
-use drystone::policy::{Action, Event, Placement, View, Why, World};
+use drystone::policy::{Action, Event, Outlook, Placement, View, Why, World};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
@@ -163,8 +163,9 @@ impl PyView {
         look(self.number, |view, _| Ok(format!("{:?}", view.phase(known(view, id)?)).to_lowercase()))?
     }
 
-    /// When so many processors are predicted to be free, and how many are left over then: the reservation of a job that is blocked.
-    /// `started` are jobs that this call starts: they count as running, and their processors as taken.
+    /// When so many processors are predicted to be free, and how many are left over then: the reservation of a job that is blocked, as
+    /// EASY has it. A job that has outlived its prediction counts as ending now, and processors that are out count from when they are
+    /// expected back. `started` are jobs that this call starts: they count as running, and their processors as taken.
     #[pyo3(signature = (procs, started=None))]
     fn shadow(&self, procs: u32, started: Option<Vec<Bound<'_, PyAny>>>) -> PyResult<Option<(i64, u32)>> {
         let started = started.unwrap_or_default().iter().map(job_id).collect::<PyResult<Vec<JobId>>>()?;
@@ -174,13 +175,17 @@ impl PyView {
                 let job = view.job(known(view, id)?);
                 more.push(Running { end: view.now() + view.prediction(id), id, procs: job.procs });
             }
-            more.sort_unstable_by_key(|job: &Running| (job.end, job.id));
             let free = i64::from(view.free()) - more.iter().map(|job| i64::from(job.procs)).sum::<i64>();
             let missing = u32::try_from((i64::from(procs) - free).max(0)).unwrap_or(u32::MAX);
             if missing == 0 {
                 return Ok(Some((view.now().0, u32::try_from(free - i64::from(procs)).unwrap_or(0))));
             }
-            let shadow = view.running().shadow_with(&more, missing, Extra::All, Time::MIN);
+            let soon = view.now() + Span(1);
+            let back = view.outlook().map(Outlook::returns).unwrap_or_default().iter();
+            let back = back.filter(|back| back.0 < Time::MAX);
+            more.extend(back.map(|&(at, procs)| Running { end: at.max(soon), id: JobId(u32::MAX), procs }));
+            more.sort_unstable_by_key(|job: &Running| (job.end, job.id));
+            let shadow = view.running().shadow_with(&more, missing, Extra::All, view.now());
             Ok(shadow.map(|shadow| (shadow.time.0, shadow.extra)))
         })?
     }
