@@ -270,3 +270,18 @@ fn shifted_times_keep_hours_days_of_the_week_and_all_that_lies_between() {
     assert_eq!(facts(&shifted).len(), facts(&plain).len());
     assert_eq!(shifted.manifest.time_zone, "UTC");
 }
+
+/// The page lists every rule with the words that the account uses, in the order in which they apply.
+#[test]
+fn the_page_has_every_rule() {
+    let page =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/accounting.md")).expect("a page");
+    let listed: Vec<&str> = page.lines().filter(|line| line.starts_with("| `")).collect();
+    let expected: Vec<String> = drystone_site::Rule::ALL
+        .iter()
+        .map(|rule| format!("| `{rule}` | {} | {} |", rule.effect(), rule.meaning()))
+        .collect();
+    assert!(expected.len() > 50);
+    let found: Vec<&str> = listed.into_iter().filter(|line| expected.iter().any(|row| row == line)).collect();
+    assert_eq!(found, expected);
+}
