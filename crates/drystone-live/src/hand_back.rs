@@ -80,7 +80,7 @@ pub fn hand_back<C: Cluster>(
     back.unpin()?;
     let given = back.given;
     if given.left.is_empty() {
-        // Whoever suspends one of these jobs from now on is somebody else.
+        // From now on one of these jobs is suspended by others only.
         let _ = write_whole(&home.ledger(), b"", true);
     }
     Ok(given)

@@ -211,7 +211,7 @@ fn how(job: &SiteJob<'_>) -> Option<How> {
         (Kind::Ran, Some(State::NodeFail)) => Some(How::MachineFailed),
         (Kind::Ran, Some(State::BootFail)) => Some(How::NotStarted),
         (Kind::Ran, _) => None,
-        // Nobody may learn from what is a guess.
+        // Nothing may learn from a guess.
         (Kind::Running | Kind::Waiting | Kind::Withdrawn, _) => Some(How::Cancelled),
     }
 }

@@ -418,7 +418,7 @@ impl World<'_> {
 
     fn pass_by_queues(&mut self) {
         self.fresh.clear();
-        // Whoever cannot be planned is in no queue.
+        // A job that cannot be planned is in no queue.
         let most = self.most();
         self.plan.retain(|p| self.jobs[p.1].procs <= most);
         self.stale |= self.windows().next().is_some() || self.out.iter().any(|out| !out.1.is_empty());

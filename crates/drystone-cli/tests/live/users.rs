@@ -41,7 +41,7 @@ fn held_and_cancelled() {
     assert_eq!((site.state(kept), site.state(gone)), ("CD".into(), "CA".into()));
 }
 
-/// A command of Slurm as a user who is nobody special; `None` where this is not root.
+/// A command of Slurm as an ordinary user; `None` where this is not root.
 fn as_user(site: &Site, program: &str, args: &[&str]) -> Option<Output> {
     use std::os::unix::process::CommandExt;
     const NOBODY: u32 = 65_534;

@@ -62,7 +62,7 @@ pub trait Observer {
     /// Whether [`Observer::ended`] does anything: what became of a job is put together only for those who look.
     const ENDS: bool = true;
 
-    /// Whether [`Observer::noted`] does anything: a policy may leave out what it only notes where nobody listens.
+    /// Whether [`Observer::noted`] does anything: a policy may leave out what it only notes where nothing listens.
     const NOTES: bool = true;
 
     /// A job arrived.

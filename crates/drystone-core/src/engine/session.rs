@@ -66,7 +66,7 @@ impl Scheduler {
 /// [`Session::end`] of jobs, lower numbers first; [`Session::expire`]; [`Session::arrive`] and [`Session::cancel`] as they came;
 /// `end` of running jobs that were withdrawn ([`Session::cancel`] answers `false` for them) or killed
 /// ([`Action::Kill`](crate::policy::Action::Kill)). Then ask once for [`Session::decide`] and carry out what it answers. With
-/// [`Pass::Event`] a decision follows each of them. That is what the simulator does, and whoever does it gets the simulator's schedule. Coming late is no fault:
+/// [`Pass::Event`] a decision follows each of them. That is what the simulator does, and what does so gets the simulator's schedule. Coming late is no fault:
 /// time is what the last call said, and never goes back; what lies beyond ±2⁶¹ s counts as that. [`Pass::Pyss`] is for simulations
 /// alone: it has to know of jobs that will end later in the same second.
 ///
@@ -148,7 +148,7 @@ struct State {
     capacity: Option<Box<Capacity>>,
     /// Suspended jobs that the policy knows nothing of: somebody else suspended them and lets them go on.
     foreign: BTreeSet<JobId>,
-    /// Whether corrections may be due that nobody has asked for yet.
+    /// Whether corrections may be due that nothing has asked for yet.
     lagging: bool,
     /// Whether anybody was ever given a reservation.
     reserves: bool,
@@ -499,7 +499,7 @@ impl Session {
         true
     }
 
-    /// Where a job has ended that was killed, the policy may have waited for it, whoever else waits.
+    /// Where a job has ended that was killed, the policy may have waited for it, whatever other job waits.
     #[cold]
     fn note_killed(&mut self, id: JobId) {
         let all = self.s.killed.len();
@@ -602,7 +602,7 @@ impl Session {
     }
 
     /// One scheduling pass, where one can do anything: somebody waits to start or to go on, or the policy wanted to be woken. The
-    /// actions are carried out in the table and can be read from [`Session::actions`]; whoever drives the session carries them out
+    /// actions are carried out in the table and can be read from [`Session::actions`]; what drives the session carries them out
     /// on the machine. Jobs that have ended are forgotten then, as far as no older one is still here.
     ///
     /// # Errors
@@ -657,7 +657,7 @@ impl Session {
         Ok(())
     }
 
-    /// Carries out actions from outside in the table: those of another scheduler that is watched, or of whoever decides instead
+    /// Carries out actions from outside in the table: those of another scheduler that is watched, or of what decides instead
     /// of the policy. The policy is neither asked nor told, so it should be one that keeps nothing,
     /// [`Outside`](crate::policy::Outside).
     ///
@@ -679,7 +679,7 @@ impl Session {
         self.carry_out_all(then)
     }
 
-    /// The pass that was due is over, whoever made it.
+    /// The pass that was due is over, whatever made it.
     pub(crate) fn leave_pass(&mut self) {
         self.woken = false;
     }

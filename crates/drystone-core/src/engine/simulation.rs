@@ -446,7 +446,7 @@ impl<S: Source> Simulation<S> {
         Ok(())
     }
 
-    /// Nobody is here: what is left are wake-ups of a policy that waits for more.
+    /// No job is here: what is left are wake-ups of a policy that waits for more.
     fn idle(&self) -> bool {
         self.session.waiting() == 0 && self.session.suspended() == 0
     }
@@ -525,7 +525,7 @@ impl<S: Source> Simulation<S> {
                 decide |= self.receive(now, observer);
             }
             // A job that was withdrawn while it ran ends before the pass, which could suspend it else: it would be here until
-            // it goes on. Whoever was withdrawn so has left a mark.
+            // it goes on. A job that was withdrawn so has left a mark.
             if self.s.stale {
                 while self.next_end() == now {
                     self.end_one(now, observer);

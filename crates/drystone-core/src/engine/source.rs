@@ -78,7 +78,7 @@ pub trait Source {
     /// Goes to a position where it was before.
     fn seek(&mut self, position: u64);
 
-    /// Whether all jobs are known to be possible: then nobody looks at each of them.
+    /// Whether all jobs are known to be possible: then they are not looked at one by one.
     fn is_checked(&self) -> bool {
         false
     }

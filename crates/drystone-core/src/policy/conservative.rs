@@ -10,7 +10,7 @@
 //! in the order of their arrival.
 //!
 //! A plan counts whole seconds: a job that is predicted to run for no time has its processors for the second of its start, and
-//! whoever would fit a gap but for that second does not.
+//! a job that would fit a gap but for that second does not.
 //!
 //! The same is done where a prediction changes or a running job outlives the end that the plan has it at: that plan may be
 //! impossible. Then starts can move back, too, and a promise may be broken.
@@ -285,7 +285,7 @@ fn deep() -> usize {
     DEEP
 }
 
-/// Says where a job is planned. One that has no place in the plan, because too many processors are out and nobody knows for
+/// Says where a job is planned. One that has no place in the plan, because too many processors are out and it is not known for
 /// how long, is promised nothing.
 fn announce(job: &Planned, actions: &mut Actions) {
     if job.start < Time::MAX {

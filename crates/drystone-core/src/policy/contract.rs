@@ -1,4 +1,4 @@
-//! The contract between a policy and whoever drives it: events in, actions out.
+//! The contract between a policy and what drives it: events in, actions out.
 
 use super::{Priorities, PriorityError, View};
 use crate::model::{JobId, ProcSet, Span, Time};
@@ -60,7 +60,7 @@ pub enum Event {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Why {
-    /// It was first in its queue and its processors were free. Under a policy that makes reservations, whoever starts so after a
+    /// It was first in its queue and its processors were free. Under a policy that makes reservations, a job that starts so after a
     /// wait had its start reserved at the very pass that started it
     /// ([`Outcome::first_reservation`](crate::model::Outcome::first_reservation)).
     Head,
@@ -166,7 +166,7 @@ pub enum Action {
         /// have ended: then it is one second more than it has run.
         prediction: Span,
     },
-    /// Says that a quantity inside the policy has a new value. Told to whoever watches, never executed. An action, not a
+    /// Says that a quantity inside the policy has a new value. Told to observers, never executed. An action, not a
     /// part of the policy's state: what is only watched is then neither kept nor saved, and a live cluster sees it as it
     /// happens.
     Note {
@@ -180,7 +180,7 @@ pub enum Action {
 /// A change of plan and its price, for people who ask why. Recorded, never executed.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Moved {
-    /// The job whose planned start has changed; or the newcomer itself, moved from where it would disturb nobody to where
+    /// The job whose planned start has changed; or the newcomer itself, moved from where it would disturb no job to where
     /// it was planned.
     pub job: JobId,
     /// In whose favour: a newcomer, or a running job that got more time. `None` where a job that ended or was withdrawn left
@@ -293,11 +293,11 @@ pub enum Requirement {
     /// Nothing: it works on every workload.
     #[default]
     Nothing,
-    /// No job outlives the prediction in force. Whoever simulates asks [`crate::engine::Scheduler::fits`] first.
+    /// No job outlives the prediction in force. A simulation asks [`crate::engine::Scheduler::fits`] first.
     Punctual,
 }
 
-/// What a policy asks of the machine beyond starting jobs: whoever drives a machine that cannot do it refuses the policy.
+/// What a policy asks of the machine beyond starting jobs: what drives a machine that cannot do it refuses the policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Abilities {
     /// It suspends running jobs and lets them go on.
@@ -425,7 +425,7 @@ pub trait Policy: Snapshot + Send + Sync {
         None
     }
 
-    /// Whether it ever wants to be; asked once, before the first event. Whoever says no is not asked after each decision.
+    /// Whether it ever wants to be; asked once, before the first event. One that says no is not asked after each decision.
     fn wakes(&self) -> bool {
         true
     }
@@ -436,8 +436,8 @@ pub trait Policy: Snapshot + Send + Sync {
         None
     }
 
-    /// Whether whoever is first in its queue and cannot start has a start reserved as soon as it is looked at. A job that starts as
-    /// [`Why::Head`] after a wait had its start reserved at that very pass then, also where nobody had one before.
+    /// Whether a job that is first in its queue and cannot start has a start reserved as soon as it is looked at. A job that starts as
+    /// [`Why::Head`] after a wait had its start reserved at that very pass then, also where no job had one before.
     fn reserves(&self) -> bool {
         false
     }
@@ -448,7 +448,7 @@ pub trait Policy: Snapshot + Send + Sync {
     }
 
     /// Told before the first event, and after a state was loaded, that somebody listens to its notes ([`Action::Note`]). Where
-    /// nobody does, a policy may leave out what is only noted.
+    /// nothing does, a policy may leave out what is only noted.
     fn listen(&mut self) {}
 
     /// Told before the first event, and after a state was loaded, how many threads it may use within a decision. What it decides

@@ -70,7 +70,7 @@ impl Planned {
     /// Plans the job at its earliest place, which is known to lie no earlier than `from`, and takes its processors out of the
     /// profile. O(steps).
     pub(super) fn place(&mut self, profile: &mut Profile, from: Time) {
-        // No job is wider than the machine. One that is wider than what is up, and nobody knows for how long, has no place.
+        // No job is wider than the machine. One that is wider than what is up, and it is not known for how long, has no place.
         self.start = profile.place(self.procs, self.span, from).unwrap_or(Time::MAX);
     }
 }

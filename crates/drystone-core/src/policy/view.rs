@@ -131,7 +131,7 @@ impl World {
     }
 }
 
-/// Tells a policy that its time for a decision is up. It belongs to whoever drives the session; only a policy with a
+/// Tells a policy that its time for a decision is up. It belongs to what drives the session; only a policy with a
 /// [`time_limit`](super::Policy::time_limit) is given one.
 pub trait Stopwatch: fmt::Debug + Send + Sync {
     /// Begins anew: a decision may take this long.

@@ -404,7 +404,7 @@ fn the_true_run_time_is_learned() {
 }
 
 /// A limit is extended while a reservation depends on it. 8 processors: job 0 holds 6 until 100, job 1 needs 4 and is
-/// reserved 100; job 2, of 2 processors and 120 s, would delay nobody with 4 extra processors then. Job 0's limit becomes 200: the
+/// reserved 100; job 2, of 2 processors and 120 s, would delay no job with 4 extra processors then. Job 0's limit becomes 200: the
 /// reservation moves to 200.
 #[test]
 fn an_extended_limit_moves_the_reservation() {

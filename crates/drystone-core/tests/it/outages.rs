@@ -169,7 +169,7 @@ fn a_node_fails_under_selective_suspension() {
     assert_eq!(told.words, expected);
 }
 
-/// A head that needs more than is up: while it is not known when the others are back it blocks nobody; when they are back it is the
+/// A head that needs more than is up: while it is not known when the others are back it blocks no job; when they are back it is the
 /// first again, before a job that arrived earlier than they returned.
 #[test]
 fn a_head_wider_than_what_is_up_keeps_its_place() {

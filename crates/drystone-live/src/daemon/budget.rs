@@ -5,7 +5,7 @@ use std::time::Duration;
 /// The shortest and the longest time between two looks.
 const SHORTEST: Duration = Duration::from_millis(250);
 const LONGEST: Duration = Duration::from_secs(10);
-/// Processor time per time: what all looks together may take, and what those that nobody asked for take of it.
+/// Processor time per time: what all looks together may take, and what those that were not asked for take of it.
 const SHARE: f64 = 0.05;
 const ORDINARY: f64 = 0.04;
 /// What is saved for wake-ups at most.

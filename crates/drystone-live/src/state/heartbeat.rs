@@ -98,7 +98,7 @@ impl Heartbeat {
         Ok(false)
     }
 
-    /// Switches the hook off and fences whoever drives.
+    /// Switches the hook off and fences what drives.
     ///
     /// # Errors
     /// It cannot be written.

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// One line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Entry {
-    /// We hold this job, which nobody marked.
+    /// We hold this job, which bears no mark.
     Held(Key),
     /// We suspend it.
     Suspended(Key),

@@ -44,7 +44,7 @@ impl Lock {
         Ok(Lock { _file: file })
     }
 
-    /// Who has the lock; `None` where nobody has.
+    /// Who has the lock; `None` where no process has it.
     #[must_use]
     pub fn holder(path: &Path) -> Option<String> {
         let mut file = File::options().read(true).open(path).ok()?;

@@ -179,7 +179,7 @@ impl Tracker {
         (self.taken, self.stopped, self.bound) = (taken, stopped, pinned);
     }
 
-    /// The daemon has been away: nobody knows whether what was ordered last was carried out, and what is pending unheld is no
+    /// The daemon has been away: it is not known whether what was ordered last was carried out, and what is pending unheld is no
     /// operator's wish.
     pub fn restarted(&mut self, stamp: Stamp) {
         self.stamp = stamp;

@@ -112,7 +112,7 @@ impl Tracker {
             Place::Waiting | Place::Held | Place::Suspended | Place::Interrupted => {
                 turn.tell(t.id, News::Cancelled(key))
             }
-            // Nobody knows how long it ran, or whether it did.
+            // It is not known how long it ran, or whether it did.
             Place::Running => turn.tell(t.id, News::Ended { key, how: How::NotStarted, ran: None }),
         }
         self.finish(t, None);

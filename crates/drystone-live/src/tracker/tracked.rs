@@ -100,7 +100,7 @@ pub struct Flight {
     pub what: Flying,
     /// When, by the clock that stands still while the cluster does not answer; milliseconds.
     pub since: u64,
-    /// Whether nobody knows if the order was carried out.
+    /// Whether it is unknown if the order was carried out.
     pub doubtful: bool,
     /// How often it was ordered.
     pub tries: u32,

@@ -25,7 +25,7 @@ pub enum Listen {
 /// It cannot listen there.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
-    /// Others could ask, and nobody said that they may.
+    /// Others could ask, and they were not allowed to.
     #[error("{0} can be reached from other machines; --public allows that, or listen on 127.0.0.1 or unix:FILE")]
     Public(SocketAddr),
     /// The system does not let it.

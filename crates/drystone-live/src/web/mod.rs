@@ -71,7 +71,7 @@ async fn accept(accepts: Accepts, site: Arc<Site>) {
             });
             let mut http = hyper::server::conn::http1::Builder::new();
             http.timer(hyper_util::rt::TokioTimer::new()).header_read_timeout(std::time::Duration::from_secs(10));
-            // Whoever asks may go away at any time.
+            // The reader may go away at any time.
             let _ = match stream {
                 Stream::Tcp(stream) => http.serve_connection(TokioIo::new(stream), service).await,
                 Stream::Unix(stream) => http.serve_connection(TokioIo::new(stream), service).await,

@@ -140,7 +140,7 @@ impl Chaos {
         }
     }
 
-    /// All is well again: whoever suspended or held a job lets it go.
+    /// All is well again: what suspended or held a job lets it go.
     fn finish(&mut self) {
         for at in 0..2 {
             self.world.cluster.set_node(at, NodeState::Up, false);

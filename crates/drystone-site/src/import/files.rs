@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Opens a file; whoever imports may count what is read.
+/// Opens a file; the importer may count what is read.
 pub type Opener<'a> = &'a dyn Fn(&Path) -> io::Result<Box<dyn Read>>;
 
 /// Bytes that tell what a file is.

@@ -52,7 +52,7 @@ fn has_run_time(row: &Row) -> bool {
     row.elapsed != NOTHING && row.elapsed > 0
 }
 
-/// Whether it had nodes: they are named or counted, or nobody says.
+/// Whether it had nodes: they are named or counted, or nothing is said.
 fn has_nodes(table: &Table, row: &Row, lists: bool) -> bool {
     let counted = table.shape(row).held.nodes;
     table.has_nodes(row) || (counted != UNKNOWN && counted > 0) || (counted == UNKNOWN && !lists)

@@ -1,4 +1,4 @@
-//! A machine that nobody describes: what its jobs show of it.
+//! A machine that no file describes: what its jobs show of it.
 
 use super::{Machine, Node, NodeSets, Partition};
 use crate::jobs::Job;

@@ -120,7 +120,7 @@ pub struct Trimmed {
     /// Started before the simulation began.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dropped_found: u64,
-    /// Of a run time that nobody knows.
+    /// Of a run time that is not known.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dropped_uncounted: u64,
 }

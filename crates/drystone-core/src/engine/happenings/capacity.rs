@@ -61,7 +61,7 @@ impl<'a> Timetable<'a> {
         self.events.get(s.next).map(|event| event.0)
     }
 
-    /// Everything that happened before the first instant: nobody was there to be hit.
+    /// Everything that happened before the first instant: no job was there to be hit.
     pub(super) fn opening(&mut self, s: &mut State, first: Time) -> Turn<'_> {
         while self.next(s).is_some_and(|time| time < first) {
             self.take(s);

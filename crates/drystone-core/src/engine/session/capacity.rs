@@ -214,7 +214,7 @@ impl State {
                 outlook.windows.push(loss.clone());
                 continue;
             }
-            // Nobody knows when a loss will be over that has lasted longer than was expected.
+            // It is not known when a loss will be over that has lasted longer than was expected.
             let until = if loss.until <= now { Time::MAX } else { loss.until };
             if until < Time::MAX {
                 capacity.due = capacity.due.min(until);

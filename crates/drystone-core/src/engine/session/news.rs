@@ -260,7 +260,7 @@ impl Session {
         Ok(true)
     }
 
-    /// Somebody else has suspended a running job: it keeps what it has run and gives back its processors. Whoever did lets it
+    /// Somebody else has suspended a running job: it keeps what it has run and gives back its processors. What did so lets it
     /// go on ([`Session::continued`]), not the policy. Answers whether it ran.
     ///
     /// # Errors

@@ -181,7 +181,7 @@ impl Policy for Goal {
 }
 
 impl Goal {
-    /// Takes those out of the queue that no schedule can hold: too many processors are out, and nobody knows for how long.
+    /// Takes those out of the queue that no schedule can hold: too many processors are out, and it is not known for how long.
     fn set_aside(&mut self, view: &View<'_>) -> Vec<JobId> {
         let Some(outlook) = view.outlook() else { return Vec::new() };
         let most = outlook.in_the_end(view.machine().procs);
@@ -189,7 +189,7 @@ impl Goal {
     }
 
     fn search_and_start(&mut self, view: &View<'_>, actions: &mut Actions) {
-        // Whatever the best schedule is, it starts nobody now who does not fit the free processors.
+        // Whatever the best schedule is, it starts no job now that does not fit the free processors.
         if !self.queue.iter().any(|&id| view.job(id).procs <= view.free()) {
             return;
         }

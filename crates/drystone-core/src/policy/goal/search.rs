@@ -38,7 +38,7 @@ pub struct Found {
 
 impl Search {
     /// The best schedule that can be found within the limits of the settings; `watch` is looked at where they set a time.
-    /// The heuristic path is completed whatever the number of nodes is; where time is up before, whoever is not on it yet has
+    /// The heuristic path is completed whatever the number of nodes is; where time is up before, a job that is not on it yet has
     /// no start. One job is always placed.
     ///
     /// A node costs O(steps of the plan), no more than running jobs + jobs on the path; nothing is allocated per node.

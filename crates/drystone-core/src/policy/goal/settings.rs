@@ -35,7 +35,7 @@ pub enum Prune {
     Never,
     /// By the jobs placed so far, as in the paper.
     Placed,
-    /// By the jobs placed so far, and for the others by the earliest start they would have if nobody else waited.
+    /// By the jobs placed so far, and for the others by the earliest start they would have if no other job waited.
     #[default]
     Earliest,
     /// As `Earliest`, and at every branching by the earliest start that the others would have beside the jobs placed so far.

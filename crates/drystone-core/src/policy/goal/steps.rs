@@ -1,7 +1,7 @@
 //! Free processors over time, made for the search: two flat arrays, one place taken or given back in a few moves.
 //!
 //! A job starts where a step begins (every earliest start is the present or the beginning of a step), so that placing it
-//! adds one step at most, where it ends. Steps at the front in which nobody of the queue fits any more are skipped.
+//! adds one step at most, where it ends. Steps at the front in which no job of the queue fits any more are skipped.
 
 use crate::model::Procs;
 

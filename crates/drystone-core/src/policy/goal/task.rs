@@ -201,7 +201,7 @@ impl Table {
         }
     }
 
-    /// A job cannot start earlier than it could if nobody else waited.
+    /// A job cannot start earlier than it could if no other job waited.
     fn bound(&mut self) {
         let Table { rows, rules, least, root, base, prune, .. } = self;
         let earliest = matches!(prune, Prune::Earliest | Prune::Beside);

@@ -10,7 +10,7 @@ pub enum Horizon {
     /// All.
     #[default]
     All,
-    /// So many of those that do not start at once: the first by arrival, and whoever takes the place of one that starts.
+    /// So many of those that do not start at once: the first by arrival, and a job that takes the place of one that starts.
     Jobs(u32),
     /// Those that can start within so much time, asked in the order of their arrival.
     Time(Span),

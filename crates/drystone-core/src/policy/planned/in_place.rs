@@ -4,7 +4,7 @@
 //! job could be moved up with all others left where they are. While no more is planned than there is (F ≥ 0), this is the same
 //! as taking all jobs out and putting them back in the order of their starts:
 //!
-//! - At times before its start s, a job sees of those behind it nothing, and on its own place nobody before it. So its earliest
+//! - At times before its start s, a job sees of those behind it nothing, and on its own place no job before it. So its earliest
 //!   place r < s is the least with enough free on [r, min(r + d, s)).
 //! - What it leaves when it moves from s to r lies at s or later, what it takes lies before s or was its own. So a job that was
 //!   passed cannot move again, and in the end the plan is compact.

@@ -50,7 +50,7 @@ pub struct Slack {
     plan: Vec<Waiting>,
     /// Jobs that have arrived since the last decision.
     fresh: Vec<JobId>,
-    /// Jobs that no plan can hold: too many processors are out, and nobody knows for how long. Those that had a place
+    /// Jobs that no plan can hold: too many processors are out, and it is not known for how long. Those that had a place
     /// keep what they were promised; the others are planned as if they arrived when processors come back.
     unplanned: Vec<Waiting>,
     turned_away: Vec<JobId>,
@@ -64,7 +64,7 @@ pub struct Slack {
     dying: Vec<JobId>,
     /// A decision was put off until then.
     put_off: bool,
-    /// Jobs that run beyond their declared end as long as nobody needs their processors; the plan counts these as free.
+    /// Jobs that run beyond their declared end as long as no job needs their processors; the plan counts these as free.
     guests: Vec<Running>,
     /// Priorities of running jobs, kept only where they may be given more time.
     held: BTreeMap<JobId, f64>,
@@ -118,7 +118,7 @@ impl Slack {
         }
         let importance = self.priorities.admit(id, view.job(id), now);
         let new = Newcomer { procs: planned.procs, span: planned.span, priority: importance.priority(0.5) };
-        // Nobody moves.
+        // No job moves.
         let start = self.profile.earliest(new.procs, new.span, now).unwrap_or(Time::MAX);
         let price = self.settings.weights.of_waiting(new.procs, start - now);
         let mut choice = Choice { start, price, compact: self.compact || self.plan.is_empty() };
@@ -352,7 +352,7 @@ impl Policy for Slack {
             return;
         }
         self.freed |= self.running.notice_ends(|_| {});
-        // Whoever drives the policy may be late.
+        // What drives the policy may be late.
         self.stale |= first.is_some_and(|start| start < now);
         self.find_overdue(view, actions);
         self.put_off = !self.dying.is_empty();

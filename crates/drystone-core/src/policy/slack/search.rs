@@ -5,9 +5,9 @@
 //!
 //! - The profile of the running jobs and of those planned before the slot grows from candidate to candidate.
 //! - In a *compact* plan every waiting job is planned as early as the running jobs and those before it allow. Then a job
-//!   can only move up into room that another has left, so that the search for its new place begins there; nobody moves up
-//!   before somebody has been delayed; and in the order of planned starts nobody moves at all until the newcomer collides
-//!   with somebody. A candidate without a collision costs at least as much as the one where nobody moves.
+//!   can only move up into room that another has left, so that the search for its new place begins there; no job moves up
+//!   before a job has been delayed; and in the order of planned starts no job moves at all until the newcomer collides
+//!   with another. A candidate without a collision costs at least as much as the one where no job moves.
 //! - A candidate is given up as soon as its price, with all that moving up could still gain, exceeds the best.
 
 use super::price::{Stake, Waiting};
@@ -162,7 +162,7 @@ impl Search {
                 self.raise_floors(task, fixed);
             }
             if fixed == plan.len() && !task.only_now {
-                // Nobody is displaced from here on: no better than the earliest such place.
+                // No job is displaced from here on: no better than the earliest such place.
                 break;
             }
             let own = task.settings.weights.of_waiting(new.procs, start - task.now);
@@ -183,7 +183,7 @@ impl Search {
         best
     }
 
-    /// Computes what is the same for all candidates. `false` if no candidate can be better than moving nobody.
+    /// Computes what is the same for all candidates. `false` if no candidate can be better than moving no job.
     fn prepare(&mut self, task: &Task<'_>) -> bool {
         let Task { plan, settings, new, now, .. } = *task;
         self.stakes.clear();

@@ -12,7 +12,7 @@ use crate::policy::{Abilities, Action, Actions, Event, Policy, View, Why};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
-/// Immediate service (Chiang & Vernon 2001): whoever arrives starts at once, in place of those whose instantaneous expansion
+/// Immediate service (Chiang & Vernon 2001): a job that arrives starts at once, in place of those whose instantaneous expansion
 /// factor (wait + run so far) / run so far is lowest and who have had their time slice.
 ///
 /// With s suspended and r running jobs, an end or a suspension costs O(s) and a pass O(s), and O(r log r) per arrival: one comparison
@@ -384,14 +384,14 @@ impl Immediate {
     }
 
     /// Who is longest in the way of a suspended job, and the tick behind `now` before which that one does not give way. There may be
-    /// more passes at a tick, so whoever gives way already is not the one that matters.
+    /// more passes at a tick, so a job that gives way already is not the one that matters.
     fn asking(&self, task: &Task, now: Time) -> Asking {
         let mut asking = Asking { ready: self.first_tick(now), blocker: NOBODY };
         let tick = self.is_tick(now);
         let mut firm = false;
         for other in self.on_processors_of(task).map(|at| &self.running[at]) {
             let Some(factor) = self.settings.resume else { return Asking { ready: Time::MAX, blocker: other.id } };
-            // Nobody else matters who gives way by then.
+            // No other job matters that gives way by then.
             let ready = if self.gives_way(other, task, factor, asking.ready) {
                 asking.ready
             } else {
@@ -402,7 +402,7 @@ impl Immediate {
                 asking = Asking { ready, blocker: other.id };
                 firm = stays;
                 if asking.ready - now >= FAR {
-                    // Whoever else is there longer, this one need not be asked for before.
+                    // Whatever other job is there longer, this one need not be asked for before.
                     break;
                 }
             }

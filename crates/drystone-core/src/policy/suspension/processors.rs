@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Free processors, and who owns them. A suspended job owns the processors on which it must go on.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub(super) struct Processors {
-    /// F: nobody runs on them.
+    /// F: no job runs on them.
     free: Pool,
     /// O: suspended jobs own them.
     owned: Pool,
@@ -55,7 +55,7 @@ impl Processors {
         !self.shared.is_empty()
     }
 
-    /// Whether nobody gains by a job leaving these: some are out, or others are on them, too.
+    /// Whether no job gains by a job leaving these: some are out, or others are on them, too.
     #[inline]
     pub(super) fn are_no_gain(&self, set: &ProcSet) -> bool {
         meets(set, &self.out) || meets(set, &self.shared)

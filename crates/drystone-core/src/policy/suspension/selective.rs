@@ -81,7 +81,7 @@ impl Selective {
         task.has_run() && !self.settings.migrate
     }
 
-    /// Whether a running job is not to be suspended, whoever asks.
+    /// Whether a running job is not to be suspended, whatever job asks.
     #[inline]
     fn is_sheltered(&self, task: &Task) -> bool {
         self.settings.cap.is_some_and(|cap| task.suspensions >= cap)
@@ -89,7 +89,7 @@ impl Selective {
             || self.is_lost_on(&task.set)
     }
 
-    /// Whether nobody gains by others leaving these processors: some are out, or go too soon, or are shared.
+    /// Whether no job gains by others leaving these processors: some are out, or go too soon, or are shared.
     #[inline]
     fn is_lost_on(&self, set: &ProcSet) -> bool {
         meets(set, &self.barred) || self.processors.as_ref().is_some_and(|p| p.are_no_gain(set))
@@ -343,7 +343,7 @@ impl Selective {
             }
             self.idle.sort_unstable_by(|a, b| a.before(b, now));
         } else {
-            // Whoever was there already is blocked by the same processors as before.
+            // A job that was there already is blocked by the same processors as before.
             at = self.idle.len() - self.newcomers;
         }
         let before = self.idle.len();
@@ -387,7 +387,7 @@ impl Selective {
                 None => at += 1,
             }
         }
-        // Whoever gave way may have left processors that another suspended job was waiting for.
+        // A job that gave way may have left processors that another suspended job was waiting for.
         self.changed = !self.stopped.is_empty();
         self.idle.append(&mut self.stopped);
     }
@@ -513,7 +513,7 @@ impl Selective {
             Place::Strict => self.processors.as_ref().map_or(0, |p| p.open().len()),
             _ => self.processors.as_ref().map_or(0, |p| p.free().len()),
         };
-        // These are too few: whoever has enough without victims was answered above.
+        // These are too few: a job that has enough without victims was answered above.
         let with = |relieved: bool| {
             let (widest, mut sum) = (self.widest(task, relieved), u64::from(available));
             for other in &self.running {

@@ -3,9 +3,9 @@
 /// Faults, drawn from a seed.
 #[derive(Clone, Debug, Default)]
 pub struct Faults {
-    /// Of a thousand orders so many are not carried out, and nobody knows.
+    /// Of a thousand orders so many are not carried out, and it is not known.
     pub lost: u32,
-    /// Of a thousand orders so many are carried out, and nobody knows.
+    /// Of a thousand orders so many are carried out, and it is not known.
     pub unsaid: u32,
     /// Of a thousand orders so many are refused.
     pub refused: u32,

@@ -55,7 +55,7 @@ fn command(run: &Runner, batch: &[Order]) -> Option<Vec<Outcome>> {
     outcomes(said, &keys)
 }
 
-/// What a command about these jobs came to. Jobs that its complaints name were refused; without a name nobody knows which.
+/// What a command about these jobs came to. Jobs that its complaints name were refused; without a name it is not known which.
 fn outcomes(said: Result<Said, Mute>, keys: &[Key]) -> Option<Vec<Outcome>> {
     let said = match said {
         Ok(said) => said,
