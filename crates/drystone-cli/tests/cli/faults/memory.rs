@@ -29,8 +29,8 @@ fn starve(args: &[&str], outputs: &[&str]) -> (u32, u32) {
                 assert_eq!(now[*output], b"old", "{limit} kB: {args:?}: {output}");
             }
         }
-        // Small steps where it gets tight.
-        limit = if limit > 250_000 { limit / 2 } else { limit * 9 / 10 };
+        // Small steps where it gets tight: smaller than what the smallest of the commands needs beyond the program itself.
+        limit = if limit > 250_000 { limit / 2 } else { limit * 24 / 25 };
     }
     (done, failed)
 }
