@@ -176,7 +176,7 @@ impl Input {
         Ok(self.some(workload, records))
     }
 
-    /// What there is beyond the jobs, where it is too much for one who looks at jobs alone: several pools, lost capacity, circumstances.
+    /// What there is beyond the jobs, where jobs alone are not the whole: several pools, lost capacity, circumstances.
     #[must_use]
     pub fn beyond_jobs(&self) -> Option<&'static str> {
         let lacks = self.site.as_ref().is_some_and(|site| site.lacks());

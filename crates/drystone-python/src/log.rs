@@ -154,7 +154,7 @@ impl Log {
         self.input.header().fields().collect()
     }
 
-    /// What there is beyond the jobs, where it is too much for who looks at jobs alone.
+    /// What there is beyond the jobs, where jobs alone are not the whole.
     #[getter]
     fn beyond_jobs(&self) -> Option<&'static str> {
         self.input.beyond_jobs()
