@@ -205,7 +205,7 @@ fn a_kill_at_any_moment_loses_nothing() {
     let since = Instant::now();
     folder.run(&["sweep", "study.toml", "--store", "whole.db", "--threads", "2"]).ok();
     // Kills fall anywhere in the time that an uninterrupted sweep takes.
-    let longest = since.elapsed().as_millis().max(1) as u64;
+    let mut longest = since.elapsed().as_millis().max(1) as u64;
     let whole = export(&folder, "whole.db");
     let mut random: u64 = 0x5eed;
     let (mut last, mut midway) = (0, 0);
@@ -228,6 +228,12 @@ fn a_kill_at_any_moment_loses_nothing() {
         assert!(now >= last, "kill {kill}: {last} results were recorded, and now {now}");
         midway += u32::from(now > 0 && now < 480);
         last = now;
+        // Other tests come and go beside this one: the same sweep takes longer, or less long, than it did.
+        longest = match now {
+            0 => longest * 5 / 4 + 1,
+            480 => (longest * 4 / 5).max(20),
+            _ => longest,
+        };
     }
     let check = folder.run(&["sweep", "query", "killed.db", "PRAGMA integrity_check", "--format", "csv"]);
     assert!(check.code != 0 || check.out.contains("ok"), "{check:?}");
