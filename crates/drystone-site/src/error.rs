@@ -1,4 +1,4 @@
-//! What ends an import, said so that a person can mend it.
+//! What ends an import, said so that a person can fix it.
 
 use std::io;
 

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_has_left_from_the_middle_is_never_first() {
+    fn a_job_that_left_from_the_middle_is_never_first() {
         let mut line = Line::default();
         [1, 2, 5, 3, 4, 4].into_iter().for_each(|id| line.join(JobId(id)));
         let waits = |id: JobId| ![2, 3].contains(&id.0);

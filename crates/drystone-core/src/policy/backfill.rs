@@ -333,7 +333,7 @@ impl Backfill {
 
     /// Whether the queues are empty.
     #[inline]
-    fn nobody_waits(&self) -> bool {
+    fn no_job_waits(&self) -> bool {
         self.candidates.as_ref().unwrap_or(&self.queue).is_empty()
     }
 
@@ -465,7 +465,7 @@ impl Backfill {
     fn start_heads(&mut self, view: &View<'_>, actions: &mut Actions) -> (Procs, Option<Waiting>) {
         let now = view.now();
         let mut free = self.free(view);
-        if self.nobody_waits() && self.fresh.len() == 1 && self.fresh[0].procs <= free {
+        if self.no_job_waits() && self.fresh.len() == 1 && self.fresh[0].procs <= free {
             // An idle machine: the job need not go through the queue.
             if let Some(job) = self.fresh.pop() {
                 actions.start(job.id, Why::Head);
@@ -750,7 +750,7 @@ impl Policy for Backfill {
                 if let Some(shares) = &mut self.shares {
                     ranking::account(shares, job, view);
                 }
-                self.ended = !self.nobody_waits();
+                self.ended = !self.no_job_waits();
                 // What it gives back now was counted as free at the shadow time, and just before it, too.
                 match &mut self.blocked {
                     Some(blocked) if predicted_end < blocked.shadow => blocked.freed = true,
@@ -808,7 +808,7 @@ impl Policy for Backfill {
                 // Of the ends at the shadow time itself only some were counted.
                 Extra::First => (b.shadow - Span(1)).min(b.until),
             },
-            None if self.nobody_waits() => Time::MAX,
+            None if self.no_job_waits() => Time::MAX,
             _ => Time::MIN,
         }
     }

@@ -278,7 +278,7 @@ impl Believed {
     }
 
     /// When a policy with this notice and this first planned start has to be woken, if `ends` matter to it in any case. Late
-    /// notice of ends matters only to those who wait.
+    /// notice of ends matters only to jobs that wait.
     pub(super) fn wake(&self, first_start: Option<Time>, ends: bool) -> Option<Time> {
         let noticed = self.notice == Notice::Late && first_start.is_some();
         let end = if ends || noticed { self.next_end() } else { None };

@@ -22,7 +22,7 @@ pub enum LockError {
 }
 
 impl Lock {
-    /// Takes the lock, and writes into it who has it.
+    /// Takes the lock, and writes into it which process has it.
     ///
     /// # Errors
     /// Another has it, and who; or it cannot be opened.
@@ -44,7 +44,7 @@ impl Lock {
         Ok(Lock { _file: file })
     }
 
-    /// Who has the lock; `None` where no process has it.
+    /// The process that has the lock; `None` where none has it.
     #[must_use]
     pub fn holder(path: &Path) -> Option<String> {
         let mut file = File::options().read(true).open(path).ok()?;

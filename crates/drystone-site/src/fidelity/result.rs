@@ -392,7 +392,7 @@ impl PoolFidelity {
         if happened.over_capacity > 0.001 {
             all.push(format!(
                 "The records do not fit on the machine: for {} of the time jobs held more than there was, by up to {} units. The machine \
-                 or the sizes of jobs are wrong, and no policy can be judged before that is mended.",
+                 or the sizes of jobs are wrong, and no policy can be judged before that is fixed.",
                 percent(happened.over_capacity),
                 happened.most_over
             ));

@@ -5,7 +5,7 @@ use drystone_core::model::{ProcSet, Procs};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Processors by node, and who has which.
+/// Processors by node, and the jobs that have them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Places {
     /// The first processor of each node, and one behind the last.

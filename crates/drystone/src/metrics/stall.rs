@@ -195,7 +195,7 @@ mod tests {
     /// Four processors. Job 0 has them all, but is withdrawn at 20, having run for 20 s of 100. Job 1 takes three at 30 until 230; job 2
     /// needs all four and could start then; job 3 takes the fourth at 40 for 250 s: a thief, and job 2 starts at 290, 60 s late.
     #[test]
-    fn whoever_is_withdrawn_is_gone() {
+    fn a_job_that_is_withdrawn_is_gone() {
         let workload = workload(&[(0, 4, 100, 100), (30, 3, 200, 200), (31, 4, 10, 10), (40, 1, 100, 250)]);
         let easy: PolicySpec = "easy".parse().expect("known");
         let mut watcher = HeelAndToe::new(&workload, Selection::All);

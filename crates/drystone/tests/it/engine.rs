@@ -280,7 +280,7 @@ fn run_script(w: &Workload, decisions: Vec<Vec<Step>>) -> Result<Schedule, Simul
     Simulation::new(w.machine(), scheduler, Replay::new(w)).run(&mut schedule).map(|()| schedule)
 }
 
-/// A job is suspended, keeps its progress, and goes on on its own processors.
+/// A job is suspended, keeps its progress, and resumes on the processors it had.
 #[test]
 fn suspended_jobs_get_the_run_time_they_are_due() {
     use Step::*;

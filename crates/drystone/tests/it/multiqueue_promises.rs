@@ -221,7 +221,7 @@ proptest! {
 
     /// No job waits behind a pivot that would delay no promise, however wrong estimates are, and whenever jobs come.
     #[test]
-    fn nobody_is_overlooked(raw in raw(), outlived in any::<bool>()) {
+    fn no_job_is_overlooked(raw in raw(), outlived in any::<bool>()) {
         let workload = made(&raw, false, outlived);
         for choice in ["promise=pivot", "promise=eager", "widths=2/8", "bounds=auto,history=10"] {
             prop_assert_eq!(Overlooked::find(&workload, &format!("multiqueue({choice})")), None, "{}", choice);

@@ -46,7 +46,7 @@ fn late_notice_sees_an_end_that_is_put_off() {
 /// for 1,000; C needs the whole machine and comes at 30, when A is 20 s over: it is planned to go on for another minute. At
 /// 90 it is 80 s over, and so on; from 650 it is planned until 1,290. Late notice does not see its end before then.
 #[test]
-fn nobody_is_overdue_before_somebody_waits() {
+fn no_job_is_overdue_before_another_waits() {
     let w = workload(2, &[(0, 1, 10, 1_000), (30, 2, 20, 20)]);
     for (policy, start) in [
         ("conservative(notice=immediate)", 1_000),

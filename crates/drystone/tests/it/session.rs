@@ -130,7 +130,7 @@ fn jobs_that_have_just_come_are_predicted_anew() {
 /// The table of jobs does not grow for ever where a cluster does not stop: a job that has ended is dropped with the next decision,
 /// unless an older job is still here.
 #[test]
-fn whoever_has_ended_is_forgotten() {
+fn a_job_that_has_ended_is_forgotten() {
     let mut s = session(2, "fcfs");
     for submit in [0, 1] {
         s.arrive(Time(submit), &job(submit, 1, 100), None).expect("possible");

@@ -296,7 +296,7 @@ impl Policy for Hopes {
 
 /// A prediction that the job has outlived already expires neither in the past nor again and again at one instant.
 #[test]
-fn whoever_has_run_for_longer_is_not_predicted_to_have_ended() {
+fn a_job_that_has_run_for_longer_is_not_predicted_to_have_ended() {
     let w = workload(4, &[(0, 3, 100, 90), (5, 4, 100, 80), (10, 1, 50, 40), (20, 2, 30, 30), (30, 1, 500, 300)]);
     for correction in [Correction::None, Correction::Estimate, Correction::Doubling] {
         for pass in [Pass::Instant, Pass::Event] {

@@ -69,7 +69,7 @@ fn told(w: &Workload, policy: &str, priorities: &str, withdrawn: &[(Time, JobId)
 /// twice the average, so that its priority is 0.15 and its slack 0.85 x 3 x 10 = 25.5 s, of which half a second is
 /// worth nothing. A started at once and was promised nothing.
 #[test]
-fn whoever_has_to_wait_is_told_when_it_arrives() {
+fn a_job_that_has_to_wait_is_told_when_it_arrives() {
     let w = workload(2, &[(0, 2, 10, 10), (1, 2, 10, 10)]);
     assert_eq!(told(&w, "slack(awt=10)", "", &[]), [(1, 1, 10, 35)]);
 }

@@ -92,7 +92,7 @@ fn who_is_withdrawn_while_suspended_never_goes_on() {
 #[test]
 fn owned_processors_are_not_taken_by_hand() {
     // 4 processors. Job 0 runs on 0-2 from 0 (estimate 6000). Job 1 (4 wide, 60 s) arrives at 0: tau reaches 2 at 60.
-    // Then job 0 is suspended, job 1 runs on 0-3 from 60 to 120. At 120 job 0 goes on on 0-2.
+    // Then job 0 is suspended, job 1 runs on 0-3 from 60 to 120. At 120 job 0 resumes on 0-2.
     // Job 2 (2 wide) arrives at 70: at 120 only processor 3 is not owned, so it waits for job 0's end: 6060, or until its own
     // factor suffices: (w + 600) / 600 >= 2 · (60 + 6000) / 6000 = 2.02, w >= 612, from 682 on: the tick 720.
     let w = workload(4, &[(0, 3, 6_000, 6_000), (0, 4, 60, 60), (70, 2, 600, 600)]);
@@ -328,7 +328,7 @@ fn what_ran_before_a_suspension_counts_for_the_prediction() {
 /// Job 0 is suspended from 4 to 5, when its user's job 2 ends. That it was not running then does not make it forgotten: when
 /// job 1 ends at 40 it is predicted to run for 40 s, as job 1 did, and is corrected at 41.
 #[test]
-fn whoever_was_suspended_is_predicted_anew_later() {
+fn a_job_that_was_suspended_is_predicted_anew_later() {
     let w = owned(&workload(2, &[(0, 1, 100, 50), (0, 1, 100, 40), (3, 1, 1, 1)]), &[1, 1, 1]);
     let policy = "ss(sf=2,every=2,predict=recent(1,recency=termination,propagate=running))";
     let corrections: Vec<_> = outcomes(&w, policy).iter().map(|o| o.corrections).collect();

@@ -105,7 +105,7 @@ fn owned_processors_are_had_while_their_owner_has_to_wait() {
 /// Two jobs as wide as the machine take turns every minute, each until it has been suspended `cap` times: then it runs
 /// to its end, and the other after it. 300 s each, 600 s in all.
 #[test]
-fn nobody_is_suspended_more_often_than_the_cap() {
+fn no_job_is_suspended_more_often_than_the_cap() {
     let w = workload(4, &[(0, 4, 300, 300), (0, 4, 300, 300)]);
     for (cap, first, second) in [
         (1, vec![(0, 60), (120, 360)], vec![(60, 120), (360, 600)]),

@@ -46,7 +46,7 @@ impl Slack {
             }
         }
         if self.settings.tick != Tick::Overrun {
-            // Rule 19. Who has to leave is another matter: the job that should have ended first.
+            // Rule 19. Which job has to leave is another matter: the one that should have ended first.
             self.guests[known..].sort_unstable_by_key(|job| job.id);
         }
         if self.settings.tick == Tick::Kill {

@@ -117,7 +117,7 @@ impl Processors {
         self.forget_lost();
     }
 
-    /// A suspended job that owned these goes on on them. `others` are the sets of the other suspended jobs, at least those
+    /// A suspended job that owned these resumes on them. `others` are the sets of the other suspended jobs, at least those
     /// that meet its own.
     pub(super) fn reoccupy<'a>(&mut self, set: &ProcSet, others: impl Iterator<Item = &'a ProcSet>) {
         self.occupy(set);
