@@ -3,7 +3,6 @@
 use crate::jobs::{Kind, LimitFrom, Marks};
 use crate::site::SiteJob;
 use crate::text::Flags;
-use std::borrow::Cow;
 
 /// What a column holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -12,88 +11,110 @@ pub(super) enum Holds {
     Text,
 }
 
-/// A value.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Value<'a> {
-    None,
-    Number(i64),
-    Text(Cow<'a, str>),
+/// Where a job has what a column holds.
+#[derive(Clone, Copy)]
+pub(super) enum Get {
+    Number(fn(&SiteJob<'_>) -> Option<i64>),
+    Text(Text),
 }
 
 /// A column: its name, what it holds, and where a job has it.
 pub(super) struct Column {
     pub(super) name: &'static str,
     pub(super) holds: Holds,
-    pub(super) get: for<'a> fn(&SiteJob<'a>, &'a [String]) -> Value<'a>,
+    pub(super) get: Get,
 }
 
-fn number(value: Option<impl TryInto<i64>>) -> Value<'static> {
-    value.and_then(|v| v.try_into().ok()).map_or(Value::None, Value::Number)
+fn number(value: Option<impl TryInto<i64>>) -> Option<i64> {
+    value.and_then(|v| v.try_into().ok())
 }
 
-fn text<'a>(value: &Cow<'a, str>) -> Value<'a> {
-    if value.is_empty() { Value::None } else { Value::Text(value.clone()) }
+/// The columns of texts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Text {
+    User,
+    Account,
+    Group,
+    Partition,
+    Qos,
+    Reservation,
+    Constraints,
+    LimitFrom,
+    State,
+    Kind,
+    Canceller,
+    Reason,
+    Pool,
+    NodeList,
+    Marks,
+    Swf,
 }
 
-fn word(value: &'static str) -> Value<'static> {
-    Value::Text(Cow::Borrowed(value))
-}
-
-macro_rules! columns {
-    ($($name:literal $holds:ident |$job:ident, $pools:ident| $get:expr;)*) => {
-        /// Every column, in order.
-        pub(super) const COLUMNS: &[Column] = &[$(
-            Column { name: $name, holds: Holds::$holds, get: { fn get<'a>($job: &SiteJob<'a>, $pools: &'a [String]) -> Value<'a> { let _ = $pools; $get } get } },
-        )*];
+macro_rules! column {
+    ($name:literal Number |$job:ident| $get:expr) => {
+        Column {
+            name: $name,
+            holds: Holds::Number,
+            get: Get::Number({
+                fn get($job: &SiteJob<'_>) -> Option<i64> {
+                    $get
+                }
+                get
+            }),
+        }
+    };
+    ($name:literal Text $text:ident) => {
+        Column { name: $name, holds: Holds::Text, get: Get::Text(Text::$text) }
     };
 }
 
-columns! {
-    "job" Number |job, pools| number(Some(job.number));
-    "id" Number |job, pools| number(job.id);
-    "of" Number |job, pools| number(job.of);
-    "task" Number |job, pools| number(job.task);
-    "component" Number |job, pools| number(job.component);
-    "attempt" Number |job, pools| number(Some(job.attempt));
-    "user" Text |job, pools| text(&job.user);
-    "account" Text |job, pools| text(&job.account);
-    "group" Text |job, pools| text(&job.group);
-    "uid" Number |job, pools| number(job.uid);
-    "partition" Text |job, pools| text(&job.partition);
-    "qos" Text |job, pools| text(&job.qos);
-    "reservation" Text |job, pools| text(&job.reservation);
-    "constraints" Text |job, pools| text(&job.constraints);
-    "submit" Number |job, pools| number(Some(job.submit));
-    "eligible" Number |job, pools| number(job.eligible);
-    "arrive" Number |job, pools| number(Some(job.arrive));
-    "start" Number |job, pools| number(job.start);
-    "end" Number |job, pools| number(job.end);
-    "run" Number |job, pools| number(job.run);
-    "suspended" Number |job, pools| number(job.suspended);
-    "imputed_run" Number |job, pools| number(job.imputed_run);
-    "limit" Number |job, pools| number(Some(job.limit));
-    "limit_from" Text |job, pools| word(job.limit_from.name());
-    "state" Text |job, pools| text(&job.state);
-    "kind" Text |job, pools| word(job.kind.name());
-    "exit_code" Number |job, pools| number(job.exit.map(|exit| exit.0));
-    "exit_signal" Number |job, pools| number(job.exit.map(|exit| exit.1));
-    "canceller" Text |job, pools| text(&job.canceller);
-    "reason" Text |job, pools| text(&job.reason);
-    "flags" Number |job, pools| number(Some(job.flags.0));
-    "cpus" Number |job, pools| number(job.cpus);
-    "nodes" Number |job, pools| number(job.nodes);
-    "gpus" Number |job, pools| number(job.gpus);
-    "memory_kb" Number |job, pools| match job.memory_kb { Some(u64::MAX) => Value::Number(-1), kb => number(kb) };
-    "asked_cpus" Number |job, pools| number(job.asked_cpus);
-    "asked_nodes" Number |job, pools| number(job.asked_nodes);
-    "pool" Text |job, pools| pools.get(usize::from(job.pool)).map_or(Value::None, |name| Value::Text(Cow::Borrowed(name.as_str())));
-    "units" Number |job, pools| number(Some(job.units));
-    "node_list" Text |job, pools| text(&job.node_list);
-    "priority" Number |job, pools| number(job.priority);
-    "name" Number |job, pools| number(Some(job.name).filter(|&n| n > 0));
-    "marks" Text |job, pools| Value::Text(Cow::Owned(job.marks.words()));
-    "swf" Text |job, pools| text(&job.swf);
-}
+/// Every column, in order.
+pub(super) const COLUMNS: &[Column] = &[
+    column!("job" Number |job| number(Some(job.number))),
+    column!("id" Number |job| number(job.id)),
+    column!("of" Number |job| number(job.of)),
+    column!("task" Number |job| number(job.task)),
+    column!("component" Number |job| number(job.component)),
+    column!("attempt" Number |job| number(Some(job.attempt))),
+    column!("user" Text User),
+    column!("account" Text Account),
+    column!("group" Text Group),
+    column!("uid" Number |job| number(job.uid)),
+    column!("partition" Text Partition),
+    column!("qos" Text Qos),
+    column!("reservation" Text Reservation),
+    column!("constraints" Text Constraints),
+    column!("submit" Number |job| number(Some(job.submit))),
+    column!("eligible" Number |job| number(job.eligible)),
+    column!("arrive" Number |job| number(Some(job.arrive))),
+    column!("start" Number |job| number(job.start)),
+    column!("end" Number |job| number(job.end)),
+    column!("run" Number |job| number(job.run)),
+    column!("suspended" Number |job| number(job.suspended)),
+    column!("imputed_run" Number |job| number(job.imputed_run)),
+    column!("limit" Number |job| number(Some(job.limit))),
+    column!("limit_from" Text LimitFrom),
+    column!("state" Text State),
+    column!("kind" Text Kind),
+    column!("exit_code" Number |job| number(job.exit.map(|exit| exit.0))),
+    column!("exit_signal" Number |job| number(job.exit.map(|exit| exit.1))),
+    column!("canceller" Text Canceller),
+    column!("reason" Text Reason),
+    column!("flags" Number |job| number(Some(job.flags.0))),
+    column!("cpus" Number |job| number(job.cpus)),
+    column!("nodes" Number |job| number(job.nodes)),
+    column!("gpus" Number |job| number(job.gpus)),
+    column!("memory_kb" Number |job| job.memory_kb.and_then(|kb| if kb == u64::MAX { Some(-1) } else { kb.try_into().ok() })),
+    column!("asked_cpus" Number |job| number(job.asked_cpus)),
+    column!("asked_nodes" Number |job| number(job.asked_nodes)),
+    column!("pool" Text Pool),
+    column!("units" Number |job| number(Some(job.units))),
+    column!("node_list" Text NodeList),
+    column!("priority" Number |job| number(job.priority)),
+    column!("name" Number |job| number(Some(job.name).filter(|&n| n > 0))),
+    column!("marks" Text Marks),
+    column!("swf" Text Swf),
+];
 
 /// The place of a column.
 pub(super) fn place(name: &str) -> usize {

@@ -1,25 +1,33 @@
 //! Numbers and texts as Parquet, by its low-level reader and writer.
 
-use super::columns::{COLUMNS, Holds, Value};
+use super::cells::{GroupTexts, NO_TEXT, SiteCells};
+use super::columns::{COLUMNS, Column, Get, Holds, Text};
+use super::encode::{self, Chunk};
 use crate::site::Site;
-use ::parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use ::parquet::basic::{LogicalType, Repetition, Type as Physical};
 use ::parquet::column::reader::ColumnReader;
-use ::parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
+use ::parquet::data_type::ByteArray;
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::KeyValue;
-use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
+use ::parquet::file::properties::WriterProperties;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
-use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use ::parquet::schema::types::Type;
+use ::parquet::file::writer::SerializedFileWriter;
+use ::parquet::schema::types::{ColumnDescPtr, Type};
 use std::fs::File;
 use std::io::Write;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Rows per group.
 const GROUP: usize = 1 << 17;
 
-/// Writes the table of jobs.
-pub(super) fn write<W: Write + Send>(site: &Site, out: W, told: &dyn Fn(u64)) -> Result<W, ParquetError> {
+/// Writes the table of jobs, with so many threads: the bytes are the same for any number.
+pub(super) fn write<W: Write + Send>(
+    site: &Site,
+    out: W,
+    threads: usize,
+    told: &dyn Fn(u64),
+) -> Result<W, ParquetError> {
     let fields = COLUMNS.iter().map(|column| {
         let (physical, logical) = match column.holds {
             Holds::Number => (Physical::INT64, None),
@@ -32,61 +40,121 @@ pub(super) fn write<W: Write + Send>(site: &Site, out: W, told: &dyn Fn(u64)) ->
     let schema = Arc::new(Type::group_type_builder("jobs").with_fields(fields).build()?);
     let metadata = vec![KeyValue::new("schema".to_string(), site.manifest.schema.clone())];
     let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_key_value_metadata(Some(metadata))
         .set_created_by("drystone".to_string())
         .build();
-    let pools: Vec<String> = site.manifest.pools.iter().map(|pool| pool.name.clone()).collect();
     let mut writer = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
-    let mut from = 0;
-    while from < site.len() {
-        let until = (from + GROUP).min(site.len());
-        let mut group = writer.next_row_group()?;
-        rows(site, from..until, &pools, &mut group)?;
-        group.close()?;
-        told((until - from) as u64);
-        from = until;
+    let descrs = writer.schema_descr().columns().to_vec();
+    let cells = SiteCells::of(site);
+    let groups: Vec<Range<usize>> =
+        (0..site.len()).step_by(GROUP).map(|from| from..(from + GROUP).min(site.len())).collect();
+    for some in groups.chunks(threads.max(1)) {
+        for (rows, chunks) in some.iter().zip(encoded(&cells, some, &descrs)) {
+            let mut group = writer.next_row_group()?;
+            for Chunk { bytes, close } in chunks? {
+                group.append_column(&bytes, close)?;
+            }
+            group.close()?;
+            told(rows.len() as u64);
+        }
     }
     writer.into_inner()
 }
 
-/// One group: columns are filled together, so that each job is looked up once.
-fn rows<W: Write + Send>(
-    site: &Site,
-    range: std::ops::Range<usize>,
-    pools: &[String],
-    group: &mut SerializedRowGroupWriter<'_, W>,
-) -> Result<(), ParquetError> {
-    let mut numbers: Vec<Vec<i64>> = vec![Vec::new(); COLUMNS.len()];
-    let mut texts: Vec<Vec<ByteArray>> = vec![Vec::new(); COLUMNS.len()];
-    let mut present: Vec<Vec<i16>> = vec![Vec::with_capacity(range.len()); COLUMNS.len()];
-    for at in range {
-        let job = site.job(at);
-        for (place, column) in COLUMNS.iter().enumerate() {
-            match (column.get)(&job, pools) {
-                Value::None => {
-                    present[place].push(0);
-                    continue;
+/// Some groups, each encoded by a thread of its own.
+fn encoded(
+    cells: &SiteCells<'_>,
+    groups: &[Range<usize>],
+    descrs: &[ColumnDescPtr],
+) -> Vec<Result<Vec<Chunk>, ParquetError>> {
+    let encode = |rows: &Range<usize>| Group::of(cells, rows.clone()).encode(descrs);
+    if let [only] = groups {
+        return vec![encode(only)];
+    }
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = groups.iter().map(|rows| scope.spawn(move || encode(rows))).collect();
+        let joined = |worker: std::thread::ScopedJoinHandle<'_, Result<Vec<Chunk>, ParquetError>>| match worker.join() {
+            Ok(chunks) => chunks,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        workers.into_iter().map(joined).collect()
+    })
+}
+
+/// The cells of a group of rows.
+struct Group<'a> {
+    texts: GroupTexts<'a>,
+    numbers: Vec<Vec<i64>>,
+    /// Of columns of texts: numbers of texts, [`NO_TEXT`] for none.
+    codes: Vec<Vec<u32>>,
+    /// Of columns of numbers: which rows have one.
+    present: Vec<Vec<bool>>,
+}
+
+impl<'a> Group<'a> {
+    /// Looks each job up once.
+    fn of(cells: &'a SiteCells<'a>, rows: Range<usize>) -> Group<'a> {
+        let room = |holds: Holds| -> Vec<usize> {
+            COLUMNS.iter().map(|column| if column.holds == holds { rows.len() } else { 0 }).collect()
+        };
+        let numbers = room(Holds::Number);
+        let mut group = Group {
+            texts: cells.texts(),
+            numbers: numbers.iter().map(|&n| Vec::with_capacity(n)).collect(),
+            codes: room(Holds::Text).iter().map(|&n| Vec::with_capacity(n)).collect(),
+            present: numbers.iter().map(|&n| Vec::with_capacity(n)).collect(),
+        };
+        for at in rows {
+            let job = group.texts.job(at);
+            for (place, column) in COLUMNS.iter().enumerate() {
+                match column.get {
+                    Get::Number(get) => {
+                        let number = get(&job);
+                        group.present[place].push(number.is_some());
+                        group.numbers[place].extend(number);
+                    }
+                    Get::Text(kind) => group.codes[place].push(group.texts.code(at, &job, kind)),
                 }
-                Value::Number(value) => numbers[place].push(value),
-                Value::Text(text) => texts[place].push(ByteArray::from(text.as_bytes().to_vec())),
             }
-            present[place].push(1);
         }
+        group
     }
-    for (place, column) in COLUMNS.iter().enumerate() {
-        let Some(mut writer) = group.next_column()? else {
-            return Err(ParquetError::General("more columns than the schema has".to_string()));
+
+    fn encode(self, descrs: &[ColumnDescPtr]) -> Result<Vec<Chunk>, ParquetError> {
+        let mut places: Vec<u32> = Vec::new();
+        let columns = COLUMNS.iter().zip(descrs).enumerate();
+        let encode = |(place, (column, descr)): (usize, (&Column, &ColumnDescPtr))| match column.get {
+            Get::Number(_) => encode::numbers(descr.clone(), &self.numbers[place], &self.present[place]),
+            Get::Text(kind) => self.texts_of(kind, &self.codes[place], &mut places, descr.clone()),
         };
-        let levels = Some(present[place].as_slice());
-        match column.holds {
-            Holds::Number => writer.typed::<Int64Type>().write_batch(&numbers[place], levels, None)?,
-            Holds::Text => writer.typed::<ByteArrayType>().write_batch(&texts[place], levels, None)?,
-        };
-        writer.close()?;
+        columns.map(encode).collect()
     }
-    Ok(())
+
+    /// A column of texts. `places` is empty of all but noughts between the calls.
+    fn texts_of(
+        &self,
+        kind: Text,
+        codes: &[u32],
+        places: &mut Vec<u32>,
+        descr: ColumnDescPtr,
+    ) -> Result<Chunk, ParquetError> {
+        let mut dictionary: Vec<u32> = Vec::new();
+        let mut rows = Vec::with_capacity(codes.len());
+        for &code in codes.iter().filter(|&&code| code != NO_TEXT) {
+            let at = code as usize;
+            if at >= places.len() {
+                places.resize(at + 1, 0);
+            }
+            if places[at] == 0 {
+                dictionary.push(code);
+                places[at] = dictionary.len() as u32;
+            }
+            rows.push(places[at] - 1);
+        }
+        dictionary.iter().for_each(|&code| places[code as usize] = 0);
+        let present: Vec<bool> = codes.iter().map(|&code| code != NO_TEXT).collect();
+        encode::texts(descr, dictionary.iter().map(|&code| self.texts.text(kind, code)), &rows, &present)
+    }
 }
 
 /// A column of one group as it is read: `None` where a job has nothing.

@@ -162,7 +162,7 @@ impl Finder<'_> {
         let mut kept: Vec<Seen> = Vec::with_capacity(keys.len());
         for key in keys {
             let Some(seen) = self.seen(key) else { continue };
-            let same = kept.iter_mut().find(|other| is_same(other, &seen));
+            let same = kept.iter_mut().find(|other| is_same(other, &seen) && !self.waits_again(other, &seen));
             match same {
                 Some(other) => {
                     let dropped = if better(self.table, &seen, other) { std::mem::replace(other, seen) } else { seen };
@@ -200,6 +200,17 @@ impl Finder<'_> {
             }
             at += 1;
         }
+    }
+
+    /// Whether one of both waits to be run again, eligible since the other was requeued: PBS keeps the time of submission.
+    fn waits_again(&self, one: &Seen, other: &Seen) -> bool {
+        let again = |ended: &Seen, waits: &Seen| {
+            waits.times.kind == Kind::Waiting
+                && ended.times.end > 0
+                && waits.times.eligible >= ended.times.end
+                && is_requeued(self.state(ended))
+        };
+        again(one, other) || again(other, one)
     }
 
     fn state(&self, seen: &Seen) -> State {

@@ -1,0 +1,127 @@
+//! What must hold of the readers of accounting and of machines for any bytes at all. Used by the fuzzer, and by the tests: on the kept
+//! corpus, and on dumps that are damaged at random.
+
+use drystone_site::{Options, Site, SiteError, Watch, import};
+use std::io::{self, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+/// What parts the files of one input.
+const NEXT: &[u8] = b"%%%%\n";
+/// A first line of this is no row: the text behind it has Open XDMoD's columns and no header.
+const XDMOD: &[u8] = b"%xdmod\n";
+/// Zones with two hours a year that are none, and without.
+const ZONES: [&str; 2] = ["UTC", "Europe/Berlin"];
+
+/// Hands out its bytes in pieces, so that lines straddle reads.
+struct Pieces(Cursor<Vec<u8>>, usize);
+
+impl Read for Pieces {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.1.min(buffer.len());
+        self.0.read(&mut buffer[..length])
+    }
+}
+
+/// Imports files that lie in memory, read in pieces of so many bytes.
+fn imported(files: &[&[u8]], options: &Options, piece: usize) -> Result<Site, SiteError> {
+    let names: Vec<PathBuf> = (1..=files.len()).map(|number| PathBuf::from(format!("in memory/{number}"))).collect();
+    let open = |path: &Path| -> io::Result<Box<dyn Read>> {
+        let at = names.iter().position(|name| name == path).ok_or(io::ErrorKind::NotFound)?;
+        Ok(Box::new(Pieces(Cursor::new(files[at].to_vec()), piece)))
+    };
+    import(&names, options, &open, Watch::default())
+}
+
+/// What an import says, in words.
+fn words(outcome: &Result<Site, SiteError>) -> String {
+    match outcome {
+        Ok(site) => {
+            let jobs: Vec<String> = site.jobs().map(|job| format!("{job:?}")).collect();
+            format!("{}\n{:?}\n{}", drystone_site::report(&site.manifest), site.losses, jobs.join("\n"))
+        }
+        Err(error) => error.to_string(),
+    }
+}
+
+/// Checks every property on these bytes: one file or several, parted by a line of four percent signs.
+pub(crate) fn hold(bytes: &[u8]) {
+    let (bytes, columns) = match bytes.strip_prefix(XDMOD) {
+        Some(rest) => (rest, Some("xdmod".to_string())),
+        None => (bytes, None),
+    };
+    let mut files: Vec<&[u8]> = Vec::new();
+    let mut rest = bytes;
+    while let Some(at) = rest.windows(NEXT.len()).position(|four| four == NEXT).filter(|_| files.len() < 4) {
+        files.push(&rest[..at]);
+        rest = &rest[at + NEXT.len()..];
+    }
+    files.push(rest);
+    for zone in ZONES {
+        let options = Options { columns: columns.clone(), time_zone: Some(zone.to_string()), ..Options::default() };
+        survives(&files, &options);
+    }
+}
+
+/// Imports files whatever they are, and looks at what came out.
+pub(crate) fn survives(files: &[&[u8]], options: &Options) {
+    let partial = Options { partial: true, ..options.clone() };
+    let outcome = imported(files, &partial, usize::MAX);
+    let said = words(&outcome);
+    assert!(!said.is_empty(), "an error says nothing");
+    assert_eq!(said, words(&imported(files, &partial, 7)), "the size of reads matters");
+    for threads in [2, 3] {
+        let options = Options { threads, ..partial.clone() };
+        assert_eq!(said, words(&imported(files, &options, usize::MAX)), "the number of threads matters");
+    }
+    match (imported(files, options, usize::MAX), &outcome) {
+        // What is whole is the same whether parts are taken or not.
+        (Ok(whole), Ok(part)) => {
+            assert_eq!(whole.len(), part.len());
+            assert_eq!(whole.manifest.bad_rows, part.manifest.bad_rows);
+        }
+        (Ok(_), Err(error)) => panic!("taking what is there fails: {error}"),
+        (Err(_), _) => {}
+    }
+    if let Ok(site) = outcome {
+        sound(&site);
+    }
+}
+
+/// What must hold of a site, whatever it was made of.
+fn sound(site: &Site) {
+    let manifest = &site.manifest;
+    assert_eq!(manifest.jobs, site.len() as u64);
+    assert!(manifest.bad_rows <= manifest.rows, "{} bad rows of {}", manifest.bad_rows, manifest.rows);
+    assert!(manifest.window.from < manifest.window.until);
+    for rule in &manifest.rules {
+        assert!(rule.rows + rule.jobs > 0, "{} applied to nothing", rule.name);
+        assert!(rule.examples.len() <= 3);
+    }
+    for job in site.jobs() {
+        assert!(job.limit > 0 && job.submit > 0 && job.units > 0, "{job:?}");
+        assert!(job.start.is_none_or(|start| start >= job.arrive || job.arrive == job.submit), "{job:?}");
+        assert!(job.start.zip(job.end).is_none_or(|(start, end)| end >= start), "{job:?}");
+        assert!(usize::from(job.pool) < manifest.pools.len(), "{job:?}");
+    }
+    for pool in 0..manifest.pools.len() as u16 {
+        let found = match site.pool_workload(pool) {
+            Ok(found) => found,
+            Err(error) => panic!("pool {pool}: {error}"),
+        };
+        let procs = found.workload.machine().procs;
+        assert!(found.workload.jobs().iter().all(|job| job.procs > 0 && job.procs <= procs));
+        let mut log = Vec::new();
+        assert!(site.log(pool).read_to_end(&mut log).is_ok(), "a log that cannot be read");
+        let mut reader = match drystone::log::swf::Reader::new(log.as_slice(), "log") {
+            Ok(reader) => reader,
+            Err(error) => panic!("the site as a log: {error}"),
+        };
+        loop {
+            match reader.read() {
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                Err(error) => panic!("the site as a log: {error}"),
+            }
+        }
+    }
+}
