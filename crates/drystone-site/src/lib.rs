@@ -26,7 +26,7 @@ pub use error::{ASK, SiteError};
 pub use export::{Beside, Numbering, Purpose};
 pub use format::{is_site, open, report, write};
 pub use import::{
-    Arrive, Count as Counting, Effort, Het, Opener, Options, Preempted, Size, Throttle, Wide, Window, Withdraw, import,
+    Arrive, Counting, Effort, Het, Opener, Options, Preempted, Size, Throttle, Wide, Window, Withdraw, import,
 };
 pub use jobs::{Kind, LimitFrom, Marks};
 pub use machine::Unit;

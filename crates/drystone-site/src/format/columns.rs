@@ -11,22 +11,24 @@ pub(super) enum Holds {
     Text,
 }
 
-/// Where a job has what a column holds.
-#[derive(Clone, Copy)]
-pub(super) enum Get {
-    Number(fn(&SiteJob<'_>) -> Option<i64>),
-    Text(Text),
-}
-
-/// A column: its name, what it holds, and where a job has it.
+/// A column: its name, and what it holds.
 pub(super) struct Column {
     pub(super) name: &'static str,
     pub(super) holds: Holds,
-    pub(super) get: Get,
+    /// Which texts, of a column of these.
+    pub(super) text: Option<Text>,
 }
 
-fn number(value: Option<impl TryInto<i64>>) -> Option<i64> {
-    value.and_then(|v| v.try_into().ok())
+/// No number: none that is one is so small.
+pub(super) const NO_NUMBER: i64 = i64::MIN;
+
+fn number(value: Option<impl TryInto<i64>>) -> i64 {
+    value.and_then(|v| v.try_into().ok()).unwrap_or(NO_NUMBER)
+}
+
+/// Kilobytes of memory; all of each node is -1.
+fn memory(kilobytes: Option<u64>) -> i64 {
+    if kilobytes == Some(u64::MAX) { -1 } else { number(kilobytes) }
 }
 
 /// The columns of texts.
@@ -50,71 +52,70 @@ pub(super) enum Text {
     Swf,
 }
 
-macro_rules! column {
-    ($name:literal Number |$job:ident| $get:expr) => {
-        Column {
-            name: $name,
-            holds: Holds::Number,
-            get: Get::Number({
-                fn get($job: &SiteJob<'_>) -> Option<i64> {
-                    $get
-                }
-                get
-            }),
+macro_rules! columns {
+    ($job:ident, $($name:literal $holds:ident $([$get:expr])? $(($text:ident))?;)*) => {
+        /// Every column, in order.
+        pub(super) const COLUMNS: &[Column] = &[$(
+            Column { name: $name, holds: Holds::$holds, text: columns!(@text $($text)?) },
+        )*];
+
+        /// Each number of a job, in the order of their columns; [`NO_NUMBER`] for none.
+        #[inline]
+        pub(super) fn each_number($job: &SiteJob<'_>, mut put: impl FnMut(i64)) {
+            $($(put($get);)?)*
         }
     };
-    ($name:literal Text $text:ident) => {
-        Column { name: $name, holds: Holds::Text, get: Get::Text(Text::$text) }
-    };
+    (@text $text:ident) => { Some(Text::$text) };
+    (@text) => { None };
 }
 
-/// Every column, in order.
-pub(super) const COLUMNS: &[Column] = &[
-    column!("job" Number |job| number(Some(job.number))),
-    column!("id" Number |job| number(job.id)),
-    column!("of" Number |job| number(job.of)),
-    column!("task" Number |job| number(job.task)),
-    column!("component" Number |job| number(job.component)),
-    column!("attempt" Number |job| number(Some(job.attempt))),
-    column!("user" Text User),
-    column!("account" Text Account),
-    column!("group" Text Group),
-    column!("uid" Number |job| number(job.uid)),
-    column!("partition" Text Partition),
-    column!("qos" Text Qos),
-    column!("reservation" Text Reservation),
-    column!("constraints" Text Constraints),
-    column!("submit" Number |job| number(Some(job.submit))),
-    column!("eligible" Number |job| number(job.eligible)),
-    column!("arrive" Number |job| number(Some(job.arrive))),
-    column!("start" Number |job| number(job.start)),
-    column!("end" Number |job| number(job.end)),
-    column!("run" Number |job| number(job.run)),
-    column!("suspended" Number |job| number(job.suspended)),
-    column!("imputed_run" Number |job| number(job.imputed_run)),
-    column!("limit" Number |job| number(Some(job.limit))),
-    column!("limit_from" Text LimitFrom),
-    column!("state" Text State),
-    column!("kind" Text Kind),
-    column!("exit_code" Number |job| number(job.exit.map(|exit| exit.0))),
-    column!("exit_signal" Number |job| number(job.exit.map(|exit| exit.1))),
-    column!("canceller" Text Canceller),
-    column!("reason" Text Reason),
-    column!("flags" Number |job| number(Some(job.flags.0))),
-    column!("cpus" Number |job| number(job.cpus)),
-    column!("nodes" Number |job| number(job.nodes)),
-    column!("gpus" Number |job| number(job.gpus)),
-    column!("memory_kb" Number |job| job.memory_kb.and_then(|kb| if kb == u64::MAX { Some(-1) } else { kb.try_into().ok() })),
-    column!("asked_cpus" Number |job| number(job.asked_cpus)),
-    column!("asked_nodes" Number |job| number(job.asked_nodes)),
-    column!("pool" Text Pool),
-    column!("units" Number |job| number(Some(job.units))),
-    column!("node_list" Text NodeList),
-    column!("priority" Number |job| number(job.priority)),
-    column!("name" Number |job| number(Some(job.name).filter(|&n| n > 0))),
-    column!("marks" Text Marks),
-    column!("swf" Text Swf),
-];
+columns! {
+    job,
+    "job" Number [number(Some(job.number))];
+    "id" Number [number(job.id)];
+    "of" Number [number(job.of)];
+    "task" Number [number(job.task)];
+    "component" Number [number(job.component)];
+    "attempt" Number [number(Some(job.attempt))];
+    "user" Text (User);
+    "account" Text (Account);
+    "group" Text (Group);
+    "uid" Number [number(job.uid)];
+    "partition" Text (Partition);
+    "qos" Text (Qos);
+    "reservation" Text (Reservation);
+    "constraints" Text (Constraints);
+    "submit" Number [number(Some(job.submit))];
+    "eligible" Number [number(job.eligible)];
+    "arrive" Number [number(Some(job.arrive))];
+    "start" Number [number(job.start)];
+    "end" Number [number(job.end)];
+    "run" Number [number(job.run)];
+    "suspended" Number [number(job.suspended)];
+    "imputed_run" Number [number(job.imputed_run)];
+    "limit" Number [number(Some(job.limit))];
+    "limit_from" Text (LimitFrom);
+    "state" Text (State);
+    "kind" Text (Kind);
+    "exit_code" Number [number(job.exit.map(|exit| exit.0))];
+    "exit_signal" Number [number(job.exit.map(|exit| exit.1))];
+    "canceller" Text (Canceller);
+    "reason" Text (Reason);
+    "flags" Number [number(Some(job.flags.0))];
+    "cpus" Number [number(job.cpus)];
+    "nodes" Number [number(job.nodes)];
+    "gpus" Number [number(job.gpus)];
+    "memory_kb" Number [memory(job.memory_kb)];
+    "asked_cpus" Number [number(job.asked_cpus)];
+    "asked_nodes" Number [number(job.asked_nodes)];
+    "pool" Text (Pool);
+    "units" Number [number(Some(job.units))];
+    "node_list" Text (NodeList);
+    "priority" Number [number(job.priority)];
+    "name" Number [number(Some(job.name).filter(|&n| n > 0))];
+    "marks" Text (Marks);
+    "swf" Text (Swf);
+}
 
 /// The place of a column.
 pub(super) fn place(name: &str) -> usize {

@@ -3,6 +3,7 @@
 //! The writer of the crate `parquet` looks each value up in a dictionary by its bytes. Here texts are numbers already, and numbers that
 //! follow each other are written as differences: ten million jobs of 44 columns take seconds.
 
+use super::columns::NO_NUMBER;
 use ::parquet::basic::{Compression, Encoding};
 use ::parquet::column::page::{CompressedPage, Page, PageWriter};
 use ::parquet::column::writer::ColumnCloseResult;
@@ -23,16 +24,22 @@ pub(super) struct Chunk {
     pub(super) close: ColumnCloseResult,
 }
 
-/// Encodes numbers; `present` says of each row whether it has one.
-pub(super) fn numbers(descr: ColumnDescPtr, values: &[i64], present: &[bool]) -> Result<Chunk, ParquetError> {
-    let mut page = levels(present);
+/// Encodes numbers, [`NO_NUMBER`] for rows without one.
+pub(super) fn numbers(descr: ColumnDescPtr, cells: &[i64]) -> Result<Chunk, ParquetError> {
+    let missing = cells.iter().filter(|&&cell| cell == NO_NUMBER).count();
+    let mut page = Vec::with_capacity(1 << 16);
+    levels(cells.iter().map(|&cell| cell != NO_NUMBER), missing, &mut page);
+    let some: Vec<i64>;
+    let values = if missing == 0 {
+        cells
+    } else {
+        some = cells.iter().copied().filter(|&cell| cell != NO_NUMBER).collect();
+        &some
+    };
     differences(values, &mut page);
-    let range = values.iter().fold(None, |range: Option<(i64, i64)>, &value| {
-        Some(range.map_or((value, value), |(least, most)| (least.min(value), most.max(value))))
-    });
-    let nulls = (present.len() - values.len()) as u64;
-    let statistics = Statistics::int64(range.map(|r| r.0), range.map(|r| r.1), None, Some(nulls), false);
-    chunk(descr, None, page, present.len(), Encoding::DELTA_BINARY_PACKED, Some(statistics))
+    let (least, most) = (values.iter().min().copied(), values.iter().max().copied());
+    let statistics = Statistics::int64(least, most, None, Some(missing as u64), false);
+    chunk(descr, None, page, cells.len(), Encoding::DELTA_BINARY_PACKED, Some(statistics))
 }
 
 /// Encodes texts: a dictionary, and for each row that has a text its place there.
@@ -40,7 +47,7 @@ pub(super) fn texts<'a>(
     descr: ColumnDescPtr,
     dictionary: impl ExactSizeIterator<Item = std::borrow::Cow<'a, str>>,
     places: &[u32],
-    present: &[bool],
+    present: impl ExactSizeIterator<Item = bool>,
 ) -> Result<Chunk, ParquetError> {
     let count = dictionary.len();
     let mut plain = Vec::new();
@@ -49,11 +56,13 @@ pub(super) fn texts<'a>(
         plain.extend_from_slice(&length.to_le_bytes());
         plain.extend_from_slice(text.as_bytes());
     }
-    let mut page = levels(present);
+    let rows = present.len();
+    let mut page = Vec::with_capacity(1 << 16);
+    levels(present, rows - places.len(), &mut page);
     let width = (usize::BITS - count.saturating_sub(1).leading_zeros()).max(1);
     page.push(width as u8);
     runs(places, width, &mut page);
-    chunk(descr, Some((plain, count)), page, present.len(), Encoding::RLE_DICTIONARY, None)
+    chunk(descr, Some((plain, count)), page, rows, Encoding::RLE_DICTIONARY, None)
 }
 
 /// Puts the pages of a column one behind the other.
@@ -115,19 +124,19 @@ fn chunk(
     Ok(Chunk { bytes: sink.into_inner()?.into(), close })
 }
 
-/// Which rows have a value: their length, and runs of noughts and ones.
-fn levels(present: &[bool]) -> Vec<u8> {
-    let mut bytes = vec![0; 4];
-    let first = present.first().copied().unwrap_or(true);
-    if present.iter().all(|&is| is == first) {
-        run(present.len(), u32::from(first), 1, &mut bytes);
+/// Which rows have a value, of which so many have none: the length of this, and runs of noughts and ones.
+fn levels(present: impl ExactSizeIterator<Item = bool>, missing: usize, out: &mut Vec<u8>) {
+    let from = out.len();
+    out.extend([0; 4]);
+    let rows = present.len();
+    if missing == 0 || missing == rows {
+        run(rows, u32::from(missing == 0), 1, out);
     } else {
-        let levels: Vec<u32> = present.iter().map(|&is| u32::from(is)).collect();
-        runs(&levels, 1, &mut bytes);
+        let levels: Vec<u32> = present.map(u32::from).collect();
+        runs(&levels, 1, out);
     }
-    let length = (bytes.len() - 4) as u32;
-    bytes[..4].copy_from_slice(&length.to_le_bytes());
-    bytes
+    let length = (out.len() - from - 4) as u32;
+    out[from..from + 4].copy_from_slice(&length.to_le_bytes());
 }
 
 /// Seven bits a byte, the last without its highest.
@@ -235,5 +244,90 @@ impl Bits {
 
     fn finish(self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.held.to_le_bytes()[..self.count.div_ceil(8) as usize]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::parquet::basic::{Repetition, Type as Physical};
+    use ::parquet::column::reader::ColumnReader;
+    use ::parquet::file::reader::{FileReader, SerializedFileReader};
+    use ::parquet::file::writer::SerializedFileWriter;
+    use ::parquet::schema::types::Type;
+    use proptest::prelude::*;
+    use std::borrow::Cow;
+    use std::sync::Arc;
+
+    /// Writes one column, and reads it with the reader of the crate: how many rows, which of them have a value, and the column.
+    fn through<T>(physical: Physical, encode: impl Fn(ColumnDescPtr) -> Chunk, read: impl Fn(ColumnReader) -> T) -> T {
+        let field = Type::primitive_type_builder("x", physical).with_repetition(Repetition::OPTIONAL).build();
+        let schema = Type::group_type_builder("t").with_fields(vec![Arc::new(field.expect("a field"))]).build();
+        let mut writer = SerializedFileWriter::new(Vec::new(), Arc::new(schema.expect("a schema")), Arc::default())
+            .expect("a writer");
+        let descr = writer.schema_descr().column(0);
+        let mut group = writer.next_row_group().expect("a group");
+        let chunk = encode(descr);
+        group.append_column(&chunk.bytes, chunk.close).expect("appended");
+        group.close().expect("closed");
+        let bytes = Bytes::from(writer.into_inner().expect("written"));
+        let reader = SerializedFileReader::new(bytes).expect("a file");
+        read(reader.get_row_group(0).expect("a group").get_column_reader(0).expect("a column"))
+    }
+
+    fn number() -> impl Strategy<Value = i64> {
+        prop_oneof![
+            4 => 1_700_000_000_i64..1_700_100_000,
+            2 => 0_i64..3,
+            1 => Just(NO_NUMBER),
+            1 => any::<i64>(),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_come_back(cells in prop::collection::vec(number(), 1..700), same in 0..400_usize) {
+            let mut cells = cells;
+            cells.extend(std::iter::repeat_n(cells[0], same));
+            let found = through(
+                Physical::INT64,
+                |descr| numbers(descr, &cells).expect("encoded"),
+                |reader| {
+                    let ColumnReader::Int64ColumnReader(mut reader) = reader else { panic!("numbers") };
+                    let (mut values, mut levels) = (Vec::new(), Vec::new());
+                    while reader.read_records(1_000, Some(&mut levels), None, &mut values).expect("read").0 > 0 {}
+                    let mut values = values.into_iter();
+                    let value = |level: i16| if level > 0 { values.next().expect("a value") } else { NO_NUMBER };
+                    levels.into_iter().map(value).collect::<Vec<i64>>()
+                },
+            );
+            prop_assert_eq!(found, cells);
+        }
+
+        #[test]
+        fn texts_come_back(
+            dictionary in prop::collection::vec("[a-zé]{0,9}", 1..300),
+            cells in prop::collection::vec(prop::option::weighted(0.8, any::<u32>()), 1..600),
+            same in 0..60_usize,
+        ) {
+            let mut cells: Vec<Option<u32>> = cells.into_iter().map(|c| c.map(|n| n % dictionary.len() as u32)).collect();
+            cells.extend(std::iter::repeat_n(cells[0], same));
+            let places: Vec<u32> = cells.iter().copied().flatten().collect();
+            let encode = |descr| {
+                let dictionary = dictionary.iter().map(|text| Cow::Borrowed(text.as_str()));
+                texts(descr, dictionary, &places, cells.iter().map(Option::is_some)).expect("encoded")
+            };
+            let found = through(Physical::BYTE_ARRAY, encode, |reader| {
+                let ColumnReader::ByteArrayColumnReader(mut reader) = reader else { panic!("texts") };
+                let (mut values, mut levels) = (Vec::new(), Vec::new());
+                while reader.read_records(1_000, Some(&mut levels), None, &mut values).expect("read").0 > 0 {}
+                let mut values = values.into_iter();
+                let value = |level: i16| (level > 0).then(|| values.next().expect("a value").data().to_vec());
+                levels.into_iter().map(value).collect::<Vec<_>>()
+            });
+            let expected: Vec<Option<Vec<u8>>> =
+                cells.iter().map(|cell| cell.map(|at| dictionary[at as usize].clone().into_bytes())).collect();
+            prop_assert_eq!(found, expected);
+        }
     }
 }

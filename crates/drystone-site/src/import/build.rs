@@ -77,6 +77,9 @@ pub(super) fn build(
         numbered().map(|(pool, number)| project(scene, pool, number, &mut jobs, &mut amounts)).collect();
     jobs::join_components(&mut jobs, &table, &mut amounts, options.het == Het::Split, &mut tally);
     too_wide(&mut jobs, &table, &projections, options, &mut tally)?;
+    if jobs.is_empty() {
+        return Err(nothing_left(read, &tally));
+    }
     let imputed = jobs::impute_runs(&mut jobs, &table);
     tally.jobs(Rule::ImputedRun, imputed, 0, || crate::rules::Example::new(String::new(), b""));
     let edge = |text: &Option<String>, option| text.as_deref().map(|t| edge(t, option, zone.as_ref())).transpose();
@@ -465,6 +468,12 @@ fn warnings(
              operator run it"
                 .to_string(),
         );
+    }
+    if let Some(joined) = manifest.rule(Rule::Joined).filter(|joined| joined.rows * 2 > manifest.rows) {
+        warnings.push(format!(
+            "in {} of {} rows the last column holds delimiters: the rows may have other columns than the header or --columns say",
+            joined.rows, manifest.rows
+        ));
     }
     for place in &memory.cut {
         warnings.push(format!("{place}: the file ends in the middle of a record, and what should follow is missing"));

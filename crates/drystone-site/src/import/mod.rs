@@ -10,7 +10,7 @@ mod window;
 
 pub use files::Opener;
 pub(crate) use options::Choices;
-pub use options::{Arrive, Count, Effort, Het, Options, Preempted, Size, Throttle, Wide, Withdraw};
+pub use options::{Arrive, Counting, Effort, Het, Options, Preempted, Size, Throttle, Wide, Withdraw};
 pub use window::Window;
 
 use self::files::Sorted;

@@ -48,7 +48,7 @@ choices! {
 
 choices! {
     /// What is counted of pools and jobs.
-    Count {
+    Counting {
         /// Of each pool what its jobs hold: whole nodes where nearly all work is of these, GPUs where nearly all jobs hold them, else
         /// processors, with the dominant share of each job.
         #[default]
@@ -160,7 +160,7 @@ pub struct Options {
     /// Which size a job has.
     pub size: Size,
     /// What is counted of pools and jobs.
-    pub count: Count,
+    pub count: Counting,
     /// What becomes of jobs that never ran.
     pub withdraw: Withdraw,
     /// What becomes of arrays that run few tasks at once.

@@ -6,7 +6,7 @@
 
 use super::pools::Pool;
 use super::{Machine, Node, NodeSets, Unit};
-use crate::import::Count;
+use crate::import::Counting;
 use crate::jobs::{Job, Marks};
 use crate::rows::{Interner, Symbol, Table};
 use crate::sweep::{Moves, moves};
@@ -66,7 +66,7 @@ pub(crate) struct Scene<'a> {
     /// Whether the machine is described, not inferred.
     pub(crate) described: bool,
     /// What is to be counted.
-    pub(crate) count: Count,
+    pub(crate) count: Counting,
 }
 
 /// Chooses the unit of a pool and gives its jobs their sizes.
@@ -111,17 +111,17 @@ pub(crate) fn project(
     // What jobs show of a node is less than it has, and would make whole nodes of parts.
     let nodes_known = described && typical.cpus > 0;
     found.unit = match count {
-        Count::Auto | Count::Dominant if nodes_known && nearly(found.whole) => Unit::Node,
-        Count::Auto | Count::Dominant if nearly(found.with_gpus) => Unit::Gpu,
-        Count::Gpus if found.gpus > 0 || found.with_gpus.0 > 0 => Unit::Gpu,
-        Count::Nodes => Unit::Node,
+        Counting::Auto | Counting::Dominant if nodes_known && nearly(found.whole) => Unit::Node,
+        Counting::Auto | Counting::Dominant if nearly(found.with_gpus) => Unit::Gpu,
+        Counting::Gpus if found.gpus > 0 || found.with_gpus.0 > 0 => Unit::Gpu,
+        Counting::Nodes => Unit::Node,
         _ => Unit::Cpu,
     };
     // What is inferred of memory and GPUs is too little to divide by.
     found.dominant = described
         && match found.unit {
-            Unit::Cpu => count != Count::Cpus,
-            Unit::Gpu => count == Count::Dominant,
+            Unit::Cpu => count != Counting::Cpus,
+            Unit::Gpu => count == Counting::Dominant,
             Unit::Node => false,
         };
     size_jobs(scene, &mut found, number, jobs, amounts.items(), &typical);

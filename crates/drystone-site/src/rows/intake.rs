@@ -86,26 +86,28 @@ impl Intake {
         Recipe { settings, cluster: self.cluster.clone(), files: self.table.files.clone() }
     }
 
-    /// Takes what a part of the file brought, as if its rows came here one by one.
-    pub(crate) fn absorb(&mut self, part: Intake) {
-        let Intake { table, tally, open, orphans, last_job, leading, begun, hour_off, read, .. } = part;
-        for (of, place) in leading.into_iter().flatten() {
+    /// Takes what a part of the file brought, as if its rows came here one by one. The part is as new then.
+    pub(crate) fn absorb(&mut self, part: &mut Intake) {
+        for (of, place) in part.leading.iter_mut().flat_map(|leading| leading.drain(..)) {
             self.orphan(&of, place);
         }
         let rows = self.table.rows.len() as u32;
-        let renamed = self.table.absorb(&table);
-        self.tally.absorb(tally);
-        self.open.extend(open.into_iter().map(|open| Open { row: rows + open.row, ..open }));
-        for (of, place) in orphans {
+        let renamed = self.table.absorb(&part.table);
+        part.table.clear();
+        self.tally.absorb(std::mem::take(&mut part.tally));
+        self.open.extend(part.open.drain(..).map(|open| Open { row: rows + open.row, ..open }));
+        for (of, place) in part.orphans.drain(..) {
             self.push_orphan(renamed[of.0 as usize], place);
         }
-        if begun {
-            self.last_job = last_job;
+        if std::mem::take(&mut part.begun) {
+            self.last_job.clone_from(&part.last_job);
+            part.last_job.iter_mut().for_each(Vec::clear);
             self.begun = true;
         }
-        self.hour_off.0 += hour_off.0;
-        self.hour_off.1 += hour_off.1;
-        self.read += read;
+        let (off, known) = std::mem::take(&mut part.hour_off);
+        self.hour_off.0 += off;
+        self.hour_off.1 += known;
+        self.read += std::mem::take(&mut part.read);
     }
 
     /// Counts a row that cannot be used.

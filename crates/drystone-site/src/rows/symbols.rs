@@ -36,6 +36,15 @@ impl Default for Symbols {
 }
 
 impl Symbols {
+    /// Drops all but the empty text; the memory stays.
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+        self.table.clear();
+        self.last = [0; SLOTS];
+        self.intern(b"");
+    }
+
     /// The number of a text.
     #[inline]
     pub(crate) fn intern(&mut self, text: &[u8]) -> Symbol {
@@ -163,6 +172,13 @@ impl<T> Default for Interner<T> {
 }
 
 impl<T: Copy + Eq + Hash> Interner<T> {
+    /// Drops all; the memory stays.
+    pub(crate) fn clear(&mut self) {
+        self.items.clear();
+        self.table.clear();
+        self.last = 0;
+    }
+
     /// The number of a tuple.
     #[inline]
     pub(crate) fn intern(&mut self, item: T) -> u32 {

@@ -189,7 +189,7 @@ pub(crate) struct Rows {
 
 impl Rows {
     pub(crate) fn push(&mut self, row: Row) {
-        if self.len.is_multiple_of(PIECE) {
+        if self.len == self.pieces.len() * PIECE {
             self.pieces.push(Vec::with_capacity(PIECE));
         }
         if let Some(piece) = self.pieces.last_mut() {
@@ -200,6 +200,13 @@ impl Rows {
 
     pub(crate) fn len(&self) -> usize {
         self.len
+    }
+
+    /// Drops all; a piece of memory stays.
+    fn clear(&mut self) {
+        self.pieces.truncate(1);
+        self.pieces.iter_mut().for_each(Vec::clear);
+        self.len = 0;
     }
 
     #[inline]
@@ -252,6 +259,18 @@ impl Table {
 
     pub(crate) fn note(&self, row: &Row) -> &Note {
         self.notes.get(row.note)
+    }
+
+    /// Drops all but the names of files; the memory stays.
+    pub(crate) fn clear(&mut self) {
+        self.rows.clear();
+        self.names.clear();
+        self.node_lists.clear();
+        self.who.clear();
+        self.at.clear();
+        self.shapes.clear();
+        self.notes.clear();
+        self.sets.clear();
     }
 
     /// Takes the rows of another table behind its own. Answers what its names are called here, by their numbers there.

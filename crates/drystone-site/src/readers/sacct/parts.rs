@@ -20,9 +20,11 @@ struct Part {
     cut: Option<Place>,
     /// Line of the last row that was whole.
     behind: Option<u32>,
-    /// Memory for another block.
-    buffer: Vec<u8>,
+    block: Block,
 }
+
+/// A block by its number, and what its rows go into.
+type Work = (usize, Block, Intake);
 
 /// By the number of the block; a panic is passed on.
 type Brought = (usize, thread::Result<Result<Part, SiteError>>);
@@ -42,16 +44,17 @@ pub(super) fn read<R: Read>(
     };
     let recipe = job.intake.recipe();
     let threads = job.effort.threads();
-    let (to_workers, work) = channel::<(usize, Block)>();
+    let (to_workers, work) = channel::<Work>();
     let (brings, brought) = channel::<Brought>();
     let work = Mutex::new(work);
     thread::scope(|scope| {
         for _ in 0..threads {
             let (mut reader, brings) = (reader.another(), brings.clone());
-            let (recipe, work) = (&recipe, &work);
-            scope.spawn(move || worker(&mut reader, recipe, work, &brings));
+            let work = &work;
+            scope.spawn(move || worker(&mut reader, work, &brings));
         }
-        let order = Order { brought, next: 0, early: BTreeMap::new(), behind: reader.behind, buffers: Vec::new() };
+        let order =
+            Order { brought, next: 0, early: BTreeMap::new(), behind: reader.behind, recipe, spare: Vec::new() };
         // Without work, which ends with this call, the workers end.
         drive(first, blocks, threads, to_workers, order, job)
     })
@@ -62,19 +65,19 @@ fn drive<R: Read>(
     first: Block,
     blocks: &mut Blocks<R>,
     threads: usize,
-    to_workers: Sender<(usize, Block)>,
+    to_workers: Sender<Work>,
     mut order: Order,
     job: &mut Reading<'_>,
 ) -> Result<(), SiteError> {
     let mut sent = 0;
     let mut broken = None;
-    let mut block = Some(first);
+    let mut block = Some((first, order.recipe.part()));
     loop {
         job.watch.check()?;
         match block.take() {
-            Some(ready) => {
+            Some((ready, part)) => {
                 // A worker that is gone has panicked, and that comes back to here.
-                let _ = to_workers.send((sent, ready));
+                let _ = to_workers.send((sent, ready, part));
                 sent += 1;
             }
             None if order.next == sent => break,
@@ -82,9 +85,10 @@ fn drive<R: Read>(
         }
         // One block waits for each worker, so that none waits for a block.
         if broken.is_none() && sent - order.next <= threads {
-            match blocks.next(order.buffers.pop().unwrap_or_default()) {
+            let (buffer, part) = order.spare.pop().unwrap_or_else(|| (Vec::new(), order.recipe.part()));
+            match blocks.next(buffer) {
                 Ok(Some(next)) => {
-                    block = Some(next);
+                    block = Some((next, part));
                     continue;
                 }
                 Ok(None) => {}
@@ -99,14 +103,13 @@ fn drive<R: Read>(
 }
 
 /// Reads blocks until there are no more.
-fn worker(reader: &mut Reader, recipe: &Recipe, work: &Mutex<Receiver<(usize, Block)>>, brings: &Sender<Brought>) {
+fn worker(reader: &mut Reader, work: &Mutex<Receiver<Work>>, brings: &Sender<Brought>) {
     loop {
         let next = work.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok((number, block)) = next else { return };
+        let Ok((number, block, mut intake)) = next else { return };
         let part = catch_unwind(AssertUnwindSafe(|| {
-            let mut intake = recipe.part();
             let cut = reader.take(block.lines(), &mut intake)?;
-            Ok(Part { intake, cut, behind: reader.behind, buffer: block.into_buffer() })
+            Ok(Part { intake, cut, behind: reader.behind, block })
         }));
         if brings.send((number, part)).is_err() {
             return;
@@ -122,7 +125,9 @@ struct Order {
     /// What came before its turn.
     early: BTreeMap<usize, thread::Result<Result<Part, SiteError>>>,
     behind: Option<u32>,
-    buffers: Vec<Vec<u8>>,
+    recipe: Recipe,
+    /// Memory for other blocks and their rows.
+    spare: Vec<(Vec<u8>, Intake)>,
 }
 
 impl Order {
@@ -137,10 +142,10 @@ impl Order {
             self.early.insert(number, part);
         };
         self.next += 1;
-        let part = part.unwrap_or_else(|panic| resume_unwind(panic))?;
+        let mut part = part.unwrap_or_else(|panic| resume_unwind(panic))?;
         self.behind = self.behind.max(part.behind);
-        self.buffers.push(part.buffer);
-        job.intake.absorb(part.intake);
+        job.intake.absorb(&mut part.intake);
+        self.spare.push((part.block.into_buffer(), part.intake));
         part.cut.map_or(Ok(()), |place| job.cut(place))
     }
 }
