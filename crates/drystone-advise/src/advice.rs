@@ -75,6 +75,8 @@ pub enum Reason {
     Unclear,
     /// There are too few periods to choose by some and judge by others.
     TooFewPeriods,
+    /// It was stopped before the clock phases were known.
+    Unfinished,
     /// The change is no larger than what the simulation is off against what the site recorded.
     InsideReplayError,
 }
@@ -149,17 +151,19 @@ pub struct Tried {
 /// # Errors
 /// What the bench says.
 pub fn advise<B: Bench>(study: &mut Study<'_>, bench: &mut B, plan: Plan) -> Result<Option<Advice>, B::Error> {
-    let baseline = Study::baseline();
+    let baseline = [Study::baseline()];
     let phases = study.phases;
-    study.learn(bench, std::slice::from_ref(&baseline), phases, "the site as it is")?;
-    if study.sums(&baseline).len() < phases as usize {
+    study.learn(bench, &baseline, 1, "the site as it is")?;
+    if study.sums(&Study::baseline()).is_empty() {
         return Ok(None);
     }
     let periods = &study.filled()[..];
-    let singles: Vec<Candidate> = (0..study.changes.len()).map(|at| Candidate::Slurm(vec![at])).collect();
-    let others: Vec<Candidate> = (0..study.live.len()).map(Candidate::Live).collect();
-    study.learn(bench, &[singles.clone(), others.clone()].concat(), 1, "single changes")?;
-    bench.tell(&first_look(study, periods, &singles, &others));
+    let (first, rest) = in_two(study);
+    study.learn(bench, &first, 1, "a first look")?;
+    bench.tell(&first_look(study, periods, "first look"));
+    study.learn(bench, &rest, 1, "single changes")?;
+    study.learn(bench, &baseline, phases, "clock phases of the site as it is")?;
+    bench.tell(&first_look(study, periods, "every single change"));
     let divisions = halves(periods, plan.splits, plan.seed);
     let mut directions: Vec<&[usize]> = divisions.iter().flatten().map(Vec::as_slice).collect();
     directions.push(periods);
@@ -180,24 +184,44 @@ pub fn advise<B: Bench>(study: &mut Study<'_>, bench: &mut B, plan: Plan) -> Res
     }))
 }
 
-/// The best of each kind at first sight.
-fn first_look(study: &Study<'_>, periods: &[usize], singles: &[Candidate], others: &[Candidate]) -> String {
-    let best = |candidates: &[Candidate]| {
-        let judged = candidates.iter().filter_map(|candidate| {
-            let (change, keeps) = study.judge(candidate, periods)?;
+/// Every single change and live policy: first the policies, which cost little, and one change of each knob, then the rest.
+fn in_two(study: &Study<'_>) -> (Vec<Candidate>, Vec<Candidate>) {
+    let mut first: Vec<Candidate> = (0..study.live.len()).map(Candidate::Live).collect();
+    let mut rest = Vec::new();
+    let mut knobs: Vec<&str> = Vec::new();
+    // The largest value of a knob tells most of it.
+    for (at, change) in study.changes.iter().enumerate().rev() {
+        if knobs.contains(&change.knob) {
+            rest.push(Candidate::Slurm(vec![at]));
+        } else {
+            knobs.push(change.knob);
+            first.push(Candidate::Slurm(vec![at]));
+        }
+    }
+    (first, rest)
+}
+
+/// The best of each kind so far.
+fn first_look(study: &Study<'_>, periods: &[usize], what: &str) -> String {
+    let best = |live: bool| {
+        let all = study.tried().into_iter().filter(|candidate| matches!(candidate, Candidate::Live(_)) == live);
+        let judged = all.filter_map(|candidate| {
+            let (change, keeps) = study.judge(&candidate, periods)?;
             keeps.then_some((candidate, change))
         });
         let best = judged.min_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, change)| *change < 0.0);
         best.map_or("nothing better".to_string(), |(candidate, change)| {
-            format!("{} ({:+.1} %)", study.name(candidate), change * 100.0)
+            format!("{} ({:+.1} %)", study.name(&candidate), change * 100.0)
         })
     };
-    format!(
-        "first look at {}, not judged yet: of settings {}; of live policies {}",
-        study.goal,
-        best(singles),
-        best(others)
-    )
+    let mut parts = Vec::new();
+    if !study.changes.is_empty() {
+        parts.push(format!("of settings {}", best(false)));
+    }
+    if !study.live.is_empty() {
+        parts.push(format!("of live policies {}", best(true)));
+    }
+    format!("{what} at {}, not judged yet: {}", study.goal, parts.join("; "))
 }
 
 fn answer(
@@ -226,12 +250,14 @@ fn answer(
     };
     let found = intervals((&old, &new), &study.figures, periods, plan.seed, measures);
     answer.interval = found.as_ref().map(|found| found[0]);
-    let (before, after) = (study.values(&Study::baseline(), periods), study.values(&candidate, periods));
-    let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
+    let (before, after) = study.before_and_after(&candidate, periods).unwrap_or_default();
     answer.figures = figured(study, &before, &after, found.as_deref());
     let better = |period: &&usize| study.judge(&candidate, std::slice::from_ref(*period)).is_some_and(|(c, _)| c < 0.0);
     answer.better_periods.0 = periods.iter().filter(better).count();
-    answer.reason = reason(&answer, study.spread(periods), divisions.is_empty());
+    answer.reason = match old.len() < study.phases as usize {
+        true => Reason::Unfinished,
+        false => reason(&answer, study.spread(periods), divisions.is_empty()),
+    };
     if let Candidate::Slurm(changes) = &candidate {
         let changes: Vec<&Change> = changes.iter().map(|&at| &study.changes[at]).collect();
         answer.edits = edits(study.site.conf.as_ref().map(|(_, conf)| conf), &changes);

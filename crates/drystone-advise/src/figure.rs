@@ -178,7 +178,7 @@ mod tests {
             assert_eq!(text.parse::<Figure>().map(|f| f.to_string()).as_deref(), Ok(printed));
         }
         for (text, part) in [
-            ("avgY", "Did you mean `avgX`?"),
+            ("avgXX", "Did you mean `avgX`?"),
             ("maxWW", "Did you mean `maxW`?"),
             ("wait_maen", "Did you mean `wait_mean`?"),
             ("unused", "no sum over weeks"),

@@ -212,7 +212,7 @@ mod tests {
         }
         for (text, part) in [
             ("tradeof(Tw:avgX)", "Did you mean `tradeoff`?"),
-            ("tradeoff(Tw:avgY)", "Did you mean `avgX`?"),
+            ("tradeoff(Tw:avgXX)", "Did you mean `avgX`?"),
             ("tradeoff(Tw:Tw)", "given twice"),
             ("tradeoff", "one list"),
             ("tradeoff(Tw,avgX)", "one list"),

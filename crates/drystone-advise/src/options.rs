@@ -13,6 +13,8 @@ pub struct Site {
     pub more: Vec<(String, String)>,
     /// How long backfill takes for each job that it tests.
     pub cost: PassCost,
+    /// Whether passes are simulated as if they took no time: see [`Site::passes_matter`].
+    pub instantaneous: bool,
     /// The longest limit that a job of the log asks for, in minutes.
     pub longest: i64,
 }
@@ -30,9 +32,19 @@ impl Site {
             set.push((key, value));
         }
         words.extend(set.into_iter().map(|(key, value)| format!("{key}={}", quoted(value))));
-        words.push(format!("test-us={}", self.cost.micros));
+        words.push(format!("test-us={}", if self.instantaneous { 0 } else { self.cost.micros }));
         words.push(format!("phase={phase}"));
         format!("slurm({})", words.join(","))
+    }
+
+    /// Whether the time that passes take can matter where at most so many jobs wait: a pass over all of them takes more than a tenth of
+    /// `bf_interval`, or long enough to let go of the locks. Where it cannot, simulating it costs time and changes nothing to speak of.
+    #[must_use]
+    pub fn passes_matter(&self, most_waiting: u64) -> bool {
+        let params = self.params();
+        let micros = most_waiting.saturating_mul(self.cost.micros.into());
+        let least = (params.bf_interval.max(1) * 100_000).min(params.bf_yield_interval.max(1));
+        micros >= least.unsigned_abs()
     }
 
     /// The parameters in force.
@@ -68,6 +80,12 @@ impl Change {
     /// What people call it: `bf_window=2880`.
     #[must_use]
     pub fn name(&self) -> String {
+        if let [.., ("priorityweightjobsize", weight), ("priorityfavorsmall", small)] = &self.set[..] {
+            return format!(
+                "PriorityWeightJobSize={weight}, {} jobs first",
+                if small == "yes" { "small" } else { "large" }
+            );
+        }
         let words: Vec<String> = self.set.iter().map(|(key, value)| format!("{key}={value}")).collect();
         words.join(" ")
     }
@@ -247,6 +265,7 @@ mod tests {
             conf: Some(("slurm.conf".to_string(), conf.expect("valid"))),
             more: Vec::new(),
             cost: PassCost::given(7),
+            instantaneous: false,
             longest: 2_000,
         }
     }
@@ -260,7 +279,7 @@ mod tests {
         let all = names(&site("SchedulerParameters=bf_window=2880,bf_continue"));
         assert!(all.contains(&"bf_continue=no".to_string()) && all.contains(&"bf_window=1440".to_string()));
         assert!(!all.contains(&"bf_window=2880".to_string()), "{all:?}");
-        assert!(all.iter().any(|name| name.contains("prioritytype=multifactor")));
+        assert!(all.contains(&"PriorityWeightJobSize=1000, small jobs first".to_string()), "{all:?}");
         let builtin = names(&site("SchedulerType=sched/builtin"));
         assert!(
             builtin.contains(&"bf_interval=30".to_string())
@@ -301,6 +320,9 @@ mod tests {
         assert_eq!(site.policy(&[&window], 3), "slurm(slurm.conf,bf_window=2880,test-us=7,phase=3)");
         site.conf.as_mut().expect("there").0 = "a,b/slurm.conf".to_string();
         assert_eq!(site.policy(&[], 0), "slurm(\"a,b/slurm.conf\",test-us=7,phase=0)");
+        assert!(!site.passes_matter(1_000) && site.passes_matter(400_000), "7 ms, and 2.8 s");
+        site.instantaneous = true;
+        assert!(site.policy(&[], 1).ends_with("test-us=0,phase=1)"));
         assert_eq!(time(86_400 * 3 + 1_800), "3-00:30:00");
     }
 

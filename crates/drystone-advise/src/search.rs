@@ -15,7 +15,7 @@ pub struct Plan {
 
 impl Default for Plan {
     fn default() -> Plan {
-        Plan { splits: 20, seed: 1, knobs: 4 }
+        Plan { splits: 20, seed: 1, knobs: 3 }
     }
 }
 

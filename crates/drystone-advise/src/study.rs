@@ -243,11 +243,21 @@ impl<'a> Study<'a> {
         mean_values(&self.sums(candidate), &self.figures, periods)
     }
 
-    /// By how much a candidate is better or worse than the site as it is, and whether it keeps the guards.
+    /// By how much a candidate is better or worse than the site as it is, and whether it keeps the guards. Both are taken in the phases that
+    /// are known of the candidate: a setting that changes nothing then makes no difference.
     #[must_use]
     pub fn judge(&self, candidate: &Candidate, periods: &[usize]) -> Option<(f64, bool)> {
-        let (old, new) = (self.values(&Study::baseline(), periods)?, self.values(candidate, periods)?);
+        let (old, new) = self.before_and_after(candidate, periods)?;
         Some((self.goal.change(&old, &new), self.keeps(&old, &new)))
+    }
+
+    /// The figures of the site as it is, and those of a candidate.
+    #[must_use]
+    pub fn before_and_after(&self, candidate: &Candidate, periods: &[usize]) -> Option<(Vec<f64>, Vec<f64>)> {
+        let (old, new) = (self.sums(&Study::baseline()), self.sums(candidate));
+        let known = if matches!(candidate, Candidate::Live(_)) { old.len() } else { new.len().min(old.len()) };
+        let old = mean_values(&old[..known], &self.figures, periods)?;
+        Some((old, mean_values(&new, &self.figures, periods)?))
     }
 
     /// Whether every guard is kept.

@@ -46,7 +46,7 @@ fn asked(
     guards: &[&str],
     stops_after: usize,
 ) -> (Option<Advice>, Vec<String>, Vec<String>) {
-    let site = Site { conf: None, more: Vec::new(), cost: PassCost::given(1), longest: 60 };
+    let site = Site { conf: None, more: Vec::new(), cost: PassCost::given(1), instantaneous: false, longest: 60 };
     let goal: Goal = "avgW".parse().expect("valid");
     let guards: Vec<Guard> = guards.iter().map(|guard| guard.parse().expect("valid")).collect();
     let changes = vec![
@@ -88,7 +88,7 @@ fn changes_that_help_are_combined_and_hold() {
     assert!(judged.got.is_some_and(|got| (got + 0.28).abs() < 1e-9));
     assert_eq!(advice.settings.better_periods, (10, 10));
     assert_eq!(advice.live.reason, Reason::NothingBetter, "both live policies are as good as what there is");
-    assert!(told[0].contains("bf_window=2880 (-20.0 %)"), "{told:?}");
+    assert!(told[1].contains("bf_window=2880 (-20.0 %)"), "{told:?}");
     let mut counted: BTreeMap<&String, usize> = BTreeMap::new();
     asked.iter().for_each(|policy| *counted.entry(policy).or_default() += 1);
     assert!(counted.values().all(|&times| times == 1), "nothing is simulated twice");
@@ -154,10 +154,11 @@ fn guards_are_kept_where_choices_are_made_and_counted_where_they_are_judged() {
 #[test]
 fn what_is_known_when_it_is_stopped_is_told() {
     let rule = |policy: &str, week: usize| usual(week) * if policy.contains("bf_window=2880") { 0.5 } else { 1.0 };
-    assert!(self::asked(rule, &[], 2).0.is_none(), "not even the site as it is");
-    let advice = self::asked(rule, &[], 4).0.expect("the site as it is was known");
+    assert!(self::asked(rule, &[], 0).0.is_none(), "not even the site as it is");
+    let advice = self::asked(rule, &[], 7).0.expect("the site as it is was known");
     assert_eq!(
         (advice.tried.len(), advice.settings.best.map(|best| best.name).as_deref()),
-        (2, Some("bf_window=2880"))
+        (7, Some("bf_window=2880"))
     );
+    assert_eq!(advice.settings.reason, Reason::Unfinished);
 }

@@ -73,7 +73,7 @@ pub(crate) struct AdviseArgs {
     pub(crate) splits: u16,
 
     /// Most settings that are changed together.
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=10), help_heading = "Judging")]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=10), help_heading = "Judging")]
     pub(crate) knobs: u8,
 
     /// Stop after this time, such as 60s or 5min, and say what is known. What is known by then depends on the speed of the machine.

@@ -104,7 +104,7 @@ fn wrong_usage_says_what_is_right() {
     folder.write("empty.conf", "ClusterName=c\n");
     folder.write("wrong.conf", "NodeName=n1 CPUs=many\nPartitionName=p Nodes=n1\n");
     for (args, part) in [
-        (&["--goal", "tradeoff(Tw:avgY)"][..], "Did you mean `avgX`?"),
+        (&["--goal", "tradeoff(Tw:avgXX)"][..], "Did you mean `avgX`?"),
         (&["--goal", "tradeof(Tw:avgX)"], "Did you mean `tradeoff`?"),
         (&["--guard", "maxV<+20%"], "Did you mean `maxW`?"),
         (&["--guard", "maxW"], "maxW<+20%"),

@@ -45,7 +45,7 @@ fn facts(advised: &Advised) -> Vec<(String, String)> {
         ("goal", format!("{}{beyond}", advised.goal)),
         ("guards", guards),
         ("slurm.conf", conf),
-        ("passes", format!("{} µs for each job tested; {}", advised.cost.micros, advised.cost.source)),
+        ("passes", passes(advised)),
         (
             "judged by",
             format!(
@@ -59,14 +59,21 @@ fn facts(advised: &Advised) -> Vec<(String, String)> {
     facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
 }
 
+/// How long passes take.
+fn passes(advised: &Advised) -> String {
+    let cost = format!("{} µs for each job tested ({})", advised.cost.micros, advised.cost.source);
+    match advised.instantaneous {
+        false => cost,
+        true => format!("{cost}; at most {} jobs wait, so that does not matter here", count(advised.most_waiting)),
+    }
+}
+
 fn answer(document: &mut Document, advised: &Advised, answer: &Answer, live: bool) {
     for sentence in verdict(advised, answer, live) {
         document.text(sentence);
     }
     if answer.is_recommended() && !live {
-        for edit in &answer.edits {
-            document.text(line(edit));
-        }
+        document.facts(answer.edits.iter().map(line).collect());
     }
     if answer.best.is_some() {
         let mut table = Table::new(["over all periods", "now", "then", "change", "95% interval"]);
@@ -89,11 +96,10 @@ fn answer(document: &mut Document, advised: &Advised, answer: &Answer, live: boo
     }
 }
 
-fn line(edit: &drystone_advise::Edit) -> String {
-    match &edit.replaces {
-        Some(place) => format!("{}: replace {}\n    {}", place, edit.was.clone().unwrap_or_default(), edit.line),
-        None => format!("add\n    {}", edit.line),
-    }
+/// Where a line is to stand, and the line.
+fn line(edit: &drystone_advise::Edit) -> (String, String) {
+    let place = edit.replaces.as_ref().map_or("add".to_string(), |place| format!("in place of {place}"));
+    (place, edit.line.clone())
 }
 
 fn interval((low, high): (f64, f64)) -> String {
@@ -147,6 +153,9 @@ fn verdict(advised: &Advised, answer: &Answer, live: bool) -> Vec<String> {
                 "Nothing can be recommended: the log has {}, and to choose on some and judge on others takes four at least. {best}",
                 plural(advised.advice.periods as u64, period)
             ));
+        }
+        Reason::Unfinished => {
+            all.push(format!("Nothing is recommended yet: it was stopped before this was judged. {best}"));
         }
         Reason::InsideReplayError => {
             all.push(format!(
@@ -211,7 +220,7 @@ fn notes(advised: &Advised) -> Vec<String> {
     if advised.stopped {
         notes.push("It was stopped before all was tried: what is better may be missing.".to_string());
     }
-    if !advised.cost.measured_here && advised.settings_tried {
+    if !advised.cost.measured_here && !advised.instantaneous && advised.settings_tried {
         notes.push(
             "The speed of the site's passes is not known: depths (bf_max_job_test, bf_interval, bf_continue) are judged with a usual cost. \
              --sdiag FILE takes the site's own."

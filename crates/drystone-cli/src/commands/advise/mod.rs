@@ -36,7 +36,7 @@ pub(crate) fn advise(args: &AdviseArgs) -> Outcome {
     let cost = pass_cost(args)?;
     let mut input = Input::whole(path, (&args.log, &args.cut, &args.real), args.seed)?;
     let site = site(args, &input, cost)?;
-    let Some((advised, interrupted)) = advised(args, &mut input, &site)? else {
+    let Some((advised, interrupted)) = advised(args, &mut input, site)? else {
         let why = if interrupt::time_is_up() { "time was up" } else { "interrupted" };
         message::note(&format!("{why} before the site as it is was simulated"));
         return Ok(if interrupt::time_is_up() { DONE } else { interrupt::code() });
@@ -79,7 +79,8 @@ fn site(args: &AdviseArgs, input: &Input, cost: PassCost) -> Result<Site, Failur
         }
     }
     let longest = input.workload.jobs().iter().map(|job| job.estimate.0).max().unwrap_or(0);
-    Ok(Site { conf, more, cost, longest: (longest + 59) / 60 })
+    // Whether passes take time that matters is known once it is known how many jobs wait.
+    Ok(Site { conf, more, cost, instantaneous: true, longest: (longest + 59) / 60 })
 }
 
 /// A path as policy texts have it.
@@ -94,14 +95,14 @@ fn text(path: &Path) -> Result<String, Failure> {
 }
 
 /// Tries, chooses and judges; answers also whether it was interrupted. `None` where not even the site as it is was known by then.
-fn advised(args: &AdviseArgs, input: &mut Input, site: &Site) -> Result<Option<(Advised, bool)>, Failure> {
+fn advised(args: &AdviseArgs, input: &mut Input, mut site: Site) -> Result<Option<(Advised, bool)>, Failure> {
     let selection = input.site.as_ref().map_or(Selection::All, |site| site.selection);
     let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
     experiment.trim = selection.to_string();
     let outages = input.outages(&args.real, &mut experiment)?;
     let periods = periods(input, selection);
-    let (changes, live) = tried(args, site);
-    let first = Study::new(site, (&args.goal, &args.guard), (Vec::new(), Vec::new()), args.phases);
+    let (changes, live) = tried(args, &site);
+    let first = Study::new(&site, (&args.goal, &args.guard), (Vec::new(), Vec::new()), args.phases);
     let figures = first.figures.clone();
     drop(first);
     let stop = interrupt::stop_in_order();
@@ -122,6 +123,8 @@ fn advised(args: &AdviseArgs, input: &mut Input, site: &Site) -> Result<Option<(
     let thresholds = Thresholds { excess: Span(first.percentile(EXCESSIVE).unwrap_or(0.0).ceil() as i64) };
     let replay =
         input.site.as_ref().filter(|site| !site.plain).and_then(|site| Replay::of(site, base.text(), &first.rows));
+    site.instantaneous = !site.passes_matter(first.most_waiting);
+    let site = &site;
     let (live, left_out) = affordable(live, input, first.waiting)?;
     let mut study = Study::new(site, (&args.goal, &args.guard), (changes, live), args.phases);
     let threads = args.threads.map_or_else(crate::site::threads, usize::from);
@@ -144,6 +147,8 @@ fn advised(args: &AdviseArgs, input: &mut Input, site: &Site) -> Result<Option<(
         excess_beyond: figures.iter().any(Figure::needs_threshold).then_some(thresholds.excess.as_f64()),
         slurm: site.conf.as_ref().map(|(path, _)| path.clone()),
         cost: site.cost.clone(),
+        instantaneous: site.instantaneous,
+        most_waiting: first.most_waiting,
         period: periods.length(),
         edges_left_out: periods.leaves_out_edges(),
         seed: args.seed,

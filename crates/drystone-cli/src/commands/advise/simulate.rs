@@ -31,6 +31,8 @@ pub(super) struct First {
     pub(super) rows: Vec<JobRow>,
     /// Jobs that wait on average.
     pub(super) waiting: f64,
+    /// Jobs that waited at most.
+    pub(super) most_waiting: u64,
 }
 
 impl First {
@@ -48,7 +50,7 @@ pub(super) fn first(ground: &Ground<'_>, input: &mut Input, policy: &PolicySpec)
     }
     let here = input.policy(policy)?;
     let progress = Progress::new("simulating", "jobs", Some(input.workload.len() as u64));
-    let config = Config { selection: ground.selection, keep_jobs: true, weeks: false, queue: false, ..Config::light() };
+    let config = Config { selection: ground.selection, keep_jobs: true, weeks: false, ..Config::light() };
     let measured = Experiment::new(&here, &input.workload)
         .losing(Some(ground.outages))
         .divided(input.division())
@@ -59,11 +61,12 @@ pub(super) fn first(ground: &Ground<'_>, input: &mut Input, policy: &PolicySpec)
         .run(&mut ());
     let Some(measured) = measured.map_err(|e| Failure::experiment(policy.text(), e))? else { return Ok(None) };
     let waiting = waiting(&input.workload, &measured.report);
+    let most_waiting = measured.report.queue.as_ref().map_or(u64::MAX, |queue| queue.arriving.max_waiting_jobs);
     let rows = measured.report.jobs.unwrap_or_default();
     let counted = rows.iter().filter(|row| row.counted && ground.periods.place(row.submit).is_some());
     let mut waits: Vec<f64> = counted.map(|row| row.wait().as_f64()).collect();
     waits.sort_unstable_by(f64::total_cmp);
-    Ok(Some(First { waits, rows, waiting }))
+    Ok(Some(First { waits, rows, waiting, most_waiting }))
 }
 
 /// Where candidates are simulated.
