@@ -95,7 +95,7 @@ pub(crate) fn halves(periods: &[usize], splits: usize, seed: u64) -> Vec<[Vec<us
     if periods.len() < LEAST {
         return Vec::new();
     }
-    let mut draw = Draw::new(seed, 0x5911_7);
+    let mut draw = Draw::new(seed, 0x0005_9117);
     let mut found: Vec<[Vec<usize>; 2]> = Vec::new();
     for _ in 0..20 * splits {
         if found.len() == splits {

@@ -95,7 +95,9 @@ const FAINT: &str = "#9a9a9a";
 /// Every candidate by its change of two figures; the site as it is lies where the lines cross.
 fn trade_off(advised: &Value) -> String {
     let figures = figures(advised);
-    let [(x_at, x_id, x_name, x_now), (y_at, y_id, y_name, y_now), ..] = figures[..] else { return String::new() };
+    let [(x_at, x_id, x_name, x_now), (y_at, y_id, y_name, y_now), ..] = figures[..] else {
+        return String::new();
+    };
     let relative = |now: f64, value: f64| if now > 0.0 { value / now - 1.0 } else { 0.0 };
     let advice = &advised["advice"];
     let best = [&advice["settings"], &advice["live"]].map(|answer| answer["best"]["name"].as_str());
@@ -250,7 +252,8 @@ fn mark(svg: &mut String, point: &Point<'_>, x: f64, y: f64, width: f64) {
         let _ = write!(
             svg,
             "<text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" fill=\"{colour}\">{}</text>",
-            y - 8.0,
+            // Two points in one place have their names above each other.
+            if point.square { y + 18.0 } else { y - 8.0 },
             escape(point.name)
         );
     }

@@ -124,7 +124,7 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Tell why a job started when it did.
     Explain(Box<ExplainArgs>),
-    /// Say what a site can change tomorrow: settings of Slurm and live policies, judged on weeks that were not used to find them.
+    /// Say what to change in Slurm, or to leave it: chosen on some weeks, judged on others.
     Advise(Box<AdviseArgs>),
     /// Search for orders of waiting jobs: chosen on some weeks of a log, judged on others.
     Evolve(Box<EvolveArgs>),

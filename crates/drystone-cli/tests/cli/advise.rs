@@ -2,22 +2,21 @@
 
 use crate::common::{Folder, line};
 
-/// Eight weeks of a machine of 16 processors: each day a job that takes all of it arrives while half of it is in use, and behind it come
-/// short jobs that would fit beside what runs. Where backfill looks at one job only, they wait for the large one.
-fn blocked() -> String {
+/// Six weeks of a machine of 16 processors: by day narrow jobs of four hours follow each other, in the morning a job comes that takes all of
+/// it. Where plans reach an hour ahead only, none holds the machine for it, and it waits until the night.
+fn starving() -> String {
     let mut log = "; MaxProcs: 16\n; UnixStartTime: 0\n".to_string();
     let mut number = 0;
     let mut put = |submit: i64, run: i64, procs: i64, estimate: i64| {
         number += 1;
         log += &line(number, submit, run, procs, estimate);
     };
-    for day in 0..56 {
-        for round in 0..4 {
-            let at = day * 86_400 + round * 18_000 + 300 * (day % 7);
-            put(at, 9_000, 8, 9_000);
-            put(at + 10, 1_800, 16, 3_600);
-            for short in 0..8 {
-                put(at + 60 + 200 * short, 300 + 20 * short, 2, 900);
+    for day in 0..42 {
+        let morning = day * 86_400 + 300 * (day % 5);
+        for narrow in 0..14 {
+            put(morning + 4_200 * narrow, 14_000 + 50 * (narrow % 3), 4, 18_000);
+            if narrow == 3 {
+                put(morning + 4_200 * narrow + 60, 3_000, 16, 3_600);
             }
         }
     }
@@ -37,7 +36,7 @@ const CONF: &str = "\
 # A site that was warned of long passes.
 ClusterName=c
 SchedulerType=sched/backfill
-SchedulerParameters=kill_invalid_depend,bf_max_job_test=1,bf_interval=60
+SchedulerParameters=kill_invalid_depend,bf_window=60,bf_interval=60
 NodeName=n[1-16] CPUs=1
 PartitionName=batch Nodes=ALL Default=YES MaxTime=1-00:00:00
 ";
@@ -51,9 +50,9 @@ fn quick<'a>(more: &[&'a str]) -> Vec<&'a str> {
 /// The setting that hurts is found, its line keeps what else it says, and neither depends on the number of threads.
 #[test]
 fn a_setting_that_hurts_is_found() {
-    let folder = Folder::with("log.swf", blocked());
+    let folder = Folder::with("log.swf", starving());
     folder.write("slurm.conf", CONF);
-    let args = quick(&["--slurm", "slurm.conf", "--goal", "tradeoff(avgW:avgX)", "--guard", "maxW<+20%"]);
+    let args = quick(&["--slurm", "slurm.conf", "--goal", "maxW", "--guard", "avgW<+100%"]);
     let on = |threads: &str| {
         folder.run(&[&args[..], &["--threads", threads, "--format", "json", "--report", "advice.html"]].concat()).json()
     };
@@ -63,13 +62,17 @@ fn a_setting_that_hurts_is_found() {
     assert_eq!(settings["reason"], "recommended", "{settings}");
     let edit = &settings["edits"][0];
     let text = edit["line"].as_str().expect("a line");
-    assert!(text.starts_with("SchedulerParameters=kill_invalid_depend,bf_max_job_test="), "{text}");
-    assert!(!text.contains("bf_max_job_test=1,") && text.contains("bf_interval="), "{text}");
+    let window = text.strip_prefix("SchedulerParameters=kill_invalid_depend,bf_window=");
+    let window = window.and_then(|rest| rest.strip_suffix(",bf_interval=60")?.parse::<i64>().ok());
+    assert!(
+        window.is_some_and(|minutes| minutes >= 300),
+        "a window as long as the limits, and what else the line says: {text}"
+    );
     assert_eq!(edit["replaces"], "slurm.conf:4");
     assert!(settings["judged"]["got"].as_f64().is_some_and(|got| got < -0.3), "{settings}");
     assert_eq!(settings["judged"]["better"], settings["judged"]["of"]);
     let live = advised["advice"]["live"]["reason"].as_str().expect("a word");
-    assert_eq!(live, "recommended", "EASY backfills, too");
+    assert_eq!(live, "recommended", "EASY holds the machine for it, too");
     let page = folder.read("advice.html");
     assert!(
         page.contains(text) && page.contains("<svg") && page.contains("# instead of slurm.conf:4"),

@@ -69,11 +69,12 @@ fn passes(advised: &Advised) -> String {
 }
 
 fn answer(document: &mut Document, advised: &Advised, answer: &Answer, live: bool) {
-    for sentence in verdict(advised, answer, live) {
+    for (at, sentence) in verdict(advised, answer, live).into_iter().enumerate() {
         document.text(sentence);
-    }
-    if answer.is_recommended() && !live {
-        document.facts(answer.edits.iter().map(line).collect());
+        // What to write stands right behind what to do.
+        if at == 0 && answer.is_recommended() && !live {
+            document.facts(answer.edits.iter().map(line).collect());
+        }
     }
     if answer.best.is_some() {
         let mut table = Table::new(["over all periods", "now", "then", "change", "95% interval"]);
