@@ -237,6 +237,15 @@ impl Input {
         Input::taken(args.workload.as_deref(), (&args.log, &args.cut, &args.real), args.seed, records, take)
     }
 
+    /// The whole of a log or a site, all pools side by side.
+    pub(crate) fn whole(
+        path: Option<&Path>,
+        args: (&LogArgs, &CutArgs, &RealArgs),
+        seed: u64,
+    ) -> Result<Input, Failure> {
+        Input::taken(path, args, seed, false, Take { all: true, plain: false })
+    }
+
     /// A part of a log, or the whole; of a site one pool.
     pub(crate) fn part(
         path: Option<&Path>,

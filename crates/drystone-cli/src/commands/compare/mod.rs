@@ -2,17 +2,17 @@
 
 mod brief;
 mod calibrate;
-mod candidates;
+pub(crate) mod candidates;
 mod choices;
 mod document;
 mod loads;
 mod policies;
 mod readings;
 mod recorded;
-mod replay;
+pub(crate) mod replay;
 mod result;
 mod rows;
-mod simulate;
+pub(crate) mod simulate;
 mod summary;
 mod treatment;
 mod verdict;
