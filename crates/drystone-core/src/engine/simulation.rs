@@ -489,6 +489,8 @@ impl<S: Source> Simulation<S> {
         while let Some(end) = self.s.ends.peek() {
             let (end, id) = (end.time(), end.job());
             if self.s.end_of(&self.session, id) == Some(end) {
+                // Each running job has one that is not stale.
+                self.s.stale = self.s.ends.len() > self.session.running() as usize;
                 return;
             }
             self.s.ends.pop();
