@@ -147,8 +147,11 @@ fn day(policy: &str) {
     let policy: PolicySpec = policy.parse().expect("a policy");
     let live = waits.iter().map(|wait| wait.as_f64()).sum::<f64>() / waits.len() as f64;
     let (before, after) = (mean(&delays.starts), mean(&delays.ends));
-    let lags: Vec<i64> =
-        delays.starts.iter().map(|(key, start)| start + delays.ends.get(key).copied().unwrap_or(after.round() as i64)).collect();
+    let lags: Vec<i64> = delays
+        .starts
+        .iter()
+        .map(|(key, start)| start + delays.ends.get(key).copied().unwrap_or(after.round() as i64))
+        .collect();
     let exact = mean_wait(&workload, &policy);
     let mut lagged: Vec<f64> =
         (0..DRAWS).map(|seed| mean_wait(&longer(&workload, &lags, seed), &policy) + SEEN + before).collect();
