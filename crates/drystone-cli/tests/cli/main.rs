@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests wait for processes")]
 
 mod advise;
+extern crate drystone as drystone_core;
 mod browser;
 mod builds;
 mod cluster;
@@ -12,6 +13,8 @@ mod evolve;
 mod explain;
 mod faults;
 mod golden;
+#[path = "../../../drystone-slurm/tests/it/heard.rs"]
+mod heard;
 mod help;
 mod inputs;
 mod library;
@@ -23,6 +26,7 @@ mod readers;
 mod report;
 mod reproduce;
 mod run;
+mod slurm;
 mod suspension;
 mod sweep;
 mod terminal;
