@@ -120,11 +120,13 @@ pub(super) struct Ear {
     job: u32,
     /// Whether idle nodes are enough for it, as far as plans are left aside.
     room: bool,
+    /// Whether passes are made for it that can start nothing.
+    full: bool,
 }
 
 impl Ear {
-    pub(super) fn new(job: u32) -> Ear {
-        Ear { job, room: false }
+    pub(super) fn new(job: u32, full: bool) -> Ear {
+        Ear { job, room: false, full }
     }
 }
 
@@ -172,6 +174,6 @@ impl Watch for Ear {
     }
 
     fn wants_plans(&self) -> bool {
-        true
+        self.full
     }
 }

@@ -196,7 +196,7 @@ impl Policy for Slurm {
 
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
         match heard::wanted() {
-            Some(job) => self.decide_with(view, actions, &mut heard::Ear::new(job)),
+            Some(job) => self.decide_with(view, actions, &mut heard::Ear::new(job, self.rules.test_micros == 0)),
             None => self.decide_with(view, actions, &mut ()),
         }
     }
