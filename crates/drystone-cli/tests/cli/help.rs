@@ -2,13 +2,12 @@
 
 use crate::common::Folder;
 
-const COMMANDS: [&[&str]; 43] = [
+const COMMANDS: [&[&str]; 42] = [
     &[],
     &["compare"],
     &["run"],
     &["report"],
     &["explain"],
-    &["advise"],
     &["evolve"],
     &["gantt"],
     &["predict"],

@@ -1,8 +1,6 @@
 //! The program as users meet it: what it prints, writes and returns.
 #![allow(clippy::disallowed_methods, reason = "tests wait for processes")]
 
-mod advise;
-extern crate drystone as drystone_core;
 mod browser;
 mod builds;
 mod cluster;
@@ -13,8 +11,6 @@ mod evolve;
 mod explain;
 mod faults;
 mod golden;
-#[path = "../../../drystone-slurm/tests/it/heard.rs"]
-mod heard;
 mod help;
 mod inputs;
 mod library;
@@ -26,7 +22,6 @@ mod readers;
 mod report;
 mod reproduce;
 mod run;
-mod slurm;
 mod suspension;
 mod sweep;
 mod terminal;

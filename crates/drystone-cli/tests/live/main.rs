@@ -11,8 +11,6 @@ mod faults;
 #[cfg(unix)]
 mod fidelity;
 #[cfg(unix)]
-mod model;
-#[cfg(unix)]
 mod nodes;
 #[cfg(unix)]
 mod shadow;
@@ -43,7 +41,6 @@ fn main() {
         fidelity::tests(),
         faults::tests(),
         shadow::tests(),
-        model::tests(),
         crowds::tests(),
         nodes::tests(),
         users::tests(),

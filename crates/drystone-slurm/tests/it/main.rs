@@ -2,7 +2,6 @@
 
 mod certify;
 mod conf;
-mod heard;
 mod policy;
 mod shared;
 mod site;
