@@ -1,58 +1,34 @@
 //! A scheduler at work: policy, predictions and the table of jobs, driven by events from outside.
 
+mod about;
 mod capacity;
 mod carry_out;
+mod decide;
 mod expire;
 mod news;
 mod origin;
 mod outcome;
+mod refused;
+mod saving;
+mod scheduler;
 
 use super::changes::Changes;
 use super::stopwatch::WallClock;
-use crate::model::{FURTHEST, Job, JobId, Machine, ProcSet, Procs, Span, Time, Window};
+use crate::model::{FURTHEST, Job, JobId, Machine, ProcSet, Span, Time, Window};
 use crate::parts::by_user::ByUser;
-use crate::parts::predict::{Correction, Forecast, Propagation};
+use crate::parts::predict::{Correction, Propagation};
 use crate::parts::{Running, RunningSet};
-use crate::policy::{Actions, Entry, Event, Known, Pass, Phase, Policy, Stopwatch, View, World};
-use crate::snapshot::{self, Contents, SnapshotError};
+use crate::policy::{Actions, Entry, Event, Known, Phase, Stopwatch, View, World};
+use crate::snapshot::SnapshotError;
 use capacity::Capacity;
 use news::Beyond;
 pub use news::{NewsError, ProposalError};
 use origin::Origin;
+pub use refused::{ImpossibleJob, Violation};
+pub use scheduler::Scheduler;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
-
-/// A policy together with how it plans with run times and how often it is asked.
-pub struct Scheduler {
-    /// Decides.
-    pub policy: Box<dyn Policy>,
-    /// Predicts and corrects.
-    pub forecast: Forecast,
-    /// How many passes it makes at one instant.
-    pub pass: Pass,
-}
-
-impl Scheduler {
-    /// A policy that plans with the users' estimates and makes one pass at each instant.
-    #[must_use]
-    pub fn new(policy: Box<dyn Policy>) -> Scheduler {
-        Scheduler { policy, forecast: Forecast::default(), pass: Pass::Instant }
-    }
-
-    /// Whether it can be told of news: the policy [hears](crate::policy::Policy::hears) of it, and makes its passes as a live
-    /// machine does.
-    ///
-    /// # Errors
-    /// Why not.
-    pub fn check_hears(&self) -> Result<(), NewsError> {
-        match (self.policy.hears(), self.pass) {
-            (false, _) => Err(NewsError::Unheard),
-            (true, Pass::Pyss) => Err(NewsError::Pyss),
-            (true, Pass::Instant | Pass::Event) => Ok(()),
-        }
-    }
-}
 
 /// A scheduler at work. It is as pure as its policy: time and events come in as arguments, actions come out, and the whole
 /// state can be saved and restored. The simulator drives it, and a live cluster can.
@@ -162,35 +138,6 @@ struct State {
     of_user: ByUser<Vec<JobId>>,
 }
 
-/// A policy asked for something impossible: a bug of the policy, never of the input.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("at {at}, {}: {problem}", .job.map_or("the policy".to_string(), |job| format!("job {job}")))]
-pub struct Violation {
-    /// When.
-    pub at: Time,
-    /// Which job, where it is about one.
-    pub job: Option<JobId>,
-    /// What was wrong.
-    pub problem: String,
-}
-
-/// A job that cannot be on this machine. Wrong input, not a bug of the policy.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("the job {0}")]
-pub struct ImpossibleJob(String);
-
-#[derive(Serialize, Deserialize)]
-struct Saved {
-    origin: Origin,
-    state: State,
-    policy: Vec<u8>,
-    predictor: Vec<u8>,
-    /// Not asked again: since its last decision the policy may have been told of something that leads to none.
-    wake: Time,
-    /// Woken since then.
-    woken: bool,
-}
-
 impl Session {
     /// A session without jobs.
     #[must_use]
@@ -250,160 +197,6 @@ impl Session {
             stopwatch: Box::new(WallClock::default()),
             s,
         }
-    }
-
-    /// Says that somebody listens to the policy's notes ([`Action::Note`](crate::policy::Action::Note)): call it before the
-    /// first event. Without it a policy may leave out what is only noted.
-    pub fn listen(&mut self) {
-        self.listened = true;
-        self.scheduler.policy.listen();
-    }
-
-    /// Whether somebody does.
-    #[inline]
-    pub(crate) fn is_listened_to(&self) -> bool {
-        self.listened
-    }
-
-    /// Lets a policy that searches use so many threads within a decision; 1 by default. What it decides does not depend on it.
-    pub fn employ(&mut self, threads: u32) {
-        self.threads = threads.max(1);
-        self.scheduler.policy.employ(self.threads);
-    }
-
-    /// Times decisions by another stopwatch than the wall clock, where the policy heeds a time limit.
-    pub fn set_stopwatch(&mut self, stopwatch: Box<dyn Stopwatch>) {
-        self.stopwatch = stopwatch;
-    }
-
-    /// Whether [`Session::arrive`] must be given true run times.
-    #[must_use]
-    pub fn clairvoyant(&self) -> bool {
-        self.clairvoyant
-    }
-
-    /// How many passes the policy wants at one instant.
-    #[must_use]
-    pub fn pass(&self) -> Pass {
-        self.scheduler.pass
-    }
-
-    /// Free processors.
-    #[must_use]
-    pub fn free(&self) -> Procs {
-        self.s.world.free.max(0) as Procs
-    }
-
-    /// Number of waiting jobs.
-    #[must_use]
-    pub fn waiting(&self) -> u32 {
-        self.s.waiting
-    }
-
-    /// Processors that the waiting jobs need.
-    #[must_use]
-    pub fn waiting_procs(&self) -> u64 {
-        self.s.waiting_procs
-    }
-
-    /// Number of jobs that wait but are held back; [`Session::waiting`] does not count them.
-    #[must_use]
-    pub fn held(&self) -> u32 {
-        self.s.held
-    }
-
-    /// Number of running jobs.
-    #[must_use]
-    pub fn running(&self) -> u32 {
-        self.s.world.running.len() as u32
-    }
-
-    /// Number of suspended jobs.
-    #[must_use]
-    pub fn suspended(&self) -> u32 {
-        self.s.suspended
-    }
-
-    /// Processors that the suspended jobs need.
-    #[must_use]
-    pub fn suspended_procs(&self) -> u64 {
-        self.s.suspended_procs
-    }
-
-    /// The actions of the last decision, as they were carried out.
-    #[must_use]
-    pub fn actions(&self) -> &Actions {
-        &self.actions
-    }
-
-    /// What the policy sees.
-    #[must_use]
-    pub fn view(&self) -> View<'_> {
-        self.s.view()
-    }
-
-    /// Whether a pass can do anything: somebody waits to start or to go on, or the policy asked for it.
-    #[inline]
-    pub(crate) fn wants_pass(&self) -> bool {
-        self.s.waiting > 0 || self.s.suspended > 0 || self.woken
-    }
-
-    /// Whether a job's end may change what running jobs are predicted.
-    #[inline]
-    pub(crate) fn repredicts_running(&self) -> bool {
-        self.propagation == Propagation::Running
-    }
-
-    /// Processors of running jobs, as far as they have names.
-    #[must_use]
-    pub fn occupied(&self) -> &ProcSet {
-        &self.s.named_busy
-    }
-
-    pub(crate) fn job(&self, id: JobId) -> &Job {
-        &self.s.world.jobs[id].job
-    }
-
-    pub(crate) fn entry(&self, id: JobId) -> &Entry {
-        self.s.world.entry(id)
-    }
-
-    /// The processors of a job that was started on named ones.
-    pub(crate) fn named(&self, id: JobId) -> Option<&ProcSet> {
-        self.s.world.named.get(&id)
-    }
-
-    /// A job that the table still holds.
-    pub(crate) fn known(&self, id: JobId) -> Option<&Entry> {
-        self.s.world.jobs.get(id).map(|known| &known.entry)
-    }
-
-    /// Whether the policy makes reservations, as it says or as far as it has shown.
-    #[inline]
-    pub(crate) fn reserves(&self) -> bool {
-        self.s.reserves || self.scheduler.policy.reserves()
-    }
-
-    /// Keeps what is predicted of jobs over their lives, so that [`Session::outcome`] can tell how accurate it was. Call it
-    /// before the first job arrives.
-    pub fn keep_accuracy(&mut self) {
-        self.keeps_changes = true;
-    }
-
-    /// Does not keep what was predicted of jobs over their lives.
-    pub(crate) fn forget_changes(&mut self) {
-        self.keeps_changes = false;
-    }
-
-    /// Whether it is kept.
-    #[inline]
-    pub(crate) fn keeps_changes(&self) -> bool {
-        self.keeps_changes
-    }
-
-    /// The id that the next job gets.
-    pub(crate) fn next_id(&self) -> JobId {
-        self.s.world.jobs.next_id()
     }
 
     /// A job arrives, and gets the next number: the first is 0. `oracle` is its true run time where the session is
@@ -599,151 +392,6 @@ impl Session {
         self.come_to(now);
         self.observe(Event::Woken);
         true
-    }
-
-    /// One scheduling pass, where one can do anything: somebody waits to start or to go on, or the policy wanted to be woken. The
-    /// actions are carried out in the table and can be read from [`Session::actions`]; what drives the session carries them out
-    /// on the machine. Jobs that have ended are forgotten then, as far as no older one is still here.
-    ///
-    /// # Errors
-    /// A policy that starts a job that does not wait or does not fit, resumes one that is not suspended, suspends or kills one that
-    /// does not run, names processors that are taken, gives a reservation to a job that does not wait, makes a prediction that is
-    /// negative or beyond 2⁴⁰ s or one of a job that is done, or asks to be woken in the past. What the session holds afterwards is
-    /// of no use.
-    pub fn decide(&mut self, now: Time) -> Result<&Actions, Violation> {
-        if self.wants_pass() {
-            let now = self.come_to(now);
-            self.decide_with(now, |_, _| {})?;
-        } else {
-            self.actions.clear();
-        }
-        self.forget_done();
-        Ok(&self.actions)
-    }
-
-    /// As [`Session::decide`], and tells `then` of each action, by its place among [`Session::actions`], as soon as it is carried out
-    /// in the table.
-    #[inline]
-    pub(crate) fn decide_with(&mut self, now: Time, then: impl FnMut(&mut Session, usize)) -> Result<(), Violation> {
-        self.s.world.now = now;
-        self.woken = false;
-        self.actions.clear();
-        let mut view = self.s.view();
-        if let Some(limit) = self.time_limit {
-            self.stopwatch.start(limit);
-            view.stopwatch = Some(&*self.stopwatch);
-        }
-        self.scheduler.policy.decide(&view, &mut self.actions);
-        self.carry_out_all(then)?;
-        if self.wakes {
-            self.wake = self.scheduler.policy.next_wake().unwrap_or(Time::MAX);
-            if self.wake <= now {
-                let problem = format!("asks to be woken at {}", self.wake);
-                return Err(Violation { at: now, job: None, problem });
-            }
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn carry_out_all(&mut self, mut then: impl FnMut(&mut Session, usize)) -> Result<(), Violation> {
-        for at in 0..self.actions.list().len() {
-            self.carry_out(at)?;
-            then(self, at);
-        }
-        if self.s.names {
-            self.place_started();
-        }
-        Ok(())
-    }
-
-    /// Carries out actions from outside in the table: those of another scheduler that is watched, or of what decides instead
-    /// of the policy. The policy is neither asked nor told, so it should be one that keeps nothing,
-    /// [`Outside`](crate::policy::Outside).
-    ///
-    /// # Errors
-    /// As [`Session::decide`].
-    pub fn act(&mut self, now: Time, actions: &Actions) -> Result<(), Violation> {
-        self.come_to(now);
-        self.act_with(actions, |_, _| {})
-    }
-
-    /// The same now, and tells `then` as [`Session::decide_with`] does.
-    pub(crate) fn act_with(
-        &mut self,
-        actions: &Actions,
-        then: impl FnMut(&mut Session, usize),
-    ) -> Result<(), Violation> {
-        self.woken = false;
-        self.actions.clone_from(actions);
-        self.carry_out_all(then)
-    }
-
-    /// The pass that was due is over, whatever made it.
-    pub(crate) fn leave_pass(&mut self) {
-        self.woken = false;
-    }
-
-    /// Wakes the policy then, if nothing else leads to a pass before: for those who act from outside. A decision of the policy
-    /// takes its own wish instead.
-    pub fn wake_at(&mut self, time: Time) {
-        self.wake = time;
-    }
-
-    /// The instant is over: whatever was started on processors that are given back later in it must have them by now.
-    pub(crate) fn settle(&self) -> Result<(), Violation> {
-        if self.s.world.free >= 0 {
-            return Ok(());
-        }
-        let problem = format!("{} processors more are in use than there are", -self.s.world.free);
-        Err(Violation { at: self.s.world.now, job: None, problem })
-    }
-
-    /// The whole state, behind a header that names its layout ([`LAYOUT`](crate::snapshot::LAYOUT)) and the version that wrote it.
-    ///
-    /// # Errors
-    /// A policy or predictor that cannot be saved, now or as it was before the first event.
-    pub fn save(&self) -> Result<Vec<u8>, SnapshotError> {
-        let saved = Saved {
-            origin: self.origin.clone()?,
-            state: self.s.clone(),
-            policy: self.scheduler.policy.save()?,
-            predictor: self.scheduler.forecast.predictor.save()?,
-            wake: self.wake,
-            woken: self.woken,
-        };
-        snapshot::write(Contents::Session, &saved)
-    }
-
-    /// Goes on from a saved state of a session with the same scheduler, on the machine of that time. Whether something has happened
-    /// since its last decision is not kept: unless the state was saved right after one, the next thing to call is
-    /// [`Session::decide`].
-    ///
-    /// # Errors
-    /// Bytes that are no such state, that were written in another layout, or that are the state of a session with another
-    /// scheduler. The session is then unchanged.
-    pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
-        let saved: Saved = snapshot::read(Contents::Session, bytes)?;
-        // A policy's state has its choices in it: it would go on as the policy that it was saved by.
-        self.origin.clone()?.same_as(&saved.origin)?;
-        let predictor = &mut self.scheduler.forecast.predictor;
-        let before = predictor.save()?;
-        predictor.load(&saved.predictor)?;
-        // Either both are new or none: what refuses its bytes is unchanged.
-        if let Err(error) = self.scheduler.policy.load(&saved.policy) {
-            predictor.load(&before)?;
-            return Err(error);
-        }
-        // How it works, and who listens, is no part of what it is.
-        if self.listened {
-            self.scheduler.policy.listen();
-        }
-        self.scheduler.policy.employ(self.threads);
-        self.s = saved.state;
-        self.actions.clear();
-        (self.wake, self.woken) = (saved.wake, saved.woken);
-        self.note_expiry();
-        Ok(())
     }
 
     /// Forgets jobs that are done, as far as no older one is still here. Answers the oldest that is, if it is another now.

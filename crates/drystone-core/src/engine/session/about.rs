@@ -1,0 +1,162 @@
+//! How a session is set up, and what it answers about itself.
+
+use super::Session;
+use crate::model::{Job, JobId, ProcSet, Procs};
+use crate::parts::predict::Propagation;
+use crate::policy::{Actions, Entry, Pass, Stopwatch, View};
+
+impl Session {
+    /// Says that somebody listens to the policy's notes ([`Action::Note`](crate::policy::Action::Note)): call it before the
+    /// first event. Without it a policy may leave out what is only noted.
+    pub fn listen(&mut self) {
+        self.listened = true;
+        self.scheduler.policy.listen();
+    }
+
+    /// Whether somebody does.
+    #[inline]
+    pub(crate) fn is_listened_to(&self) -> bool {
+        self.listened
+    }
+
+    /// Lets a policy that searches use so many threads within a decision; 1 by default. What it decides does not depend on it.
+    pub fn employ(&mut self, threads: u32) {
+        self.threads = threads.max(1);
+        self.scheduler.policy.employ(self.threads);
+    }
+
+    /// Times decisions by another stopwatch than the wall clock, where the policy heeds a time limit.
+    pub fn set_stopwatch(&mut self, stopwatch: Box<dyn Stopwatch>) {
+        self.stopwatch = stopwatch;
+    }
+
+    /// Whether [`Session::arrive`] must be given true run times.
+    #[must_use]
+    pub fn clairvoyant(&self) -> bool {
+        self.clairvoyant
+    }
+
+    /// How many passes the policy wants at one instant.
+    #[must_use]
+    pub fn pass(&self) -> Pass {
+        self.scheduler.pass
+    }
+
+    /// Free processors.
+    #[must_use]
+    pub fn free(&self) -> Procs {
+        self.s.world.free.max(0) as Procs
+    }
+
+    /// Number of waiting jobs.
+    #[must_use]
+    pub fn waiting(&self) -> u32 {
+        self.s.waiting
+    }
+
+    /// Processors that the waiting jobs need.
+    #[must_use]
+    pub fn waiting_procs(&self) -> u64 {
+        self.s.waiting_procs
+    }
+
+    /// Number of jobs that wait but are held back; [`Session::waiting`] does not count them.
+    #[must_use]
+    pub fn held(&self) -> u32 {
+        self.s.held
+    }
+
+    /// Number of running jobs.
+    #[must_use]
+    pub fn running(&self) -> u32 {
+        self.s.world.running.len() as u32
+    }
+
+    /// Number of suspended jobs.
+    #[must_use]
+    pub fn suspended(&self) -> u32 {
+        self.s.suspended
+    }
+
+    /// Processors that the suspended jobs need.
+    #[must_use]
+    pub fn suspended_procs(&self) -> u64 {
+        self.s.suspended_procs
+    }
+
+    /// The actions of the last decision, as they were carried out.
+    #[must_use]
+    pub fn actions(&self) -> &Actions {
+        &self.actions
+    }
+
+    /// What the policy sees.
+    #[must_use]
+    pub fn view(&self) -> View<'_> {
+        self.s.view()
+    }
+
+    /// Whether a pass can do anything: somebody waits to start or to go on, or the policy asked for it.
+    #[inline]
+    pub(crate) fn wants_pass(&self) -> bool {
+        self.s.waiting > 0 || self.s.suspended > 0 || self.woken
+    }
+
+    /// Whether a job's end may change what running jobs are predicted.
+    #[inline]
+    pub(crate) fn repredicts_running(&self) -> bool {
+        self.propagation == Propagation::Running
+    }
+
+    /// Processors of running jobs, as far as they have names.
+    #[must_use]
+    pub fn occupied(&self) -> &ProcSet {
+        &self.s.named_busy
+    }
+
+    pub(crate) fn job(&self, id: JobId) -> &Job {
+        &self.s.world.jobs[id].job
+    }
+
+    pub(crate) fn entry(&self, id: JobId) -> &Entry {
+        self.s.world.entry(id)
+    }
+
+    /// The processors of a job that was started on named ones.
+    pub(crate) fn named(&self, id: JobId) -> Option<&ProcSet> {
+        self.s.world.named.get(&id)
+    }
+
+    /// A job that the table still holds.
+    pub(crate) fn known(&self, id: JobId) -> Option<&Entry> {
+        self.s.world.jobs.get(id).map(|known| &known.entry)
+    }
+
+    /// Whether the policy makes reservations, as it says or as far as it has shown.
+    #[inline]
+    pub(crate) fn reserves(&self) -> bool {
+        self.s.reserves || self.scheduler.policy.reserves()
+    }
+
+    /// Keeps what is predicted of jobs over their lives, so that [`Session::outcome`] can tell how accurate it was. Call it
+    /// before the first job arrives.
+    pub fn keep_accuracy(&mut self) {
+        self.keeps_changes = true;
+    }
+
+    /// Does not keep what was predicted of jobs over their lives.
+    pub(crate) fn forget_changes(&mut self) {
+        self.keeps_changes = false;
+    }
+
+    /// Whether it is kept.
+    #[inline]
+    pub(crate) fn keeps_changes(&self) -> bool {
+        self.keeps_changes
+    }
+
+    /// The id that the next job gets.
+    pub(crate) fn next_id(&self) -> JobId {
+        self.s.world.jobs.next_id()
+    }
+}

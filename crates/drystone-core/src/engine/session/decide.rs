@@ -1,0 +1,105 @@
+//! Passes: asking the policy, and carrying out what it answers.
+
+use super::{Session, Violation};
+use crate::model::Time;
+use crate::policy::Actions;
+
+impl Session {
+    /// One scheduling pass, where one can do anything: somebody waits to start or to go on, or the policy wanted to be woken. The
+    /// actions are carried out in the table and can be read from [`Session::actions`]; what drives the session carries them out
+    /// on the machine. Jobs that have ended are forgotten then, as far as no older one is still here.
+    ///
+    /// # Errors
+    /// A policy that starts a job that does not wait or does not fit, resumes one that is not suspended, suspends or kills one that
+    /// does not run, names processors that are taken, gives a reservation to a job that does not wait, makes a prediction that is
+    /// negative or beyond 2⁴⁰ s or one of a job that is done, or asks to be woken in the past. What the session holds afterwards is
+    /// of no use.
+    pub fn decide(&mut self, now: Time) -> Result<&Actions, Violation> {
+        if self.wants_pass() {
+            let now = self.come_to(now);
+            self.decide_with(now, |_, _| {})?;
+        } else {
+            self.actions.clear();
+        }
+        self.forget_done();
+        Ok(&self.actions)
+    }
+
+    /// As [`Session::decide`], and tells `then` of each action, by its place among [`Session::actions`], as soon as it is carried out
+    /// in the table.
+    #[inline]
+    pub(crate) fn decide_with(&mut self, now: Time, then: impl FnMut(&mut Session, usize)) -> Result<(), Violation> {
+        self.s.world.now = now;
+        self.woken = false;
+        self.actions.clear();
+        let mut view = self.s.view();
+        if let Some(limit) = self.time_limit {
+            self.stopwatch.start(limit);
+            view.stopwatch = Some(&*self.stopwatch);
+        }
+        self.scheduler.policy.decide(&view, &mut self.actions);
+        self.carry_out_all(then)?;
+        if self.wakes {
+            self.wake = self.scheduler.policy.next_wake().unwrap_or(Time::MAX);
+            if self.wake <= now {
+                let problem = format!("asks to be woken at {}", self.wake);
+                return Err(Violation { at: now, job: None, problem });
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn carry_out_all(&mut self, mut then: impl FnMut(&mut Session, usize)) -> Result<(), Violation> {
+        for at in 0..self.actions.list().len() {
+            self.carry_out(at)?;
+            then(self, at);
+        }
+        if self.s.names {
+            self.place_started();
+        }
+        Ok(())
+    }
+
+    /// Carries out actions from outside in the table: those of another scheduler that is watched, or of what decides instead
+    /// of the policy. The policy is neither asked nor told, so it should be one that keeps nothing,
+    /// [`Outside`](crate::policy::Outside).
+    ///
+    /// # Errors
+    /// As [`Session::decide`].
+    pub fn act(&mut self, now: Time, actions: &Actions) -> Result<(), Violation> {
+        self.come_to(now);
+        self.act_with(actions, |_, _| {})
+    }
+
+    /// The same now, and tells `then` as [`Session::decide_with`] does.
+    pub(crate) fn act_with(
+        &mut self,
+        actions: &Actions,
+        then: impl FnMut(&mut Session, usize),
+    ) -> Result<(), Violation> {
+        self.woken = false;
+        self.actions.clone_from(actions);
+        self.carry_out_all(then)
+    }
+
+    /// The pass that was due is over, whatever made it.
+    pub(crate) fn leave_pass(&mut self) {
+        self.woken = false;
+    }
+
+    /// Wakes the policy then, if nothing else leads to a pass before: for those who act from outside. A decision of the policy
+    /// takes its own wish instead.
+    pub fn wake_at(&mut self, time: Time) {
+        self.wake = time;
+    }
+
+    /// The instant is over: whatever was started on processors that are given back later in it must have them by now.
+    pub(crate) fn settle(&self) -> Result<(), Violation> {
+        if self.s.world.free >= 0 {
+            return Ok(());
+        }
+        let problem = format!("{} processors more are in use than there are", -self.s.world.free);
+        Err(Violation { at: self.s.world.now, job: None, problem })
+    }
+}

@@ -1,0 +1,20 @@
+//! What a session refuses.
+
+use crate::model::{JobId, Time};
+
+/// A policy asked for something impossible: a bug of the policy, never of the input.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("at {at}, {}: {problem}", .job.map_or("the policy".to_string(), |job| format!("job {job}")))]
+pub struct Violation {
+    /// When.
+    pub at: Time,
+    /// Which job, where it is about one.
+    pub job: Option<JobId>,
+    /// What was wrong.
+    pub problem: String,
+}
+
+/// A job that cannot be on this machine. Wrong input, not a bug of the policy.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the job {0}")]
+pub struct ImpossibleJob(pub(super) String);

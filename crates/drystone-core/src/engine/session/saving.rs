@@ -1,0 +1,68 @@
+//! The state of a session as bytes.
+
+use super::origin::Origin;
+use super::{Session, State};
+use crate::model::Time;
+use crate::snapshot::{self, Contents, SnapshotError};
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    origin: Origin,
+    state: State,
+    policy: Vec<u8>,
+    predictor: Vec<u8>,
+    /// Not asked again: since its last decision the policy may have been told of something that leads to none.
+    wake: Time,
+    /// Woken since then.
+    woken: bool,
+}
+
+impl Session {
+    /// The whole state, behind a header that names its layout ([`LAYOUT`](crate::snapshot::LAYOUT)) and the version that wrote it.
+    ///
+    /// # Errors
+    /// A policy or predictor that cannot be saved, now or as it was before the first event.
+    pub fn save(&self) -> Result<Vec<u8>, SnapshotError> {
+        let saved = Saved {
+            origin: self.origin.clone()?,
+            state: self.s.clone(),
+            policy: self.scheduler.policy.save()?,
+            predictor: self.scheduler.forecast.predictor.save()?,
+            wake: self.wake,
+            woken: self.woken,
+        };
+        snapshot::write(Contents::Session, &saved)
+    }
+
+    /// Goes on from a saved state of a session with the same scheduler, on the machine of that time. Whether something has happened
+    /// since its last decision is not kept: unless the state was saved right after one, the next thing to call is
+    /// [`Session::decide`].
+    ///
+    /// # Errors
+    /// Bytes that are no such state, that were written in another layout, or that are the state of a session with another
+    /// scheduler. The session is then unchanged.
+    pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        let saved: Saved = snapshot::read(Contents::Session, bytes)?;
+        // A policy's state has its choices in it: it would go on as the policy that it was saved by.
+        self.origin.clone()?.same_as(&saved.origin)?;
+        let predictor = &mut self.scheduler.forecast.predictor;
+        let before = predictor.save()?;
+        predictor.load(&saved.predictor)?;
+        // Either both are new or none: what refuses its bytes is unchanged.
+        if let Err(error) = self.scheduler.policy.load(&saved.policy) {
+            predictor.load(&before)?;
+            return Err(error);
+        }
+        // How it works, and who listens, is no part of what it is.
+        if self.listened {
+            self.scheduler.policy.listen();
+        }
+        self.scheduler.policy.employ(self.threads);
+        self.s = saved.state;
+        self.actions.clear();
+        (self.wake, self.woken) = (saved.wake, saved.woken);
+        self.note_expiry();
+        Ok(())
+    }
+}

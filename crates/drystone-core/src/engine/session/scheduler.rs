@@ -1,0 +1,36 @@
+//! What a session is made for: a policy, and how it plans.
+
+use super::NewsError;
+use crate::parts::predict::Forecast;
+use crate::policy::{Pass, Policy};
+
+/// A policy together with how it plans with run times and how often it is asked.
+pub struct Scheduler {
+    /// Decides.
+    pub policy: Box<dyn Policy>,
+    /// Predicts and corrects.
+    pub forecast: Forecast,
+    /// How many passes it makes at one instant.
+    pub pass: Pass,
+}
+
+impl Scheduler {
+    /// A policy that plans with the users' estimates and makes one pass at each instant.
+    #[must_use]
+    pub fn new(policy: Box<dyn Policy>) -> Scheduler {
+        Scheduler { policy, forecast: Forecast::default(), pass: Pass::Instant }
+    }
+
+    /// Whether it can be told of news: the policy [hears](crate::policy::Policy::hears) of it, and makes its passes as a live
+    /// machine does.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn check_hears(&self) -> Result<(), NewsError> {
+        match (self.policy.hears(), self.pass) {
+            (false, _) => Err(NewsError::Unheard),
+            (true, Pass::Pyss) => Err(NewsError::Pyss),
+            (true, Pass::Instant | Pass::Event) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! What the members of the EASY family differ in.
+
+use crate::model::Span;
+use crate::parts::{Extra, Order, Place, Waiting};
+use crate::policy::{View, ranking};
+use serde::{Deserialize, Serialize};
+
+/// What a running job that has outlived its prediction means for the shadow time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Overdue {
+    /// It counts as ending now.
+    #[default]
+    Now,
+    /// Its predicted end stays where it was, so a shadow time may lie in the past and then only the extra processors are
+    /// left for backfilling (Tsafrir et al. 2007).
+    Stale,
+    /// Its processors count as free already (Gaussier et al. 2015). Only with [`Pass::Pyss`](crate::policy::Pass::Pyss), where such
+    /// a job is one that ends later in the same second.
+    Free,
+}
+
+/// What an arrival leads to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Arrive {
+    /// A pass.
+    #[default]
+    Always,
+    /// A pass only if the newcomer fits the free processors (Gaussier et al. 2015, plain EASY).
+    Fits,
+}
+
+/// By what a job is judged that would overtake.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Guard {
+    /// By its predicted end.
+    #[default]
+    Prediction,
+    /// By its estimated end, too: it cannot run into the reservation by outliving its prediction (Tsafrir et al. 2007,
+    /// section 4). Reservations are computed, and jobs are ordered, by predictions all the same.
+    Estimate,
+}
+
+/// The choices of the EASY family.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Choices {
+    /// Which job is first in the queue, and so gets a reservation.
+    pub order: Order,
+    /// In which order the others are tried; `None` for no backfilling at all.
+    pub backfill: Option<Order>,
+    /// How many jobs get a reservation at each pass: 0 for greedy backfilling, 1 for EASY.
+    pub reservations: u32,
+    /// How extra processors are counted.
+    pub extra: Extra,
+    /// What an overdue job means.
+    pub overdue: Overdue,
+    /// What an arrival leads to.
+    pub arrive: Arrive,
+    /// By what a job is judged that would overtake.
+    pub guard: Guard,
+    /// A job that has waited longer heads the queue; of several the first to arrive.
+    pub starve: Option<Span>,
+}
+
+impl Default for Choices {
+    fn default() -> Self {
+        Choices {
+            order: Order::Fcfs,
+            backfill: Some(Order::Fcfs),
+            reservations: 1,
+            extra: Extra::default(),
+            overdue: Overdue::default(),
+            arrive: Arrive::default(),
+            guard: Guard::default(),
+            starve: None,
+        }
+    }
+}
+
+impl Choices {
+    /// Where a job stands in the queue of reservations, given as either queue holds it.
+    #[inline]
+    pub(super) fn place(&self, job: &Waiting, view: &View<'_>) -> Place {
+        let facts = || ranking::facts(job.id, job.prediction, view);
+        Place { key: self.order.key(job.procs, job.prediction, job.id, facts), id: job.id }
+    }
+
+    /// Whether the next pass would find the reservation as this one leaves it behind when it backfills this job. Ends before
+    /// the shadow time are counted, and those behind it are not, wherever the walk over them stops. Where it stops at the
+    /// first sufficient end, a job that ends at the shadow time itself may have become that end; and where estimates guard,
+    /// one that had to use extra processors may count as ending in time.
+    #[inline]
+    pub(super) fn keeps_reservation(&self, job: &Waiting, window: Span) -> bool {
+        self.guard == Guard::Prediction && (self.extra == Extra::All || job.prediction != window)
+    }
+}

@@ -1,0 +1,151 @@
+//! The two queues, and the newcomers that are in neither yet.
+
+use super::Backfill;
+
+use crate::parts::{Order, Waiting};
+use crate::policy::ranking::{self, moment};
+use crate::policy::{Phase, View};
+
+impl Backfill {
+    /// Whether the queue of reservations does not follow changed predictions: where it neither orders nor is searched by
+    /// them, it is spared the changes, and a job that starts from its head is asked about anew.
+    #[inline]
+    pub(super) fn predictions_lag(&self) -> bool {
+        self.candidates.is_some() && !self.choices.order.heeds_predictions() && self.choices.reservations <= 1
+    }
+
+    /// The order in which jobs are tried behind the head.
+    #[inline]
+    pub(super) fn backfill_order(&self) -> &Order {
+        self.choices.backfill.as_ref().unwrap_or(&self.choices.order)
+    }
+
+    #[inline]
+    pub(super) fn candidate(&self, job: &Waiting, view: &View<'_>) -> Waiting {
+        let facts = || ranking::facts(job.id, job.prediction, view);
+        self.backfill_order().waiting(job.id, job.submit, job.procs, job.prediction, facts)
+    }
+
+    #[inline]
+    pub(super) fn enqueue(&mut self, job: Waiting, view: &View<'_>) {
+        if let Some(starvation) = &mut self.starvation {
+            starvation.join(job.id);
+        }
+        match &mut self.line {
+            Some(line) => line.join(job.id),
+            None => self.queue.insert(job, &self.choices.order, view),
+        }
+        if self.candidates.is_some() {
+            let job = self.candidate(&job, view);
+            let order = self.choices.backfill.as_ref().unwrap_or(&self.choices.order);
+            if let Some(candidates) = &mut self.candidates {
+                candidates.insert(job, order, view);
+            }
+        }
+    }
+
+    /// Takes a job out of both queues, given as either holds it. In line it stays until it would be first.
+    #[inline]
+    pub(super) fn dequeue(&mut self, job: &Waiting, view: &View<'_>) {
+        self.leave_queue(job, view);
+        self.leave_candidates(job, view);
+    }
+
+    #[inline]
+    pub(super) fn leave_queue(&mut self, job: &Waiting, view: &View<'_>) {
+        if self.line.is_none() {
+            self.queue.remove(self.choices.place(job, view));
+        }
+    }
+
+    #[inline]
+    pub(super) fn leave_candidates(&mut self, job: &Waiting, view: &View<'_>) {
+        if self.candidates.is_some() {
+            let place = self.candidate(job, view).place();
+            if let Some(candidates) = &mut self.candidates {
+                candidates.remove(place);
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn enqueue_fresh(&mut self, view: &View<'_>) {
+        match self.fresh[..] {
+            [] => return,
+            [job] => {
+                self.fresh.clear();
+                return self.enqueue(job, view);
+            }
+            _ => {}
+        }
+        let mut fresh = std::mem::take(&mut self.fresh);
+        fresh.drain(..).for_each(|job| self.enqueue(job, view));
+        self.fresh = fresh;
+    }
+
+    #[inline]
+    pub(super) fn head(&mut self, view: &View<'_>) -> Option<Waiting> {
+        if let Some(line) = &mut self.line {
+            let aside = &self.aside;
+            let waits = |id| id >= view.oldest() && view.phase(id) == Phase::Waiting && !aside.contains(&id);
+            let id = line.first(waits)?;
+            return Some(ranking::waiting(&self.choices.order, id, view.prediction(id), view));
+        }
+        if let Some(starvation) = &mut self.starvation {
+            let (started, aside) = (&self.started, &self.aside);
+            let waits = |id| started.iter().all(|job| job.id != id) && !aside.contains(&id);
+            let head = starvation.head(waits, view);
+            if head.is_some() {
+                return head;
+            }
+        }
+        let head = self.queue.first(&self.choices.order, view);
+        head.map(|head| Waiting { prediction: view.prediction(head.id), ..head })
+    }
+
+    /// Whether the queues are empty.
+    #[inline]
+    pub(super) fn no_job_waits(&self) -> bool {
+        self.candidates.as_ref().unwrap_or(&self.queue).is_empty()
+    }
+
+    /// Gives every job its place of now in the queues whose order changes with time.
+    pub(super) fn rate(&mut self, view: &View<'_>) {
+        let Backfill { choices, queue, candidates, shares, .. } = self;
+        let formulas = [choices.order.moving(), choices.backfill.as_ref().and_then(Order::moving)];
+        if formulas == [None, None] {
+            return;
+        }
+        if let Some(shares) = shares {
+            ranking::bring_up_to_date(shares, view);
+        }
+        let moment = moment(candidates.as_ref().unwrap_or(queue).len(), shares.as_ref(), view);
+        queue.rate(formulas[0], &moment);
+        if let Some(candidates) = candidates {
+            candidates.rate(formulas[1], &moment);
+        }
+    }
+
+    /// Jobs that arrived at once in the order in which they are tried.
+    #[cold]
+    pub(super) fn sort_fresh(&mut self, view: &View<'_>) {
+        let mut fresh = std::mem::take(&mut self.fresh);
+        match self.backfill_order().moving() {
+            None => fresh.sort_by_key(|job| self.candidate(job, view).place()),
+            Some(_) => {
+                if let Some(shares) = &mut self.shares {
+                    ranking::bring_up_to_date(shares, view);
+                }
+                let waiting = self.candidates.as_ref().unwrap_or(&self.queue).len() + fresh.len();
+                let moment = moment(waiting, self.shares.as_ref(), view);
+                let order = self.backfill_order();
+                let place = |job: &Waiting| {
+                    let facts = ranking::facts(job.id, job.prediction, view);
+                    (order.moving().map(|formula| formula.place(&facts, &moment)), job.id)
+                };
+                fresh.sort_by_cached_key(place);
+            }
+        }
+        self.fresh = fresh;
+    }
+}
