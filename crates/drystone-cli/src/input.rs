@@ -19,10 +19,14 @@ use drystone::log::{self, LogError, source, transform};
 use drystone::metrics::{Calendar, Scheme, Selection};
 use drystone::model::{JobId, Outages, Setting, Time, Workload};
 use drystone::policy::{PolicySpec, Priorities, PriorityError};
+use drystone_slurm::conf::SlurmConf;
+use drystone_slurm::policy::SLURM;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 /// A workload with all that is known of it.
 #[derive(Clone, Debug)]
@@ -141,7 +145,9 @@ impl Input {
 
     /// A policy as it is simulated here.
     pub(crate) fn policy(&self, spec: &PolicySpec) -> Result<PolicySpec, Failure> {
-        self.site.as_ref().map_or_else(|| Ok(spec.clone()), |site| site.policy(spec))
+        let spec = self.site.as_ref().map_or_else(|| Ok(spec.clone()), |site| site.policy(spec))?;
+        tell_remarks([&spec]);
+        Ok(spec)
     }
 
     /// Which jobs count: as asked for, else as the study or the site has it, else all.
@@ -235,6 +241,15 @@ impl Input {
         }
         let take = Take { all: true, plain };
         Input::taken(args.workload.as_deref(), (&args.log, &args.cut, &args.real), args.seed, records, take)
+    }
+
+    /// The whole of a log or a site, all pools side by side.
+    pub(crate) fn whole(
+        path: Option<&Path>,
+        args: (&LogArgs, &CutArgs, &RealArgs),
+        seed: u64,
+    ) -> Result<Input, Failure> {
+        Input::taken(path, args, seed, false, Take { all: true, plain: false })
     }
 
     /// A part of a log, or the whole; of a site one pool.
@@ -537,6 +552,25 @@ pub(crate) fn job(workload: &Workload, number: i64) -> Result<JobId, Failure> {
 pub(crate) fn takes(spec: &PolicySpec, priorities: &Priorities, workload: &Workload) -> Result<(), Failure> {
     let taken = spec.scheduler().policy.prioritise(priorities.clone().placed(workload));
     taken.map_err(|error| Failure::usage(format_args!("policy {spec}: {error}")))
+}
+
+/// Tells once for each `slurm.conf` that policies name what is worth knowing about it.
+pub(crate) fn tell_remarks<'a>(specs: impl IntoIterator<Item = &'a PolicySpec>) {
+    for spec in specs.into_iter().filter(|spec| spec.kind().name == SLURM.name) {
+        let conf = spec.parameters().into_iter().find(|(name, value)| *name == "conf" && value != "none");
+        if let Some((_, path)) = conf {
+            remarks_of(Path::new(&path));
+        }
+    }
+}
+
+/// Tells once what is worth knowing about a `slurm.conf`. One that does not read is an error elsewhere.
+pub(crate) fn remarks_of(path: &Path) {
+    static TOLD: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let first = TOLD.lock().is_ok_and(|mut told| told.insert(path.to_path_buf()));
+    if let (true, Ok(conf)) = (first, SlurmConf::read(path)) {
+        conf.remarks.iter().for_each(|remark| message::warning(&remark.to_string()));
+    }
 }
 
 /// Whether these policies can be simulated on the workload.

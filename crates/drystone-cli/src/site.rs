@@ -292,6 +292,16 @@ impl SiteInput {
         }
     }
 
+    /// The `slurm.conf` in its folder, and, where one pool alone is simulated, the names behind its numbers.
+    pub(crate) fn slurm_conf(&self) -> Option<(PathBuf, Option<PathBuf>)> {
+        let conf = self.folder.join("slurm.conf");
+        let names = match self.pools[..] {
+            [pool] => Some(self.folder.join(format!("pool-{}.names.csv", pool + 1))),
+            _ => None,
+        };
+        conf.is_file().then(|| (conf, names.filter(|names| names.is_file())))
+    }
+
     /// What is assumed of the machine, for people.
     pub(crate) fn assumed(&self) -> String {
         let pools = &self.site.manifest.pools;

@@ -17,6 +17,7 @@ mod simulate;
 pub mod vary;
 mod verdict;
 
+pub use draw::Draw;
 pub use ground::{Ground, GroundError, Parts};
 pub use objective::{Guard, Objective};
 pub use score::{Found, Score, front};

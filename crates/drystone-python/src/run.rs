@@ -264,6 +264,7 @@ fn jobs(rows: &[JobRow]) -> PyResult<Table> {
         ("corrections", int(|row| i64::from(row.corrections))),
         ("accuracy", Column::MaybeFloat(rows.iter().map(|row| row.accuracy).collect())),
         ("counted", Column::Bool(rows.iter().map(|row| row.counted).collect())),
+        ("ended", Column::Text(rows.iter().map(|row| Some(row.ended.word().to_string())).collect())),
     ];
     Table::new(columns.into_iter().map(|(name, column)| (name.to_string(), column)).collect())
 }

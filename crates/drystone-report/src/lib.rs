@@ -4,6 +4,7 @@
 //! The plots are written once, in JavaScript for Apache ECharts (`assets/plots.js`), and drawn by a browser in a page or by
 //! [`charts`] into files.
 
+mod advice;
 mod assets;
 mod budget;
 pub mod charts;
@@ -24,6 +25,7 @@ mod table;
 mod tables;
 mod timeline;
 
+pub use advice::advice_page;
 pub use details::{Bars, Cell, Details, MOST_USERS, Material, Quantiles, Search, Steps, Watcher, Weekly};
 pub use fidelity::{draw_fidelity, fidelity_page};
 pub use gantt::{Colour, GANTT, Gantt, Mark};

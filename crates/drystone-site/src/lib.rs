@@ -25,7 +25,9 @@ pub use anonymise::{Hide, Key};
 pub use error::{ASK, SiteError};
 pub use export::{Beside, Numbering, Purpose};
 pub use format::{is_site, open, report, write};
-pub use import::{Arrive, Het, Opener, Options, Preempted, Size, Throttle, Wide, Window, Withdraw, import};
+pub use import::{
+    Arrive, Counting, Effort, Het, Opener, Options, Preempted, Size, Throttle, Wide, Window, Withdraw, import,
+};
 pub use jobs::{Kind, LimitFrom, Marks};
 pub use machine::Unit;
 pub use readers::Carrier;

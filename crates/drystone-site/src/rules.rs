@@ -230,6 +230,17 @@ impl Tally {
         }
     }
 
+    /// Adds what was counted of rows that come behind those counted here.
+    pub(crate) fn absorb(&mut self, other: Tally) {
+        for (count, more) in self.counts.iter_mut().zip(other.counts) {
+            count.rows += more.rows;
+            count.jobs += more.jobs;
+            count.core_seconds = count.core_seconds.saturating_add(more.core_seconds);
+            let room = EXAMPLES - count.examples.len();
+            count.examples.extend(more.examples.into_iter().take(room));
+        }
+    }
+
     /// Counts rows whose jobs are counted already.
     pub(crate) fn rows(&mut self, rule: Rule, rows: u64) {
         self.counts[rule as usize].rows += rows;

@@ -4,7 +4,7 @@ use crate::capacity::Loss;
 use crate::import::Window;
 use crate::jobs::{self, Kind, LimitFrom, Marks, NOTHING};
 use crate::machine::Unit;
-use crate::rows::{Interner, NONE, RowPart, Table};
+use crate::rows::{Interner, NONE, Row, RowPart, Table};
 use crate::rules::{Count, Effect, Example, Rule, Tally};
 use crate::text::{Amount, Flags, State, UNKNOWN};
 use drystone::policy::{PolicySpec, SpecError};
@@ -81,11 +81,17 @@ pub struct PoolSummary {
     pub whole_nodes: f64,
     /// The part of jobs that hold GPUs, in percent.
     pub with_gpus: f64,
-    /// Jobs whose size is their share of memory.
+    /// Whether sizes of jobs are their dominant shares.
+    #[serde(default)]
+    pub dominant: bool,
+    /// Where GPUs are counted: jobs whose dominant share is of processors.
+    #[serde(default)]
+    pub by_cpus: u64,
+    /// Jobs whose dominant share is of memory.
     pub by_memory: u64,
-    /// Jobs whose size is their share of GPUs.
+    /// Where processors are counted: jobs whose dominant share is of GPUs.
     pub by_gpus: u64,
-    /// By how much the sizes exceed the processors that jobs hold, in percent of their core-seconds.
+    /// By how much dominant shares exceed what jobs hold of what is counted, in percent of their units times seconds.
     pub inflated: f64,
     /// Moments looked at at which a job waited whose size fitted into what was free.
     pub packing_fits: u64,
@@ -430,13 +436,40 @@ impl Site {
 }
 
 impl Imported {
+    /// The row of a job.
+    pub(crate) fn row(&self, at: usize) -> &Row {
+        self.table.rows.get(self.jobs[at].row)
+    }
+
     fn job(&self, at: usize) -> SiteJob<'_> {
-        let Imported { table, jobs, amounts, swf } = self;
-        let job = &jobs[at];
-        let row = table.rows.get(job.row);
+        let table = &self.table;
+        let row = self.row(at);
         let (who, place, note) = (table.who(row), table.at(row), table.note(row));
-        let (amount, asked) = (amounts.get(job.amount), table.shape(row).asked);
         let text = |symbol| table.names.text(symbol);
+        SiteJob {
+            user: text(who.user),
+            account: text(who.account),
+            group: text(who.group),
+            partition: text(place.partition),
+            qos: text(place.qos),
+            reservation: text(place.reservation),
+            constraints: text(place.constraints),
+            state: if row.state == State::Other { text(note.word) } else { Cow::Borrowed(row.state.word()) },
+            canceller: text(note.canceller),
+            reason: text(note.reason),
+            node_list: table.node_lists.text(row.nodes),
+            swf: self.swf.get(at).map_or(Cow::Borrowed(""), |record| Cow::Borrowed(record)),
+            ..self.without_texts(at)
+        }
+    }
+
+    /// A job, all of whose texts are left empty.
+    #[inline]
+    pub(crate) fn without_texts(&self, at: usize) -> SiteJob<'_> {
+        let job = &self.jobs[at];
+        let (table, row) = (&self.table, self.row(at));
+        let note = table.note(row);
+        let (amount, asked) = (self.amounts.get(job.amount), table.shape(row).asked);
         let time = |stamp: u32| (stamp > 0).then_some(i64::from(stamp));
         let span = |seconds: u32| (seconds != NOTHING).then_some(seconds);
         let known = |n: u32| (n != UNKNOWN).then_some(n);
@@ -446,6 +479,7 @@ impl Imported {
             Amount::ALL_MEMORY => Some(u64::MAX),
             kb => Some(kb),
         };
+        let none = Cow::Borrowed("");
         SiteJob {
             number: at as u64 + 1,
             id: (row.id != NONE && !matches!(part, RowPart::Tasks(_))).then_some(row.id),
@@ -453,14 +487,14 @@ impl Imported {
             task: (job.task != NOTHING).then_some(job.task),
             component: if let RowPart::Component(offset) = part { Some(offset) } else { None },
             attempt: job.attempt,
-            user: text(who.user),
-            account: text(who.account),
-            group: text(who.group),
-            uid: known(who.uid),
-            partition: text(place.partition),
-            qos: text(place.qos),
-            reservation: text(place.reservation),
-            constraints: text(place.constraints),
+            user: none.clone(),
+            account: none.clone(),
+            group: none.clone(),
+            uid: known(table.who(row).uid),
+            partition: none.clone(),
+            qos: none.clone(),
+            reservation: none.clone(),
+            constraints: none.clone(),
             submit: i64::from(job.submit),
             eligible: time(job.eligible),
             arrive: i64::from(job.arrive),
@@ -471,11 +505,11 @@ impl Imported {
             imputed_run: span(job.run).filter(|_| !job.kind.started()),
             limit: job.limit,
             limit_from: job.limit_from,
-            state: if row.state == State::Other { text(note.word) } else { Cow::Borrowed(row.state.word()) },
+            state: none.clone(),
             kind: job.kind,
             exit: note.exit,
-            canceller: text(note.canceller),
-            reason: text(note.reason),
+            canceller: none.clone(),
+            reason: none.clone(),
             flags: note.flags,
             cpus: known(amount.cpus),
             nodes: known(amount.nodes),
@@ -485,11 +519,11 @@ impl Imported {
             asked_nodes: known(asked.nodes),
             pool: job.pool,
             units: job.units,
-            node_list: table.node_lists.text(row.nodes),
+            node_list: none.clone(),
             priority: known(row.priority),
             name: row.name,
             marks: job.marks,
-            swf: swf.get(at).map_or(Cow::Borrowed(""), |record| Cow::Borrowed(record)),
+            swf: none,
         }
     }
 }

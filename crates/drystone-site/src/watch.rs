@@ -28,3 +28,11 @@ impl Watch<'_> {
         }
     }
 }
+
+/// More threads than this are of no use, and each takes memory for what it has at hand.
+const MOST_THREADS: usize = 8;
+
+/// As many threads as there are processors.
+pub(crate) fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS)
+}

@@ -3,7 +3,7 @@
 use super::values::words;
 use crate::exit::CODES;
 use clap::{Args, ValueEnum};
-use drystone_site::{Arrive, Het, Options, Preempted, Size, Throttle, Wide, Withdraw};
+use drystone_site::{Arrive, Counting, Effort, Het, Options, Preempted, Size, Throttle, Wide, Withdraw};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -81,6 +81,11 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "RULE", default_value = "allocated", help_heading = "From records to jobs", value_parser = words(Size::ALL, Size::name))]
     pub(crate) size: Size,
 
+    /// What is counted of pools and jobs: of each pool nodes, GPUs or processors with dominant shares, by what its jobs hold; the same
+    /// with dominant shares of GPUs, too; or processors, GPUs or whole nodes that jobs hold, in every pool.
+    #[arg(long, value_name = "RULE", default_value = "auto", help_heading = "From records to jobs", value_parser = words(Counting::ALL, Counting::name))]
+    pub(crate) count: Counting,
+
     /// Jobs that never ran: they wait, and leave when they left; or they are dropped.
     #[arg(long, value_name = "RULE", default_value = "leave", help_heading = "From records to jobs", value_parser = words(Withdraw::ALL, Withdraw::name))]
     pub(crate) withdraw: Withdraw,
@@ -156,6 +161,7 @@ impl ImportArgs {
             partial: self.partial,
             arrive: self.arrive,
             size: self.size,
+            count: self.count,
             withdraw: self.withdraw,
             throttle: self.throttle,
             het: self.het,
@@ -163,6 +169,7 @@ impl ImportArgs {
             wide: self.wide,
             from: self.from.clone(),
             until: self.until.clone(),
+            effort: Effort::default(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The command line: one file per command.
 
+mod advise;
 mod compare;
 mod cut;
 mod evolve;
@@ -25,6 +26,7 @@ mod tasks;
 mod values;
 mod workload;
 
+pub(crate) use advise::{AdviseArgs, Only};
 pub(crate) use compare::CompareArgs;
 pub(crate) use cut::CutArgs;
 pub(crate) use evolve::{EvolveArgs, Method};
@@ -89,6 +91,7 @@ Examples:
   drystone gantt --workload LOG.swf.gz --policy ss     # the schedule, drawn
   drystone predict LOG.swf.gz                          # how well run times can be foreseen
   drystone evolve -w LOG.swf.gz --for 10m              # a better order, found by search
+  drystone advise site/ --guard 'maxW<+20%'            # what to change in slurm.conf
   drystone sweep STUDY.toml                            # every configuration of a study
   drystone live shadow --policy easy++                 # beside a real Slurm, changing nothing
   drystone reproduce --logs DIR                        # the published record, number by number
@@ -121,6 +124,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Tell why a job started when it did.
     Explain(Box<ExplainArgs>),
+    /// Say what to change in Slurm, or to leave it: chosen on some weeks, judged on others.
+    Advise(Box<AdviseArgs>),
     /// Search for orders of waiting jobs: chosen on some weeks of a log, judged on others.
     Evolve(Box<EvolveArgs>),
     /// Draw the schedule of a policy, processors by time.

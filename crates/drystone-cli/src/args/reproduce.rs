@@ -11,7 +11,10 @@ Examples:
   drystone reproduce gaussier-2015 --logs ~/logs --format json
   drystone reproduce --logs ~/logs --report reproduction.md --report reproduction.csv
   drystone reproduce my-study.toml --logs ~/logs
+  drystone reproduce slurm --logs recordings/
   drystone reproduce --list
+
+`slurm` holds the model of Slurm's scheduler to recordings of a real one, pass by pass and in free runs; docs/slurm.md.
 
 A study of your own is a TOML file of published tables; docs/studies.md has its keys and measures.
 

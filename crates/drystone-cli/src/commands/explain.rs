@@ -1,5 +1,6 @@
 //! `drystone explain`: why a job started when it did.
 
+use super::passes;
 use super::why_not::{Watch, WhyNot};
 use crate::args::{ExplainArgs, StoryFormat};
 use crate::exit::{DONE, Failure, Outcome};
@@ -9,6 +10,7 @@ use crate::output::{self, file, message, stdout};
 use crate::progress::{Ends, Progress};
 use drystone::engine::explain::{ExplainError, Explanation, Stage, WhatIf, explain as tell};
 use drystone::experiment::scheduler;
+use drystone_slurm::policy::{SLURM, Said, listen};
 use serde::Serialize;
 
 /// A story for machines, with everything that determined it.
@@ -20,6 +22,9 @@ struct Answer<'a> {
     told: &'a Explanation<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     why_not: Option<&'a WhyNot>,
+    /// What the passes of Slurm's schedulers said of it, under `slurm`.
+    #[serde(skip_serializing_if = "<[Said]>::is_empty")]
+    passes: &'a [Said],
 }
 
 pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
@@ -73,8 +78,17 @@ pub(crate) fn story(args: &ExplainArgs, input: &Input) -> Result<Story, Failure>
             message::note("the job did not wait, or never started: nothing stood in its way that could be told");
         }
     }
+    let mut said = Vec::new();
+    if spec.kind().name == SLURM.name {
+        let mut watch = (Watch::new(workload, id), &mut counted);
+        let work = || stage.simulate(workload, new(), &mut watch, |watch| watch.0.is_over());
+        let (done, heard) = listen(id.0, work);
+        done.map_err(|error| Failure::simulation(spec.text(), error))?;
+        said = heard;
+    }
     drop(progress);
-    let more = why_not.as_ref().map(|told| format!("\n{}", told.text())).unwrap_or_default();
+    let mut more = why_not.as_ref().map(|told| format!("\n{}", told.text())).unwrap_or_default();
+    more += &passes::text(&said, workload.job(id).submit);
     let determined = Determined {
         schema: "drystone/explanation/1",
         drystone: VERSION,
@@ -82,6 +96,6 @@ pub(crate) fn story(args: &ExplainArgs, input: &Input) -> Result<Story, Failure>
         policy: &PolicyMeta::of(&spec),
         experiment: &experiment,
     };
-    let json = output::json(&Answer { determined, told: &story, why_not: why_not.as_ref() })?;
+    let json = output::json(&Answer { determined, told: &story, why_not: why_not.as_ref(), passes: &said })?;
     Ok(Story { text: format!("{story}{more}"), json })
 }

@@ -2,10 +2,12 @@
 
 use crate::args::{ImportArgs, ImportFormat};
 use crate::exit::{DONE, Failure, Outcome};
+use crate::input;
 use crate::interrupt;
 use crate::output::{self, message, stdout};
 use crate::progress::{Counted, Progress};
 use drystone_site::{Hide, Key, Manifest, Site, SiteError, Watch, import as import_site, report, write};
+use drystone_slurm::conf::SlurmConf;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -52,6 +54,12 @@ pub(crate) fn imported(args: &ImportArgs, out: &Path, stop: &AtomicBool) -> Resu
     // What is said of the accounting itself is said before its names are gone.
     for warning in &site.manifest.warnings {
         message::warning(warning);
+    }
+    if site.slurm_conf().is_some() {
+        let is_one = |path: &&std::path::PathBuf| {
+            SlurmConf::read(path).is_ok_and(|conf| !conf.nodes.is_empty() && !conf.partitions.is_empty())
+        };
+        args.machine.iter().filter(is_one).for_each(|path| input::remarks_of(path));
     }
     if let Some(key) = &args.anonymise {
         anonymise(&mut site, key, args)?;

@@ -1,5 +1,6 @@
 //! What the commands do: one file per command.
 
+mod advise;
 pub(crate) mod compare;
 mod evolve;
 pub(crate) mod explain;
@@ -9,6 +10,7 @@ pub(crate) mod import;
 #[cfg(unix)]
 mod live;
 mod orders;
+mod passes;
 mod policies;
 pub(crate) mod predict;
 mod predict_verdict;
@@ -32,6 +34,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Run(args) => run::run(&args),
         Command::Report(args) => report::report(&args),
         Command::Explain(args) => explain::explain(&args),
+        Command::Advise(args) => advise::advise(&args),
         Command::Evolve(args) => evolve::evolve(&args),
         Command::Gantt(args) => gantt::gantt(&args),
         Command::Predict(args) => predict::predict(&args),

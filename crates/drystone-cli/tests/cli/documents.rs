@@ -4,7 +4,7 @@ use crate::common::Folder;
 use std::path::{Path, PathBuf};
 
 /// The pages whose commands run from the first to the last in one folder.
-const TUTORIALS: [&str; 3] = ["administrator", "researcher", "author"];
+const TUTORIALS: [&str; 4] = ["administrator", "accounting", "researcher", "author"];
 
 /// Commands that need what a test has not, with what that is.
 const NOT_HERE: [(&str, &str); 10] = [
@@ -72,6 +72,9 @@ fn every_command_of_a_tutorial_runs() {
     for name in TUTORIALS {
         let (path, text) = page(name);
         let folder = Folder::new();
+        if name == "accounting" {
+            site(&folder);
+        }
         let mut ran = 0;
         for (language, lines) in blocks(&text) {
             if let Some(file) = lines.first().and_then(|l| l.strip_prefix("# ")).filter(|_| language == "toml") {
@@ -108,14 +111,19 @@ fn fixtures() -> Folder {
     for name in ["LOG.swf.gz", "KTH-SP2-1996-2.1-cln.swf.gz"] {
         folder.run(&["workload", "convert", "log.swf", "--out", name, "--quiet"]).ok();
     }
-    folder.write("jobs.psv", accounting());
-    folder.write("slurm.conf", "ClusterName=c\nNodeName=n[1-16] CPUs=4\nPartitionName=p Nodes=ALL Default=YES\n");
+    site(&folder);
     folder.write("circumstances.csv", "job,eligible,after\n4511,90000,\n4512,,4511\n");
     let study = "metrics = [\"wait_mean\", \"bounded_slowdown_mean\", \"bounded_slowdown_max\"]\n[[workload]]\n\
                  file = \"LOG.swf.gz\"\n[[policy]]\npolicy = \"easy(predict=recent({size},window={window}))\"\n\
                  [policy.parameters]\nsize = [1, 2]\nwindow = [\"all\", \"immediate\"]\n";
     folder.write("study.toml", study);
     folder
+}
+
+/// What a site gives.
+fn site(folder: &Folder) {
+    folder.write("jobs.psv", accounting());
+    folder.write("slurm.conf", "ClusterName=c\nNodeName=n[1-16] CPUs=4\nPartitionName=p Nodes=ALL Default=YES\n");
 }
 
 /// Sixty hours of a site, as `sacct --parsable2` prints them: a job an hour on half of the machine, for three hours.

@@ -2,12 +2,13 @@
 
 use crate::common::Folder;
 
-const COMMANDS: [&[&str]; 42] = [
+const COMMANDS: [&[&str]; 43] = [
     &[],
     &["compare"],
     &["run"],
     &["report"],
     &["explain"],
+    &["advise"],
     &["evolve"],
     &["gantt"],
     &["predict"],

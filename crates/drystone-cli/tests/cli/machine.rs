@@ -63,11 +63,27 @@ fn jobs_that_a_failure_hits_wait_again() {
     assert!(text.contains("2 made, none broken by the policy; 1 more not kept because of outages"), "{text}");
 }
 
-/// The same, and they are gone.
+/// The same, and they are gone: in the schedule until the machine failed, and in no measure.
 #[test]
 fn jobs_that_a_failure_ends_are_counted() {
     let folder = outages("begin,end,procs,jobs\n40,60,4,lose\n");
-    assert_eq!(schedule(&folder, &["--policy", "easy", "--outages", "outages.csv"]), ["2,10,60,110", "4,30,110,210"]);
+    let args = ["--policy", "easy", "--outages", "outages.csv"];
+    assert_eq!(schedule(&folder, &args), ["1,0,0,40", "2,10,60,110", "3,20,20,40", "4,30,110,210"]);
+    let all = folder.read("out.csv");
+    let ended: Vec<_> = all.lines().map(|line| line.rsplit(',').next().unwrap_or_default()).collect();
+    assert_eq!(ended, ["ended", "machine-failed", "completed", "machine-failed", "completed"]);
+    assert!(all.contains("\n3,20,20,40,0,20,1,"), "it had run for 20 s on a processor: {all}");
+    let mut as_log = vec!["run", "--workload", "log.swf", "--jobs", "out.swf", "--quiet"];
+    as_log.extend(args);
+    folder.run(&as_log).ok();
+    // Number, submit, wait, run time, processors; the status is field 11, 0 for a job that failed.
+    let log = folder.read("out.swf");
+    let fields = |line: &str| line.split_whitespace().map(String::from).collect::<Vec<_>>();
+    let lines = log.lines().filter(|line| !line.starts_with(';')).map(fields);
+    let found: Vec<_> = lines.map(|f| [f[..5].to_vec(), vec![f[10].clone()]].concat().join(" ")).collect();
+    assert_eq!(found[0], "1 0 0 40 3 0");
+    assert_eq!(found[1][..12], *"2 10 50 50 4");
+    assert_eq!(found[2], "3 20 0 20 1 0");
     let told = report(&folder, &OUTAGES);
     assert_eq!(
         (&told["report"]["disruptions"]["lost"], &told["report"]["disruptions"]["requeued"]),

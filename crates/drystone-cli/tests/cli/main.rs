@@ -1,6 +1,8 @@
 //! The program as users meet it: what it prints, writes and returns.
 #![allow(clippy::disallowed_methods, reason = "tests wait for processes")]
 
+mod advise;
+extern crate drystone as drystone_core;
 mod browser;
 mod builds;
 mod cluster;
@@ -11,6 +13,8 @@ mod evolve;
 mod explain;
 mod faults;
 mod golden;
+#[path = "../../../drystone-slurm/tests/it/heard.rs"]
+mod heard;
 mod help;
 mod inputs;
 mod library;
@@ -22,6 +26,7 @@ mod readers;
 mod report;
 mod reproduce;
 mod run;
+mod slurm;
 mod suspension;
 mod sweep;
 mod terminal;

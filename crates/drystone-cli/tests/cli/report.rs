@@ -49,7 +49,7 @@ fn what_is_no_result_is_refused() {
         assert!(!folder.path("out.html").exists());
     }
     let error = folder.run(&["predict", "--report", "out.html"]).fails(2);
-    assert!(error.contains("only `compare`, `run` and `fidelity` make pages"), "{error}");
+    assert!(error.contains("only `compare`, `run`, `advise` and `fidelity` make pages"), "{error}");
     let error = folder.run(&compare(&["--brief", "--format", "json"])).fails(2);
     assert!(error.contains("--brief"), "{error}");
 }

@@ -11,6 +11,8 @@ mod faults;
 #[cfg(unix)]
 mod fidelity;
 #[cfg(unix)]
+mod model;
+#[cfg(unix)]
 mod nodes;
 #[cfg(unix)]
 mod shadow;
@@ -41,6 +43,7 @@ fn main() {
         fidelity::tests(),
         faults::tests(),
         shadow::tests(),
+        model::tests(),
         crowds::tests(),
         nodes::tests(),
         users::tests(),

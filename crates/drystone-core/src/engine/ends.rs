@@ -73,6 +73,10 @@ impl Ends {
         self.near.last().copied()
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.near.len() + self.far.len()
+    }
+
     #[inline]
     pub(super) fn push(&mut self, end: End) {
         self.next = self.next.min(end.time());

@@ -23,6 +23,8 @@ pub struct Happenings<'a> {
     workload: &'a Workload,
     known: Circumstances,
     feedback: bool,
+    /// Whether every job may start as soon as it arrives, at its own time: nothing happens but outages and withdrawals.
+    plain: bool,
     timetable: Timetable<'a>,
     /// For each job those that depend on it.
     dependents: BTreeMap<JobId, Vec<JobId>>,
@@ -101,6 +103,8 @@ impl<'a> Happenings<'a> {
         for (at, limit) in known.throttles.iter().enumerate() {
             throttle.extend(limit.jobs.iter().map(|&job| (job, at)));
         }
+        let plain =
+            !feedback && waits.is_empty() && throttle.is_empty() && known.eligible.is_empty() && known.here.is_empty();
         let slots = known.throttles.iter().map(|_| (0, VecDeque::new())).collect();
         let timetable = Timetable::new(outages);
         let s = State {
@@ -118,7 +122,8 @@ impl<'a> Happenings<'a> {
             sent: 0,
             timetable: capacity::State::default(),
         };
-        let mut all = Happenings { workload, known, feedback, timetable, dependents, throttle, first, moved: None, s };
+        let mut all =
+            Happenings { workload, known, feedback, plain, timetable, dependents, throttle, first, moved: None, s };
         all.plan_withdrawals();
         all.skip_dependents();
         all
@@ -162,6 +167,9 @@ impl<'a> Happenings<'a> {
     /// A job arrives; answers why it is held back.
     fn arrive(&mut self, job: JobId, now: Time, from_user: bool) -> u8 {
         self.enter(job);
+        if self.plain {
+            return 0;
+        }
         let eligible = self.known.eligible.get(&job).copied();
         let mut why = 0;
         if let Some(time) = eligible.filter(|&time| time > now) {
@@ -237,6 +245,9 @@ impl<'a> Happenings<'a> {
     fn leave(&mut self, job: JobId, now: Time) {
         self.s.now = now;
         self.s.here -= 1;
+        if self.plain {
+            return;
+        }
         let held = self.s.held.remove(&job);
         if let Some(&at) = self.throttle.get(&job) {
             let (used, behind) = &mut self.s.slots[at];
@@ -330,9 +341,11 @@ impl Source for Happenings<'_> {
         if self.is_over() {
             return None;
         }
-        let agenda = self.s.agenda.first().map(|due| due.0);
-        let capacity = self.timetable.next(&self.s.timetable);
-        agenda.into_iter().chain(self.next_submit()).chain(capacity).min()
+        let agenda = self.s.agenda.first().map_or(Time::MAX, |due| due.0);
+        let submit = self.next_submit().unwrap_or(Time::MAX);
+        let capacity = self.timetable.next(&self.s.timetable).unwrap_or(Time::MAX);
+        let next = agenda.min(submit).min(capacity);
+        (next < Time::MAX).then_some(next)
     }
 
     fn next(&mut self) -> Option<Incoming<'_>> {

@@ -8,7 +8,7 @@ use super::observer::Observer;
 use super::platform::{Platform, Transfer};
 use super::session::{NewsError, Scheduler, Session, Violation};
 use super::source::{Incoming, Source};
-use crate::model::{Ended, Job, JobId, Machine, ProcSet, Span, Time, Truth, Window};
+use crate::model::{Ended, How, Job, JobId, Machine, ProcSet, Span, Time, Truth, Window};
 use crate::parts::Running;
 use crate::policy::{Actions, Moved, Pass};
 use crate::snapshot::{self, Contents, SnapshotError};
@@ -130,12 +130,14 @@ pub enum SimulationError {
     },
     /// A job is suspended over and over, and what that costs is more than it runs in between.
     #[error(
-        "job {job}, submitted at {submit} s, was suspended {THRASHING} times, at a cost each time, and may never end: the \
+        "job {number}, submitted at {submit} s, was suspended {THRASHING} times, at a cost each time, and may never end: the \
          policy should suspend less (ss, tss: a higher sf, or cap=; is: a longer slice) or suspension should cost less"
     )]
     Thrashing {
         /// Which job, in the order of arrival from 0.
         job: JobId,
+        /// The log's number of it.
+        number: i64,
         /// When it was submitted.
         submit: Time,
     },
@@ -152,7 +154,7 @@ pub enum SimulationError {
     News(#[from] NewsError),
     /// Nothing will ever happen again, and too few processors are up for the jobs that wait.
     #[error(
-        "only {up} of {procs} processors are up in the end: job {first}, submitted at {submit} s, needs {needs} and waits for ever \
+        "only {up} of {procs} processors are up in the end: job {number}, submitted at {submit} s, needs {needs} and waits for ever \
          ({waiting} in all); give the outages an end, or leave out such jobs"
     )]
     TooFew {
@@ -164,6 +166,8 @@ pub enum SimulationError {
         procs: u32,
         /// One of the jobs, in the order of arrival from 0.
         first: JobId,
+        /// The log's number of it.
+        number: i64,
         /// When it was submitted.
         submit: Time,
         /// How many processors it needs.
@@ -485,6 +489,8 @@ impl<S: Source> Simulation<S> {
         while let Some(end) = self.s.ends.peek() {
             let (end, id) = (end.time(), end.job());
             if self.s.end_of(&self.session, id) == Some(end) {
+                // Each running job has one that is not stale.
+                self.s.stale = self.s.ends.len() > self.session.running() as usize;
                 return;
             }
             self.s.ends.pop();
@@ -602,7 +608,8 @@ impl<S: Source> Simulation<S> {
         debug_assert!(ran, "job {id} ends at {now} but does not run");
         debug_assert_eq!(self.session.entry(id).ran, self.s.due(id), "run time received is the run time due");
         if O::ENDS {
-            self.report(id, observer);
+            let how = if S::NEWS { self.source.how(id) } else { How::Completed };
+            self.report(id, how, observer);
         } else {
             self.session.drop_changes(id);
         }
@@ -616,9 +623,10 @@ impl<S: Source> Simulation<S> {
     }
 
     #[inline]
-    fn report(&mut self, id: JobId, observer: &mut impl Observer) {
+    fn report(&mut self, id: JobId, how: How, observer: &mut impl Observer) {
         let overhead = self.s.overhead.get(&id).copied().unwrap_or(Span::ZERO);
-        let outcome = self.session.outcome_with(id, overhead);
+        let mut outcome = self.session.outcome_with(id, overhead);
+        outcome.how = how;
         let truth = &self.s.truth[id];
         debug_assert_eq!(outcome.ran, truth.run, "run time received is the run time due");
         let place = self.source.place(id);
@@ -695,7 +703,7 @@ impl<S: Source> Simulation<S> {
         }
         self.s.keep_received(id, entry.ran);
         if O::ENDS {
-            self.report(id, observer);
+            self.report(id, How::Cancelled, observer);
         } else {
             self.session.drop_changes(id);
         }

@@ -31,9 +31,10 @@ pub enum Adopted {
 }
 
 /// How a job has ended.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
 pub enum How {
     /// It completed, or failed by itself.
+    #[default]
     Completed,
     /// It was ended because it had run as long as it was allowed to.
     AtLimit,

@@ -1,6 +1,6 @@
 //! What became of a job in one simulation.
 
-use super::{Job, JobId, Span, Time, Truth};
+use super::{How, Job, JobId, Span, Time, Truth};
 use serde::{Deserialize, Serialize};
 
 /// What became of one job: everything a metric may want to know when the job has ended.
@@ -38,6 +38,8 @@ pub struct Outcome {
     pub held: Span,
     /// What it had run when it was first heard of, where it was running or suspended then already.
     pub found: Option<Span>,
+    /// How it ended.
+    pub how: How,
 }
 
 impl Outcome {

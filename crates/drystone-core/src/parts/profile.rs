@@ -123,10 +123,10 @@ impl Profile {
     /// Makes this the profile of `free` processors at `now` and these changes, in ascending order of time: so many more or,
     /// below 0, fewer from then on. Where more are taken than there are, none are free until enough have come back. Changes
     /// at or before `now` count already. O(number of changes).
-    pub fn reset_to_changes(&mut self, now: Time, free: Procs, changes: &[(Time, i64)]) {
+    pub fn reset_to_changes(&mut self, now: Time, free: Procs, changes: impl IntoIterator<Item = (Time, i64)>) {
         self.reset(now, free);
         let mut sum = i64::from(free);
-        for &(at, procs) in changes {
+        for (at, procs) in changes {
             sum += procs;
             let free = Procs::try_from(sum.max(0)).unwrap_or(Procs::MAX);
             let last = self.times.len() - 1;

@@ -291,7 +291,7 @@ impl Backfill {
             Overdue::Now | Overdue::Stale => 0,
         };
         let missing = procs + already - free;
-        let shadow = if let Some(outlook) = view.outlook() {
+        let shadow = if let Some(outlook) = view.outlook().filter(|outlook| !outlook.is_settled()) {
             running.shadow_with(&self.started_and_returns(outlook, now), missing, extra, floor)
         } else if self.started.is_empty() {
             running.shadow(missing, extra, floor)

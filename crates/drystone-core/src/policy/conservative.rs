@@ -163,6 +163,12 @@ impl Conservative {
         if job.start > latest {
             return None;
         }
+        if job.start == Time::MAX
+            && let Some(deep) = self.deep.take()
+        {
+            // Too many processors are out for it, for an unknown time.
+            self.profile = deep.into_profile();
+        }
         match &mut self.deep {
             Some(deep) => deep.reserve(&job),
             None if job.start < Time::MAX => self.profile.reserve(job.start, job.end(), job.procs),

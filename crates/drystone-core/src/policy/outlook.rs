@@ -62,10 +62,21 @@ impl Outlook {
         &self.returns
     }
 
+    /// Idle processors that are out.
+    pub(crate) fn down(&self) -> Procs {
+        self.down
+    }
+
     /// Whether the only changes ahead are processors that come back: nothing is being drained, no window is announced.
     #[must_use]
     pub fn only_returns(&self) -> bool {
         self.windows.is_empty() && self.drains.is_empty() && self.shared.is_empty()
+    }
+
+    /// Whether nothing is known to change: what is out is out for an unknown time, and no window is announced.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.only_returns() && self.returns.first().is_none_or(|back| back.0 == Time::MAX)
     }
 
     /// How many processors of a machine of so many are left without those that have gone and of which no return is known. A wider job
@@ -139,6 +150,19 @@ impl Outlook {
     }
 }
 
+/// Two sequences of changes, each in ascending order of time, as one.
+fn merged(
+    one: impl Iterator<Item = (Time, i64)>,
+    other: impl Iterator<Item = (Time, i64)>,
+) -> impl Iterator<Item = (Time, i64)> {
+    let (mut one, mut other) = (one.peekable(), other.peekable());
+    std::iter::from_fn(move || match (one.peek(), other.peek()) {
+        (Some(a), Some(b)) if b.0 < a.0 => other.next(),
+        (None, _) => other.next(),
+        _ => one.next(),
+    })
+}
+
 impl View<'_> {
     /// Makes the profile that of the machine without its waiting jobs: `free` processors now, more as each of `ends`, in
     /// ascending order of time, gives its processors back, and what is known of processors that go and come back.
@@ -157,11 +181,12 @@ impl View<'_> {
     ) {
         match self.outlook() {
             None => profile.reset_to_running(self.now(), free, ends),
+            Some(outlook) if outlook.is_settled() => profile.reset_to_running(self.now(), free, ends),
             Some(outlook) => {
                 let mut changes = outlook.changes(self, end);
-                changes.extend(ends.map(|(end, procs)| (end, i64::from(procs))));
                 changes.sort_by_key(|change| change.0);
-                profile.reset_to_changes(self.now(), free, &changes);
+                let ends = ends.map(|(end, procs)| (end, i64::from(procs)));
+                profile.reset_to_changes(self.now(), free, merged(changes.into_iter(), ends));
             }
         }
     }

@@ -7,7 +7,7 @@ mod horizon;
 mod in_place;
 mod stairs;
 
-use super::View;
+use super::{Outlook, View};
 use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::{Profile, Running, RunningSet};
 pub(super) use bounds::Bounds;
@@ -269,7 +269,8 @@ impl Believed {
     /// not what becomes free. O(running jobs).
     pub(super) fn fit(&self, view: &View<'_>) -> bool {
         let held: u64 = self.running.iter().map(|job| u64::from(job.procs)).sum();
-        held + u64::from(view.free()) == u64::from(view.machine().procs)
+        let down = view.outlook().map_or(0, Outlook::down);
+        held + u64::from(view.free()) + u64::from(down) == u64::from(view.machine().procs)
     }
 
     /// Whether ends are noticed late.

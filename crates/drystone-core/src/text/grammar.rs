@@ -211,8 +211,15 @@ impl fmt::Display for Call {
 }
 
 /// The nearest of `names` to a mistyped one, if any is near.
+///
+/// ```
+/// use drystone_core::text::nearest;
+///
+/// assert_eq!(nearest("avgx", ["avgX", "maxW"]), Some("avgX"));
+/// assert_eq!(nearest("queue", ["avgX", "maxW"]), None);
+/// ```
 #[must_use]
-pub(crate) fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     names
         .into_iter()
         .map(|n| (strsim::damerau_levenshtein(name, n), n))

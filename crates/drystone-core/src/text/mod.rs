@@ -7,8 +7,8 @@ mod register;
 mod takes;
 
 pub use args::Args;
-pub use grammar::{Call, SpecError};
-pub(crate) use grammar::{is_name, nearest};
+pub(crate) use grammar::is_name;
+pub use grammar::{Call, SpecError, nearest};
 pub(crate) use param::plain;
 pub use param::{Condition, Level, Needs, Param};
 pub use register::RegisterError;

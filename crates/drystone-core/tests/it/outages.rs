@@ -205,7 +205,8 @@ fn what_can_never_run_is_an_error() {
     for policy in every() {
         let gone = Outage::failure(Which::Count(1), Time(0), None);
         let error = simulate(policy, &jobs, &outages(&jobs, vec![gone]), false).err().map(|e| e.to_string());
-        let words = "only 3 of 4 processors are up in the end: job #0, submitted at 10 s, needs 4 and waits for ever (1 in all)";
+        let words =
+            "only 3 of 4 processors are up in the end: job 1, submitted at 10 s, needs 4 and waits for ever (1 in all)";
         assert!(error.as_deref().is_some_and(|e| e.starts_with(words)), "{policy}: {error:?}");
     }
 }

@@ -3,7 +3,6 @@
 use crate::jobs::{Kind, LimitFrom, Marks};
 use crate::site::SiteJob;
 use crate::text::Flags;
-use std::borrow::Cow;
 
 /// What a column holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -12,87 +11,110 @@ pub(super) enum Holds {
     Text,
 }
 
-/// A value.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Value<'a> {
-    None,
-    Number(i64),
-    Text(Cow<'a, str>),
-}
-
-/// A column: its name, what it holds, and where a job has it.
+/// A column: its name, and what it holds.
 pub(super) struct Column {
     pub(super) name: &'static str,
     pub(super) holds: Holds,
-    pub(super) get: for<'a> fn(&SiteJob<'a>, &'a [String]) -> Value<'a>,
+    /// Which texts, of a column of these.
+    pub(super) text: Option<Text>,
 }
 
-fn number(value: Option<impl TryInto<i64>>) -> Value<'static> {
-    value.and_then(|v| v.try_into().ok()).map_or(Value::None, Value::Number)
+/// No number: none that is one is so small.
+pub(super) const NO_NUMBER: i64 = i64::MIN;
+
+fn number(value: Option<impl TryInto<i64>>) -> i64 {
+    value.and_then(|v| v.try_into().ok()).unwrap_or(NO_NUMBER)
 }
 
-fn text<'a>(value: &Cow<'a, str>) -> Value<'a> {
-    if value.is_empty() { Value::None } else { Value::Text(value.clone()) }
+/// Kilobytes of memory; all of each node is -1.
+fn memory(kilobytes: Option<u64>) -> i64 {
+    if kilobytes == Some(u64::MAX) { -1 } else { number(kilobytes) }
 }
 
-fn word(value: &'static str) -> Value<'static> {
-    Value::Text(Cow::Borrowed(value))
+/// The columns of texts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Text {
+    User,
+    Account,
+    Group,
+    Partition,
+    Qos,
+    Reservation,
+    Constraints,
+    LimitFrom,
+    State,
+    Kind,
+    Canceller,
+    Reason,
+    Pool,
+    NodeList,
+    Marks,
+    Swf,
 }
 
 macro_rules! columns {
-    ($($name:literal $holds:ident |$job:ident, $pools:ident| $get:expr;)*) => {
+    ($job:ident, $($name:literal $holds:ident $([$get:expr])? $(($text:ident))?;)*) => {
         /// Every column, in order.
         pub(super) const COLUMNS: &[Column] = &[$(
-            Column { name: $name, holds: Holds::$holds, get: { fn get<'a>($job: &SiteJob<'a>, $pools: &'a [String]) -> Value<'a> { let _ = $pools; $get } get } },
+            Column { name: $name, holds: Holds::$holds, text: columns!(@text $($text)?) },
         )*];
+
+        /// Each number of a job, in the order of their columns; [`NO_NUMBER`] for none.
+        #[inline]
+        pub(super) fn each_number($job: &SiteJob<'_>, mut put: impl FnMut(i64)) {
+            $($(put($get);)?)*
+        }
     };
+    (@text $text:ident) => { Some(Text::$text) };
+    (@text) => { None };
 }
 
 columns! {
-    "job" Number |job, pools| number(Some(job.number));
-    "id" Number |job, pools| number(job.id);
-    "of" Number |job, pools| number(job.of);
-    "task" Number |job, pools| number(job.task);
-    "component" Number |job, pools| number(job.component);
-    "attempt" Number |job, pools| number(Some(job.attempt));
-    "user" Text |job, pools| text(&job.user);
-    "account" Text |job, pools| text(&job.account);
-    "group" Text |job, pools| text(&job.group);
-    "uid" Number |job, pools| number(job.uid);
-    "partition" Text |job, pools| text(&job.partition);
-    "qos" Text |job, pools| text(&job.qos);
-    "reservation" Text |job, pools| text(&job.reservation);
-    "constraints" Text |job, pools| text(&job.constraints);
-    "submit" Number |job, pools| number(Some(job.submit));
-    "eligible" Number |job, pools| number(job.eligible);
-    "arrive" Number |job, pools| number(Some(job.arrive));
-    "start" Number |job, pools| number(job.start);
-    "end" Number |job, pools| number(job.end);
-    "run" Number |job, pools| number(job.run);
-    "suspended" Number |job, pools| number(job.suspended);
-    "imputed_run" Number |job, pools| number(job.imputed_run);
-    "limit" Number |job, pools| number(Some(job.limit));
-    "limit_from" Text |job, pools| word(job.limit_from.name());
-    "state" Text |job, pools| text(&job.state);
-    "kind" Text |job, pools| word(job.kind.name());
-    "exit_code" Number |job, pools| number(job.exit.map(|exit| exit.0));
-    "exit_signal" Number |job, pools| number(job.exit.map(|exit| exit.1));
-    "canceller" Text |job, pools| text(&job.canceller);
-    "reason" Text |job, pools| text(&job.reason);
-    "flags" Number |job, pools| number(Some(job.flags.0));
-    "cpus" Number |job, pools| number(job.cpus);
-    "nodes" Number |job, pools| number(job.nodes);
-    "gpus" Number |job, pools| number(job.gpus);
-    "memory_kb" Number |job, pools| match job.memory_kb { Some(u64::MAX) => Value::Number(-1), kb => number(kb) };
-    "asked_cpus" Number |job, pools| number(job.asked_cpus);
-    "asked_nodes" Number |job, pools| number(job.asked_nodes);
-    "pool" Text |job, pools| pools.get(usize::from(job.pool)).map_or(Value::None, |name| Value::Text(Cow::Borrowed(name.as_str())));
-    "units" Number |job, pools| number(Some(job.units));
-    "node_list" Text |job, pools| text(&job.node_list);
-    "priority" Number |job, pools| number(job.priority);
-    "name" Number |job, pools| number(Some(job.name).filter(|&n| n > 0));
-    "marks" Text |job, pools| Value::Text(Cow::Owned(job.marks.words()));
-    "swf" Text |job, pools| text(&job.swf);
+    job,
+    "job" Number [number(Some(job.number))];
+    "id" Number [number(job.id)];
+    "of" Number [number(job.of)];
+    "task" Number [number(job.task)];
+    "component" Number [number(job.component)];
+    "attempt" Number [number(Some(job.attempt))];
+    "user" Text (User);
+    "account" Text (Account);
+    "group" Text (Group);
+    "uid" Number [number(job.uid)];
+    "partition" Text (Partition);
+    "qos" Text (Qos);
+    "reservation" Text (Reservation);
+    "constraints" Text (Constraints);
+    "submit" Number [number(Some(job.submit))];
+    "eligible" Number [number(job.eligible)];
+    "arrive" Number [number(Some(job.arrive))];
+    "start" Number [number(job.start)];
+    "end" Number [number(job.end)];
+    "run" Number [number(job.run)];
+    "suspended" Number [number(job.suspended)];
+    "imputed_run" Number [number(job.imputed_run)];
+    "limit" Number [number(Some(job.limit))];
+    "limit_from" Text (LimitFrom);
+    "state" Text (State);
+    "kind" Text (Kind);
+    "exit_code" Number [number(job.exit.map(|exit| exit.0))];
+    "exit_signal" Number [number(job.exit.map(|exit| exit.1))];
+    "canceller" Text (Canceller);
+    "reason" Text (Reason);
+    "flags" Number [number(Some(job.flags.0))];
+    "cpus" Number [number(job.cpus)];
+    "nodes" Number [number(job.nodes)];
+    "gpus" Number [number(job.gpus)];
+    "memory_kb" Number [memory(job.memory_kb)];
+    "asked_cpus" Number [number(job.asked_cpus)];
+    "asked_nodes" Number [number(job.asked_nodes)];
+    "pool" Text (Pool);
+    "units" Number [number(Some(job.units))];
+    "node_list" Text (NodeList);
+    "priority" Number [number(job.priority)];
+    "name" Number [number(Some(job.name).filter(|&n| n > 0))];
+    "marks" Text (Marks);
+    "swf" Text (Swf);
 }
 
 /// The place of a column.

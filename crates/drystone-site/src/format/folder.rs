@@ -5,6 +5,7 @@ use super::{parquet, report, slurm, tables};
 use crate::error::SiteError;
 use crate::export::Numbering;
 use crate::site::{Jobs, Manifest, SCHEMA, Site};
+use crate::watch::threads;
 use ::parquet::errors::ParquetError;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -83,8 +84,8 @@ fn fill(site: &Site, folder: &Path, told: &dyn Fn(u64)) -> Result<(), SiteError>
     };
     let jobs = folder.join(JOBS);
     let out = File::create(&jobs).map_err(|source| wrong(&jobs, source))?;
-    let out =
-        parquet::write(site, BufWriter::with_capacity(1 << 20, out), told).map_err(|e| wrong(&jobs, io_error(e)))?;
+    let out = parquet::write(site, BufWriter::with_capacity(1 << 20, out), threads(), told)
+        .map_err(|e| wrong(&jobs, io_error(e)))?;
     let done = out
         .into_inner()
         .map_err(io::IntoInnerError::into_error)

@@ -13,7 +13,9 @@
 //!
 //! The same input gives the same bytes. Another version of the format has another `schema`.
 
+mod cells;
 mod columns;
+mod encode;
 mod folder;
 mod loaded;
 mod parquet;

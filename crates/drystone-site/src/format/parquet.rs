@@ -1,25 +1,43 @@
 //! Numbers and texts as Parquet, by its low-level reader and writer.
 
-use super::columns::{COLUMNS, Holds, Value};
+use super::cells::{GroupTexts, NO_TEXT, SiteCells};
+use super::columns::{COLUMNS, Column, Holds, Text, each_number};
+use super::encode::{self, Chunk};
 use crate::site::Site;
-use ::parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use ::parquet::basic::{LogicalType, Repetition, Type as Physical};
 use ::parquet::column::reader::ColumnReader;
-use ::parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
+use ::parquet::data_type::ByteArray;
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::KeyValue;
-use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
+use ::parquet::file::properties::WriterProperties;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
-use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use ::parquet::schema::types::Type;
+use ::parquet::file::writer::SerializedFileWriter;
+use ::parquet::schema::types::{ColumnDescPtr, Type};
 use std::fs::File;
 use std::io::Write;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Rows per group.
 const GROUP: usize = 1 << 17;
 
-/// Writes the table of jobs.
-pub(super) fn write<W: Write + Send>(site: &Site, out: W, told: &dyn Fn(u64)) -> Result<W, ParquetError> {
+/// Writes the table of jobs, with so many threads: the bytes are the same for any number.
+pub(super) fn write<W: Write + Send>(
+    site: &Site,
+    out: W,
+    threads: usize,
+    told: &dyn Fn(u64),
+) -> Result<W, ParquetError> {
+    write_in_groups(site, out, (GROUP, threads), told)
+}
+
+/// Writes it with so many rows a group.
+fn write_in_groups<W: Write + Send>(
+    site: &Site,
+    out: W,
+    (size, threads): (usize, usize),
+    told: &dyn Fn(u64),
+) -> Result<W, ParquetError> {
     let fields = COLUMNS.iter().map(|column| {
         let (physical, logical) = match column.holds {
             Holds::Number => (Physical::INT64, None),
@@ -32,61 +50,136 @@ pub(super) fn write<W: Write + Send>(site: &Site, out: W, told: &dyn Fn(u64)) ->
     let schema = Arc::new(Type::group_type_builder("jobs").with_fields(fields).build()?);
     let metadata = vec![KeyValue::new("schema".to_string(), site.manifest.schema.clone())];
     let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_key_value_metadata(Some(metadata))
         .set_created_by("drystone".to_string())
         .build();
-    let pools: Vec<String> = site.manifest.pools.iter().map(|pool| pool.name.clone()).collect();
     let mut writer = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
-    let mut from = 0;
-    while from < site.len() {
-        let until = (from + GROUP).min(site.len());
-        let mut group = writer.next_row_group()?;
-        rows(site, from..until, &pools, &mut group)?;
-        group.close()?;
-        told((until - from) as u64);
-        from = until;
+    let descrs = writer.schema_descr().columns().to_vec();
+    let cells = SiteCells::of(site);
+    let rows: Vec<Range<usize>> =
+        (0..site.len()).step_by(size).map(|from| from..(from + size).min(site.len())).collect();
+    let mut groups: Vec<Group<'_>> = (0..threads.clamp(1, rows.len().max(1))).map(|_| Group::new(&cells)).collect();
+    for some in rows.chunks(groups.len()) {
+        for (rows, chunks) in some.iter().zip(encoded(&mut groups, some, &descrs)) {
+            let mut group = writer.next_row_group()?;
+            for Chunk { bytes, close } in chunks? {
+                group.append_column(&bytes, close)?;
+            }
+            group.close()?;
+            told(rows.len() as u64);
+        }
     }
     writer.into_inner()
 }
 
-/// One group: columns are filled together, so that each job is looked up once.
-fn rows<W: Write + Send>(
-    site: &Site,
-    range: std::ops::Range<usize>,
-    pools: &[String],
-    group: &mut SerializedRowGroupWriter<'_, W>,
-) -> Result<(), ParquetError> {
-    let mut numbers: Vec<Vec<i64>> = vec![Vec::new(); COLUMNS.len()];
-    let mut texts: Vec<Vec<ByteArray>> = vec![Vec::new(); COLUMNS.len()];
-    let mut present: Vec<Vec<i16>> = vec![Vec::with_capacity(range.len()); COLUMNS.len()];
-    for at in range {
-        let job = site.job(at);
-        for (place, column) in COLUMNS.iter().enumerate() {
-            match (column.get)(&job, pools) {
-                Value::None => {
-                    present[place].push(0);
-                    continue;
-                }
-                Value::Number(value) => numbers[place].push(value),
-                Value::Text(text) => texts[place].push(ByteArray::from(text.as_bytes().to_vec())),
-            }
-            present[place].push(1);
+/// Some groups, each encoded by a thread of its own.
+fn encoded(
+    groups: &mut [Group<'_>],
+    rows: &[Range<usize>],
+    descrs: &[ColumnDescPtr],
+) -> Vec<Result<Vec<Chunk>, ParquetError>> {
+    if let ([group, ..], [only]) = (&mut *groups, rows) {
+        return vec![group.encode(only.clone(), descrs)];
+    }
+    std::thread::scope(|scope| {
+        let start = |(group, rows): (_, &Range<usize>)| {
+            let (group, rows): (&mut Group<'_>, _) = (group, rows.clone());
+            scope.spawn(move || group.encode(rows, descrs))
+        };
+        let workers: Vec<_> = groups.iter_mut().zip(rows).map(start).collect();
+        let joined = |worker: std::thread::ScopedJoinHandle<'_, Result<Vec<Chunk>, ParquetError>>| match worker.join() {
+            Ok(chunks) => chunks,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        workers.into_iter().map(joined).collect()
+    })
+}
+
+/// The cells of a group of rows. Its memory serves for the next group, too.
+struct Group<'a> {
+    texts: GroupTexts<'a>,
+    /// Of each column of numbers, in order; [`NO_NUMBER`](super::columns::NO_NUMBER) for none.
+    numbers: Vec<Vec<i64>>,
+    /// Of each column of texts, in order: numbers of texts, [`NO_TEXT`] for none.
+    codes: Vec<Vec<u32>>,
+    /// Places of texts in a dictionary, from 1, by their numbers: noughts between two columns.
+    places: Vec<u32>,
+}
+
+impl<'a> Group<'a> {
+    fn new(cells: &'a SiteCells<'a>) -> Group<'a> {
+        let count = |holds: Holds| COLUMNS.iter().filter(|column| column.holds == holds).count();
+        Group {
+            texts: cells.texts(),
+            numbers: vec![Vec::new(); count(Holds::Number)],
+            codes: vec![Vec::new(); count(Holds::Text)],
+            places: Vec::new(),
         }
     }
-    for (place, column) in COLUMNS.iter().enumerate() {
-        let Some(mut writer) = group.next_column()? else {
-            return Err(ParquetError::General("more columns than the schema has".to_string()));
+
+    fn encode(&mut self, rows: Range<usize>, descrs: &[ColumnDescPtr]) -> Result<Vec<Chunk>, ParquetError> {
+        self.fill(rows);
+        let Group { texts, numbers, codes, places } = self;
+        let (mut numbers, mut codes) = (numbers.iter(), codes.iter());
+        let columns = COLUMNS.iter().zip(descrs);
+        let encode = |(column, descr): (&Column, &ColumnDescPtr)| match column.text {
+            None => encode::numbers(descr.clone(), numbers.next().map_or(&[], Vec::as_slice)),
+            Some(text) => {
+                let codes = codes.next().map_or(&[][..], Vec::as_slice);
+                texts_of(texts, text, codes, places, descr.clone())
+            }
         };
-        let levels = Some(present[place].as_slice());
-        match column.holds {
-            Holds::Number => writer.typed::<Int64Type>().write_batch(&numbers[place], levels, None)?,
-            Holds::Text => writer.typed::<ByteArrayType>().write_batch(&texts[place], levels, None)?,
-        };
-        writer.close()?;
+        columns.map(encode).collect()
     }
-    Ok(())
+
+    /// Looks each job up once.
+    fn fill(&mut self, rows: Range<usize>) {
+        self.numbers.iter_mut().for_each(Vec::clear);
+        self.codes.iter_mut().for_each(Vec::clear);
+        let kinds: Vec<Text> = COLUMNS.iter().filter_map(|column| column.text).collect();
+        for at in rows {
+            let job = self.texts.job(at);
+            let mut numbers = self.numbers.iter_mut();
+            each_number(&job, |number| {
+                if let Some(column) = numbers.next() {
+                    column.push(number);
+                }
+            });
+            for (&kind, column) in kinds.iter().zip(&mut self.codes) {
+                column.push(self.texts.code(at, &job, kind));
+            }
+        }
+    }
+}
+
+/// A column of texts.
+fn texts_of(
+    texts: &GroupTexts<'_>,
+    kind: Text,
+    codes: &[u32],
+    places: &mut Vec<u32>,
+    descr: ColumnDescPtr,
+) -> Result<Chunk, ParquetError> {
+    let mut dictionary: Vec<u32> = Vec::new();
+    let mut rows = Vec::with_capacity(codes.len());
+    for &code in codes.iter().filter(|&&code| code != NO_TEXT) {
+        let at = code as usize;
+        if at >= places.len() {
+            places.resize(at + 1, 0);
+        }
+        if places[at] == 0 {
+            dictionary.push(code);
+            places[at] = dictionary.len() as u32;
+        }
+        rows.push(places[at] - 1);
+    }
+    dictionary.iter().for_each(|&code| places[code as usize] = 0);
+    encode::texts(
+        descr,
+        dictionary.iter().map(|&code| texts.text(kind, code)),
+        &rows,
+        codes.iter().map(|&code| code != NO_TEXT),
+    )
 }
 
 /// A column of one group as it is read: `None` where a job has nothing.
@@ -166,4 +259,44 @@ fn spread<T>(values: Vec<T>, levels: &[i16], rows: usize, optional: bool) -> Opt
     let mut values = values.into_iter();
     let cells: Vec<Option<T>> = levels.iter().map(|&level| if level > 0 { values.next() } else { None }).collect();
     (cells.len() == rows).then_some(cells)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, Watch, import};
+    use std::cell::Cell;
+    use std::fmt::Write as _;
+    use std::io::{Cursor, Read};
+    use std::path::{Path, PathBuf};
+
+    #[test]
+    fn any_number_of_threads_writes_the_same_bytes() {
+        let mut text = "JobIDRaw|User|Submit|Start|End|State|AllocCPUS|NodeList|Priority\n".to_string();
+        for job in 0..1_000_u32 {
+            let user = job * 7 % 13;
+            let start = 1_700_000_000 + job * 60 + job % 7;
+            let priority = if job % 3 == 0 { String::new() } else { job.to_string() };
+            let _ = writeln!(
+                text,
+                "{job}|u{user}|{start}|{start}|{}|COMPLETED|{}|n{}|{priority}",
+                start + job,
+                job % 9 + 1,
+                job % 50
+            );
+        }
+        let open =
+            |_: &Path| -> std::io::Result<Box<dyn Read>> { Ok(Box::new(Cursor::new(text.clone().into_bytes()))) };
+        let site = import(&[PathBuf::from("in memory")], &Options::default(), &open, Watch::default()).expect("a site");
+        let written = |threads: usize| {
+            let told = Cell::new(0);
+            let bytes = write_in_groups(&site, Vec::new(), (64, threads), &|rows| told.set(told.get() + rows));
+            assert_eq!(told.get(), site.len() as u64);
+            bytes.expect("written")
+        };
+        let one = written(1);
+        for threads in [0, 2, 5, 100] {
+            assert!(written(threads) == one, "{threads} threads write other bytes");
+        }
+    }
 }

@@ -95,12 +95,8 @@ fn pool_text(text: &mut String, pool: &PoolSummary) {
         "    {} jobs, {} core-seconds; whole nodes {:.1} % of these, GPUs with {:.1} % of the jobs, so it is counted in {unit}",
         pool.jobs, pool.core_seconds, pool.whole_nodes, pool.with_gpus
     );
-    if pool.unit == Unit::Cpu && pool.described && pool.nodes > 0 {
-        let _ = writeln!(
-            text,
-            "    dominant share: memory decides the size of {} jobs, GPUs of {}; sizes exceed processors held by {:.2} % of core-seconds",
-            pool.by_memory, pool.by_gpus, pool.inflated
-        );
+    if pool.described && pool.nodes > 0 {
+        shares_text(text, pool, unit);
         if pool.packing_fits > 0 {
             let _ = writeln!(
                 text,
@@ -112,4 +108,28 @@ fn pool_text(text: &mut String, pool: &PoolSummary) {
     if pool.out > 0.0 {
         let _ = writeln!(text, "    out of service or reserved: {:.2} % of the window", pool.out);
     }
+}
+
+/// What dominant shares change.
+fn shares_text(text: &mut String, pool: &PoolSummary, unit: &str) {
+    let decides = match pool.unit {
+        Unit::Node => return,
+        Unit::Cpu => format!("memory decides the size of {} jobs, GPUs of {}", pool.by_memory, pool.by_gpus),
+        Unit::Gpu => format!("processors decide the size of {} jobs, memory of {}", pool.by_cpus, pool.by_memory),
+    };
+    let what = if pool.unit == Unit::Gpu { "GPU-seconds" } else { "core-seconds" };
+    let _ = match pool.dominant {
+        true => writeln!(
+            text,
+            "    dominant share: {decides}; sizes exceed {unit} held by {:.2} % of {what}",
+            pool.inflated
+        ),
+        false => writeln!(
+            text,
+            "    sizes are the {unit} held; by dominant share {} jobs would be larger, and all together by {:.2} % of {what} (--count \
+             dominant)",
+            pool.by_cpus + pool.by_memory + pool.by_gpus,
+            pool.inflated
+        ),
+    };
 }

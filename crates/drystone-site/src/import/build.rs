@@ -65,12 +65,21 @@ pub(super) fn build(
     }
     mark_reserved(&mut jobs, &table, amounts.items(), &mut tally);
     watch.check()?;
-    let scene = Scene { machine: &beside.machine, table: &table, sets: &placed.sets, described: placed.described };
+    let scene = Scene {
+        machine: &beside.machine,
+        table: &table,
+        sets: &placed.sets,
+        described: placed.described,
+        count: options.count,
+    };
     let numbered = || placed.pools.pools.iter().zip(0_u16..);
     let projections: Vec<Projection> =
         numbered().map(|(pool, number)| project(scene, pool, number, &mut jobs, &mut amounts)).collect();
     jobs::join_components(&mut jobs, &table, &mut amounts, options.het == Het::Split, &mut tally);
     too_wide(&mut jobs, &table, &projections, options, &mut tally)?;
+    if jobs.is_empty() {
+        return Err(nothing_left(read, &tally));
+    }
     let imputed = jobs::impute_runs(&mut jobs, &table);
     tally.jobs(Rule::ImputedRun, imputed, 0, || crate::rules::Example::new(String::new(), b""));
     let edge = |text: &Option<String>, option| text.as_deref().map(|t| edge(t, option, zone.as_ref())).transpose();
@@ -91,19 +100,19 @@ pub(super) fn build(
             .into_iter()
             .map(|(name, carrier, rows)| FileRead { name, kind: carrier.name().to_string(), rows })
             .collect(),
-        slurm_versions: memory.versions.into_iter().collect(),
-        ignored_columns: memory.ignored.into_iter().collect(),
+        slurm_versions: memory.versions.iter().cloned().collect(),
+        ignored_columns: memory.ignored.iter().cloned().collect(),
         options: options.settings().into_iter().map(|s| Setting { name: s.name, value: s.value }).collect(),
         rows: read,
         jobs: jobs.len() as u64,
-        users: jobs.iter().map(|job| table.who(table.rows.get(job.row)).user).collect::<BTreeSet<_>>().len() as u64,
+        users: users(&jobs, &table),
         grace: beside.machine.grace,
         evidence: beside.machine.evidence.clone(),
         window,
         ..Manifest::default()
     };
     manifest.count(&tally);
-    manifest.warnings = warnings(&beside, &manifest, &table, &jobs, hour_off, &memory.cut);
+    manifest.warnings = warnings(&beside, &manifest, &table, &jobs, hour_off, &memory);
     for ((pool, number), projection) in numbered().zip(&projections) {
         let gaps = packing(pool, number, projection, &beside.machine, &jobs, &table, amounts.items(), &placed.sets);
         let mut summary = summary(pool, number, projection, &beside.machine, &jobs, amounts.items());
@@ -256,14 +265,33 @@ fn outside(jobs: &mut Vec<Job>, table: &Table, window: &Window, tally: &mut Tall
     });
 }
 
-/// In the order of arrival; of those that arrive at once, by number.
+/// In the order of arrival; of those that arrive at once, by number. Jobs are moved once, and where they are: there may be ten million.
 fn sort(jobs: &mut [Job], table: &Table) {
-    let key = |job: &Job| {
+    let key = |of: &u64| {
+        let job = &jobs[*of as u32 as usize];
         let row = table.rows.get(job.row);
         let number = if job.task == jobs::NOTHING { row.id } else { row.of };
-        (job.arrive, number, job.task, job.submit, job.attempt, job.start)
+        (number, job.task, job.submit, job.attempt, job.start)
     };
-    jobs.sort_unstable_by_key(key);
+    let mut order: Vec<u64> = jobs.iter().zip(0_u64..).map(|(job, at)| u64::from(job.arrive) << 32 | at).collect();
+    order.sort_unstable();
+    for at_once in order.chunk_by_mut(|a, b| a >> 32 == b >> 32).filter(|some| some.len() > 1) {
+        at_once.sort_by_key(key);
+    }
+    let mut from: Vec<u32> = order.into_iter().map(|of| of as u32).collect();
+    for first in 0..jobs.len() {
+        let job = jobs[first];
+        let mut to = first;
+        loop {
+            let next = std::mem::replace(&mut from[to], to as u32) as usize;
+            if next == first || next == to {
+                break;
+            }
+            jobs[to] = jobs[next];
+            to = next;
+        }
+        jobs[to] = job;
+    }
 }
 
 /// What pools lacked over time.
@@ -406,6 +434,13 @@ fn cluster_rows(beside: &Beside, projections: &[Projection], warnings: &mut Vec<
         .collect()
 }
 
+/// How many different users jobs have.
+fn users(jobs: &[Job], table: &Table) -> u64 {
+    let mut seen = vec![false; table.names.len()];
+    jobs.iter().for_each(|job| seen[table.who(table.rows.get(job.row)).user.0 as usize] = true);
+    seen.into_iter().filter(|&is| is).count() as u64
+}
+
 fn cluster(table: &Table, machine: &Machine) -> String {
     let named = table.at.items().iter().map(|at| table.names.text(at.cluster)).find(|name| !name.is_empty());
     named.map(|name| name.into_owned()).or(machine.cluster.clone()).unwrap_or_default()
@@ -418,7 +453,7 @@ fn warnings(
     table: &Table,
     jobs: &[Job],
     (off, known): (u64, u64),
-    cut: &[String],
+    memory: &Memory,
 ) -> Vec<String> {
     let mut warnings = beside.warnings.clone();
     if off * 10 > known && off > 10 {
@@ -434,8 +469,21 @@ fn warnings(
                 .to_string(),
         );
     }
-    for place in cut {
+    if let Some(joined) = manifest.rule(Rule::Joined).filter(|joined| joined.rows * 2 > manifest.rows) {
+        warnings.push(format!(
+            "in {} of {} rows the last column holds delimiters: the rows may have other columns than the header or --columns say",
+            joined.rows, manifest.rows
+        ));
+    }
+    for place in &memory.cut {
         warnings.push(format!("{place}: the file ends in the middle of a record, and what should follow is missing"));
+    }
+    if memory.pbs.unheard > 0 {
+        warnings.push(format!(
+            "{} jobs are deleted, aborted or changed by records, and nothing else is told of them: they were queued before the first record; \
+             at the site: the files of the days before, too",
+            memory.pbs.unheard
+        ));
     }
     if let Some(cut) = manifest.rule(Rule::ArrayCut) {
         let told = format!(
@@ -507,8 +555,10 @@ fn summary(
             .sum(),
         whole_nodes: percent(projection.whole),
         with_gpus: percent(projection.with_gpus),
-        by_memory: projection.dominated.0,
-        by_gpus: projection.dominated.1,
+        dominant: projection.dominant,
+        by_cpus: projection.dominated.cpus,
+        by_memory: projection.dominated.memory,
+        by_gpus: projection.dominated.gpus,
         inflated: if held == 0 { 0.0 } else { (stood as f64 / held as f64 - 1.0) * 100.0 },
         ..PoolSummary::default()
     }

@@ -76,8 +76,12 @@ pub(crate) fn unpacked(path: &Path, open: Opener<'_>) -> Result<Box<dyn Read>, S
 
 fn one(path: &Path, layout: &Layout, open: Opener<'_>, in_folder: bool) -> Result<Found, SiteError> {
     let stdin = path.as_os_str() == source::STDIN;
-    // A look is not counted: the file is read again.
-    let plain: Opener<'_> = &|path| fs::File::open(path).map(|file| Box::new(file) as Box<dyn Read>);
+    // A look is not counted: the file is read again. What is no file of the system is opened as it will be read.
+    let plain: Opener<'_> = &|path| match fs::File::open(path) {
+        Ok(file) => Ok(Box::new(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => open(path),
+        Err(error) => Err(error),
+    };
     let mut input = match unpacked(path, if stdin { open } else { plain }) {
         Ok(input) => input,
         Err(SiteError::Log(error)) if in_folder => {

@@ -54,10 +54,11 @@ pub(super) fn place(
     }
     let fallback = (pools.pools.len() == 1).then_some(0);
     let mut foreign: BTreeMap<Symbol, u64> = BTreeMap::new();
+    let of_lists: Vec<Option<u16>> = table.node_lists.all().map(|list| pools.of_list(list, &sets)).collect();
     jobs.retain_mut(|job| {
         let row = table.rows.get(job.row);
         let partition = table.at(row).partition;
-        let own = pools.of_job(row.nodes, partition, &sets);
+        let own = of_lists[row.nodes.0 as usize].or_else(|| pools.of_partition(partition));
         if own.is_none() && fallback.is_some() && described {
             *foreign.entry(partition).or_default() += 1;
         }

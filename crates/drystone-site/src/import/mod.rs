@@ -10,7 +10,7 @@ mod window;
 
 pub use files::Opener;
 pub(crate) use options::Choices;
-pub use options::{Arrive, Het, Options, Preempted, Size, Throttle, Wide, Withdraw};
+pub use options::{Arrive, Counting, Effort, Het, Options, Preempted, Size, Throttle, Wide, Withdraw};
 pub use window::Window;
 
 use self::files::Sorted;
@@ -96,6 +96,7 @@ pub fn import(inputs: &[PathBuf], options: &Options, open: Opener<'_>, watch: Wa
             intake: &mut intake,
             memory: &mut memory,
             watch: &watch,
+            effort: options.effort,
             partial: options.partial,
             carrier,
             name,

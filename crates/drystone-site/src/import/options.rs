@@ -47,6 +47,24 @@ choices! {
 }
 
 choices! {
+    /// What is counted of pools and jobs.
+    Counting {
+        /// Of each pool what its jobs hold: whole nodes where nearly all work is of these, GPUs where nearly all jobs hold them, else
+        /// processors, with the dominant share of each job.
+        #[default]
+        Auto = "auto",
+        /// The same, and where GPUs are counted each job has its dominant share of these, too.
+        Dominant = "dominant",
+        /// Processors that jobs hold, whatever memory and GPUs they hold.
+        Cpus = "cpus",
+        /// GPUs, in pools that have some.
+        Gpus = "gpus",
+        /// Nodes, each of them whole.
+        Nodes = "nodes",
+    }
+}
+
+choices! {
     /// What becomes of jobs that never ran.
     Withdraw {
         /// They wait, and leave when they left.
@@ -103,6 +121,21 @@ choices! {
     }
 }
 
+/// How much is done at once. Nothing that comes of an import depends on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Effort {
+    /// Threads that read text of `sacct`; 0: as many as there are processors, eight at most.
+    pub threads: usize,
+    /// Bytes that each takes at once; 0: four megabytes.
+    pub block: usize,
+}
+
+impl Effort {
+    pub(crate) fn threads(self) -> usize {
+        if self.threads == 0 { crate::watch::threads() } else { self.threads }
+    }
+}
+
 /// How an import is made. [`Options::default`] is what `docs/accounting.md` describes.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -126,6 +159,8 @@ pub struct Options {
     pub arrive: Arrive,
     /// Which size a job has.
     pub size: Size,
+    /// What is counted of pools and jobs.
+    pub count: Counting,
     /// What becomes of jobs that never ran.
     pub withdraw: Withdraw,
     /// What becomes of arrays that run few tasks at once.
@@ -140,6 +175,8 @@ pub struct Options {
     pub from: Option<String>,
     /// Its end.
     pub until: Option<String>,
+    /// How much is done at once.
+    pub effort: Effort,
 }
 
 impl Options {
@@ -163,6 +200,7 @@ impl Options {
         }
         add("arrive", self.arrive.name());
         add("size", self.size.name());
+        add("count", self.count.name());
         add("withdraw", self.withdraw.name());
         add("throttle", self.throttle.name());
         add("het", self.het.name());

@@ -6,7 +6,7 @@ use crate::import::Choices;
 use crate::rows::{Interner, NONE, Row, RowPart, Table};
 use crate::rules::{Rule, Tally};
 use crate::text::{Amount, State, UNKNOWN};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What identifies a job. Rows with the same number and task are looked at together.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,7 +38,8 @@ pub(crate) fn find(
     only_steps(table, tally, &keys, orphans);
     let mut found =
         Found { jobs: Vec::with_capacity(keys.len()), amounts: Interner::default(), throttles: throttles(table) };
-    let mut finder = Finder { table, tally, choices, lists: table.node_lists.len() > 1, found: &mut found };
+    let mut finder =
+        Finder { table, tally, choices, lists: table.node_lists.len() > 1, bad: BTreeSet::new(), found: &mut found };
     for group in keys.chunk_by(|a, b| (a.number, a.task) == (b.number, b.task)) {
         match group {
             [one] => finder.single(one),
@@ -121,6 +122,8 @@ struct Finder<'a> {
     tally: &'a mut Tally,
     choices: &'a Choices,
     lists: bool,
+    /// Rows of several tasks that cannot be used.
+    bad: BTreeSet<u32>,
     found: &'a mut Found,
 }
 
@@ -151,9 +154,22 @@ impl Finder<'_> {
                 } else {
                     u64::from(cpus) * u64::from(row.elapsed)
                 };
-                self.tally.row(rule, seconds, || example(self.table, row));
+                self.bad(rule, key.row, seconds);
                 None
             }
+        }
+    }
+
+    /// Counts a row that cannot be used: once, however many tasks it stands for.
+    fn bad(&mut self, rule: Rule, at: u32, seconds: u64) {
+        let row = self.table.rows.get(at);
+        if matches!(row.part(), RowPart::Tasks(_)) {
+            self.tally.jobs(rule, 1, 0, || example(self.table, row));
+            if self.bad.insert(at) {
+                self.tally.rows(rule, 1);
+            }
+        } else {
+            self.tally.row(rule, seconds, || example(self.table, row));
         }
     }
 
@@ -162,7 +178,7 @@ impl Finder<'_> {
         let mut kept: Vec<Seen> = Vec::with_capacity(keys.len());
         for key in keys {
             let Some(seen) = self.seen(key) else { continue };
-            let same = kept.iter_mut().find(|other| is_same(other, &seen));
+            let same = kept.iter_mut().find(|other| is_same(other, &seen) && !self.waits_again(other, &seen));
             match same {
                 Some(other) => {
                     let dropped = if better(self.table, &seen, other) { std::mem::replace(other, seen) } else { seen };
@@ -172,7 +188,9 @@ impl Finder<'_> {
                 None => kept.push(seen),
             }
         }
-        kept.sort_by_key(|seen| (seen.times.submit, seen.times.start, seen.times.end));
+        // Of attempts that were submitted together, one that never started comes when it was eligible.
+        let begins = |times: &Times| if times.start > 0 { times.start } else { times.eligible };
+        kept.sort_by_key(|seen| (seen.times.submit, begins(&seen.times), seen.times.end));
         let mut at = 0;
         let mut attempt = 1;
         while at < kept.len() {
@@ -200,6 +218,18 @@ impl Finder<'_> {
             }
             at += 1;
         }
+    }
+
+    /// Whether one of both waits to be run again, or did until it left, eligible since the other was requeued: PBS keeps the time of
+    /// submission.
+    fn waits_again(&self, one: &Seen, other: &Seen) -> bool {
+        let again = |ended: &Seen, waits: &Seen| {
+            matches!(waits.times.kind, Kind::Waiting | Kind::Withdrawn)
+                && ended.times.end > 0
+                && waits.times.eligible >= ended.times.end
+                && is_requeued(self.state(ended))
+        };
+        again(one, other) || again(other, one)
     }
 
     fn state(&self, seen: &Seen) -> State {
@@ -288,7 +318,7 @@ impl Finder<'_> {
             limit_from: super::LimitFrom::default(),
         };
         let Some(amount) = self.amount(&mut job, row) else {
-            self.tally.row(Rule::NoSize, 0, || example(self.table, row));
+            self.bad(Rule::NoSize, key.row, 0);
             return;
         };
         job.amount = self.found.amounts.intern(amount);

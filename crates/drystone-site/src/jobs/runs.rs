@@ -1,8 +1,7 @@
 //! Run times of jobs that never ran, for a policy that starts them before their user gave up.
 
 use super::{Job, Kind, Marks, NOTHING};
-use crate::rows::{Symbol, Table};
-use std::collections::BTreeMap;
+use crate::rows::Table;
 
 /// Parts of the limit are counted in thousandths.
 const PARTS: u64 = 1_000;
@@ -14,19 +13,18 @@ pub(crate) fn impute_runs(jobs: &mut [Job], table: &Table) -> u64 {
     if !jobs.iter().any(lacks) {
         return 0;
     }
-    let mut shares: BTreeMap<Symbol, Vec<u16>> = BTreeMap::new();
+    let mut shares: Vec<Vec<u16>> = vec![Vec::new(); table.names.len()];
     let mut all: Vec<u16> = Vec::new();
     for job in jobs.iter().filter(|job| job.kind == Kind::Ran && job.limit > 0 && job.run != NOTHING) {
         let share = (u64::from(job.run) * PARTS / u64::from(job.limit)).min(PARTS) as u16;
-        shares.entry(user(job, table)).or_default().push(share);
+        shares[user(job, table)].push(share);
         all.push(share);
     }
     let of_all = median(&mut all).unwrap_or(PARTS);
-    let medians: BTreeMap<Symbol, u64> =
-        shares.into_iter().filter_map(|(user, mut list)| Some((user, median(&mut list)?))).collect();
+    let medians: Vec<Option<u64>> = shares.into_iter().map(|mut list| median(&mut list)).collect();
     let mut imputed = 0;
     for job in jobs.iter_mut().filter(|job| lacks(job)) {
-        let share = medians.get(&user(job, table)).copied().unwrap_or(of_all);
+        let share = medians[user(job, table)].unwrap_or(of_all);
         let run = u64::from(job.limit) * share / PARTS;
         // It would have run for some time at least.
         job.run = u32::try_from(run).unwrap_or(NOTHING - 1).max(1);
@@ -36,8 +34,8 @@ pub(crate) fn impute_runs(jobs: &mut [Job], table: &Table) -> u64 {
     imputed
 }
 
-fn user(job: &Job, table: &Table) -> Symbol {
-    table.who(table.rows.get(job.row)).user
+fn user(job: &Job, table: &Table) -> usize {
+    table.who(table.rows.get(job.row)).user.0 as usize
 }
 
 /// The lower median.

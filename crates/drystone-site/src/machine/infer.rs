@@ -98,16 +98,17 @@ impl Use {
 /// Partitions by the nodes of their jobs.
 pub(crate) fn partitions_of_jobs(jobs: &[Job], table: &Table, sets: &NodeSets, machine: &mut Machine) {
     // Equal lists of equal partitions are looked at once.
-    let mut pairs: BTreeSet<(Symbol, Symbol)> = BTreeSet::new();
-    let mut last = None;
+    let mut pairs: Vec<u64> = Vec::with_capacity(jobs.len());
     for job in jobs {
         let row = table.rows.get(job.row);
-        let pair = (table.at(row).partition, row.nodes);
-        if last != Some(pair) {
-            pairs.insert(pair);
-            last = Some(pair);
+        let pair = u64::from(table.at(row).partition.0) << 32 | u64::from(row.nodes.0);
+        if pairs.last() != Some(&pair) {
+            pairs.push(pair);
         }
     }
+    pairs.sort_unstable();
+    pairs.dedup();
+    let pairs = pairs.into_iter().map(|pair| (Symbol((pair >> 32) as u32), Symbol(pair as u32)));
     let mut nodes: BTreeMap<Symbol, BTreeSet<u32>> = BTreeMap::new();
     for (partition, list) in pairs {
         nodes.entry(partition).or_default().extend(sets.nodes(list));

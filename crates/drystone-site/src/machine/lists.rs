@@ -4,7 +4,7 @@ use super::Node;
 use crate::rows::{Symbol, Symbols};
 use drystone_slurm::conf::expand_hostlist;
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// The nodes of each list, by the list's number.
@@ -23,26 +23,36 @@ impl NodeSets {
     /// Expands all lists. Nodes that are not among `nodes` are added behind them, in natural order, with nothing but their names.
     pub(crate) fn new(lists: &Symbols, nodes: &mut Vec<Node>) -> NodeSets {
         let mut sets = NodeSets { described: nodes.len() as u32, ..NodeSets::default() };
-        let mut numbers: BTreeMap<String, u32> =
-            nodes.iter().zip(0..).map(|(node, number)| (node.name.clone(), number)).collect();
+        let mut known = Symbols::default();
+        // By the number of a name: the number of the node, if it has one yet.
+        let mut numbers: Vec<Option<u32>> = vec![None];
+        for (node, number) in nodes.iter().zip(0..) {
+            let at = known.intern(node.name.as_bytes()).0 as usize;
+            numbers.resize(numbers.len().max(at + 1), None);
+            numbers[at] = Some(number);
+        }
         let mut unknown: BTreeSet<Natural> = BTreeSet::new();
         for list in lists.all() {
-            for name in names(lists, list).0 {
-                if !numbers.contains_key(&name) {
-                    unknown.insert(Natural(name));
+            each_name(lists, list, |name| {
+                let at = known.intern(name.as_bytes()).0 as usize;
+                if at == numbers.len() {
+                    numbers.push(None);
+                    unknown.insert(Natural(name.to_string()));
                 }
-            }
+            });
         }
+        // A node without a name is one, too, where a list has it.
         for Natural(name) in unknown {
-            numbers.insert(name.clone(), nodes.len() as u32);
+            numbers[known.intern(name.as_bytes()).0 as usize] = Some(nodes.len() as u32);
             nodes.push(Node { name, threads_per_core: 1, ..Node::default() });
         }
+        let mut found: Vec<u32> = Vec::new();
         for list in lists.all() {
-            let (names, readable) = names(lists, list);
-            if !readable {
-                sets.unreadable += 1;
-            }
-            let mut found: Vec<u32> = names.iter().filter_map(|name| numbers.get(name).copied()).collect();
+            found.clear();
+            let readable = each_name(lists, list, |name| {
+                found.extend(numbers[known.intern(name.as_bytes()).0 as usize]);
+            });
+            sets.unreadable += u64::from(!readable);
             found.sort_unstable();
             found.dedup();
             sets.push(&found);
@@ -79,14 +89,21 @@ impl NodeSets {
     }
 }
 
-/// The names of a list. What is no list of Slurm's is taken as names parted by commas.
-fn names(lists: &Symbols, list: Symbol) -> (Vec<String>, bool) {
+/// The names of a list; `false` where it cannot be read. What is no list of Slurm's is taken as names parted by commas.
+fn each_name(lists: &Symbols, list: Symbol, mut found: impl FnMut(&str)) -> bool {
     let text = lists.text(list);
-    match expand_hostlist(&text) {
-        Ok(names) => (names, true),
-        Err(_) if !text.contains(['[', ']']) => (text.split(',').map(String::from).collect(), true),
-        Err(_) => (Vec::new(), false),
+    let plain = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+    // One name, as most lists are.
+    if !text.is_empty() && text.as_bytes().iter().all(plain) {
+        found(&text);
+        return true;
     }
+    match expand_hostlist(&text) {
+        Ok(names) => names.iter().for_each(|name| found(name)),
+        Err(_) if !text.contains(['[', ']']) => text.split(',').for_each(found),
+        Err(_) => return false,
+    }
+    true
 }
 
 /// Names in the order in which people count: `n2` before `n10`.

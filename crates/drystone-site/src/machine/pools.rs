@@ -44,14 +44,18 @@ impl Pools {
 
     /// Where a job belongs: where most of its nodes are, else where its partition is.
     pub(crate) fn of_job(&self, list: Symbol, partition: Symbol, sets: &NodeSets) -> Option<u16> {
+        self.of_list(list, sets).or_else(|| self.of_partition(partition))
+    }
+
+    /// Where most nodes of a list are.
+    pub(crate) fn of_list(&self, list: Symbol, sets: &NodeSets) -> Option<u16> {
         let mut votes: BTreeMap<u16, u32> = BTreeMap::new();
         for node in sets.nodes(list) {
             if let Some(pool) = self.of_node(node) {
                 *votes.entry(pool).or_default() += 1;
             }
         }
-        let most = votes.into_iter().max_by_key(|&(pool, votes)| (votes, std::cmp::Reverse(pool)));
-        most.map(|(pool, _)| pool).or_else(|| self.of_partition(partition))
+        votes.into_iter().max_by_key(|&(pool, votes)| (votes, std::cmp::Reverse(pool))).map(|(pool, _)| pool)
     }
 }
 

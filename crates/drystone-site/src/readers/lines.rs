@@ -80,9 +80,137 @@ impl<R: Read> Lines<R> {
     }
 }
 
+/// A part of an input that ends with a line.
+#[derive(Default)]
+pub(crate) struct Block {
+    bytes: Vec<u8>,
+    /// Number of its first line.
+    first: u32,
+}
+
+impl Block {
+    /// Its lines.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = Line<'_>> {
+        let mut from = 0;
+        let mut number = self.first;
+        std::iter::from_fn(move || {
+            let rest = &self.bytes[from..];
+            if rest.is_empty() {
+                return None;
+            }
+            let end = memchr::memchr(b'\n', rest);
+            let bytes = &rest[..end.unwrap_or(rest.len())];
+            from += bytes.len() + 1;
+            from = from.min(self.bytes.len());
+            let bytes = if number == 1 { bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes) } else { bytes };
+            let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+            let line = Line { bytes, number, whole: end.is_some() };
+            number = number.saturating_add(1);
+            Some(line)
+        })
+    }
+
+    /// Its memory, for another block.
+    pub(crate) fn into_buffer(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
+/// An input as blocks of whole lines.
+pub(crate) struct Blocks<R> {
+    input: R,
+    /// Bytes that a block has at least, unless it is the last.
+    size: usize,
+    /// The beginning of a line that the last block did not end.
+    rest: Vec<u8>,
+    number: u32,
+    over: bool,
+    broken: Option<io::Error>,
+}
+
+impl<R: Read> Blocks<R> {
+    pub(crate) fn new(input: R, size: usize) -> Blocks<R> {
+        Blocks { input, size: size.max(1), rest: Vec::new(), number: 1, over: false, broken: None }
+    }
+
+    /// The next block, in the memory of `buffer`; `None` after the last. Where reading fails, what was read comes first.
+    ///
+    /// # Errors
+    /// Reading failed, and all that came before was taken.
+    pub(crate) fn next(&mut self, mut buffer: Vec<u8>) -> io::Result<Option<Block>> {
+        buffer.clear();
+        buffer.append(&mut self.rest);
+        let mut searched = 0;
+        let end = loop {
+            if buffer.len() >= self.size
+                && let Some(at) = memchr::memrchr(b'\n', &buffer[searched..])
+            {
+                break searched + at + 1;
+            }
+            // Longer lines come in pieces.
+            if self.over || buffer.len() >= LONGEST.max(self.size) {
+                break buffer.len();
+            }
+            searched = if buffer.len() >= self.size { buffer.len() } else { 0 };
+            self.fill(&mut buffer);
+        };
+        if buffer.is_empty() {
+            return self.broken.take().map_or(Ok(None), Err);
+        }
+        self.rest.extend_from_slice(&buffer[end..]);
+        buffer.truncate(end);
+        let first = self.number;
+        let ends = memchr::memchr_iter(b'\n', &buffer).count();
+        let whole = buffer.ends_with(b"\n");
+        self.number = first.saturating_add(u32::try_from(ends + usize::from(!whole)).unwrap_or(u32::MAX));
+        Ok(Some(Block { bytes: buffer, first }))
+    }
+
+    fn fill(&mut self, buffer: &mut Vec<u8>) {
+        let wanted = self.size.saturating_sub(buffer.len()).clamp(CHUNK.min(self.size), CHUNK);
+        let from = buffer.len();
+        buffer.resize(from + wanted, 0);
+        let more = match self.input.read(&mut buffer[from..]) {
+            Ok(0) => {
+                self.over = true;
+                0
+            }
+            Ok(more) => more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+            Err(error) => {
+                (self.over, self.broken) = (true, Some(error));
+                0
+            }
+        };
+        buffer.truncate(from + more);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blocks_have_the_same_lines_whatever_their_size() {
+        let text = b"\xef\xbb\xbfone\r\n\ntwo, longer\n\n\nthree\nand four";
+        let all = |size: usize| {
+            let mut blocks = Blocks::new(Slow(text), size);
+            let mut all = Vec::new();
+            while let Some(block) = blocks.next(vec![1, 2, 3]).expect("reads") {
+                all.extend(block.lines().map(|line| (line.bytes.to_vec(), line.number, line.whole)));
+            }
+            all
+        };
+        let mut lines = Lines::new(&text[..]);
+        let mut expected = Vec::new();
+        while let Some(line) = lines.next().expect("reads") {
+            expected.push((line.bytes.to_vec(), line.number, line.whole));
+        }
+        assert_eq!(expected.len(), 7);
+        for size in 1..50 {
+            assert_eq!(all(size), expected, "{size}");
+        }
+    }
 
     /// Gives few bytes at a time.
     struct Slow<'a>(&'a [u8]);

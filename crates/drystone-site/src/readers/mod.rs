@@ -11,6 +11,7 @@ pub(crate) mod sacct;
 pub(crate) use sacct::Layout;
 
 use crate::error::SiteError;
+use crate::import::Effort;
 use crate::rows::{Intake, Place};
 use crate::watch::Watch;
 use std::collections::BTreeSet;
@@ -83,6 +84,7 @@ pub(crate) struct Reading<'a> {
     pub(crate) intake: &'a mut Intake,
     pub(crate) memory: &'a mut Memory,
     pub(crate) watch: &'a Watch<'a>,
+    pub(crate) effort: Effort,
     /// Takes what is there of files that end in their middle.
     pub(crate) partial: bool,
     pub(crate) carrier: Carrier,

@@ -2,7 +2,7 @@
 
 use super::draft::Draft;
 use super::folds::{self, Candidates, Open, Settled};
-use super::places::Place;
+use super::places::{Files, Place};
 use super::symbols::Symbol;
 use super::table::{NONE, Note, Row, RowPart, Shape, Table, Where, Who};
 use crate::clock::{Local, Lookup, Zone};
@@ -21,6 +21,24 @@ pub(crate) struct Settings {
     pub(crate) cluster: Option<String>,
 }
 
+/// What makes intakes of parts of a file.
+pub(crate) struct Recipe {
+    settings: Settings,
+    cluster: Option<Vec<u8>>,
+    files: Files,
+}
+
+impl Recipe {
+    /// An intake of a part of the file that other parts come before.
+    pub(crate) fn part(&self) -> Intake {
+        let mut part = Intake::new(self.settings.clone());
+        part.cluster.clone_from(&self.cluster);
+        part.table.files = self.files.clone();
+        part.leading = Some(Vec::new());
+        part
+    }
+}
+
 /// What is read so far.
 pub(crate) struct Intake {
     pub(crate) table: Table,
@@ -33,6 +51,10 @@ pub(crate) struct Intake {
     pub(crate) orphans: Vec<(Symbol, Place)>,
     /// The name of the last job, and its raw number as text.
     last_job: [Vec<u8>; 2],
+    /// Of a part of a file that another part comes before: jobs whose steps come before the first job.
+    leading: Option<Vec<(Vec<u8>, Place)>>,
+    /// Whether a job has come.
+    begun: bool,
     /// Rows in which End - Start is an hour off Elapsed + Suspended, and all rows that know these.
     pub(crate) hour_off: (u64, u64),
     /// Rows of jobs that were read, usable or not.
@@ -51,9 +73,41 @@ impl Intake {
             open: Vec::new(),
             orphans: Vec::new(),
             last_job: [Vec::new(), Vec::new()],
+            leading: None,
+            begun: false,
             hour_off: (0, 0),
             read: 0,
         }
+    }
+
+    /// What makes intakes of parts of a file that can be absorbed.
+    pub(crate) fn recipe(&self) -> Recipe {
+        let settings = Settings { zone: self.zone().cloned(), form: self.form.clone(), cluster: None };
+        Recipe { settings, cluster: self.cluster.clone(), files: self.table.files.clone() }
+    }
+
+    /// Takes what a part of the file brought, as if its rows came here one by one. The part is as new then.
+    pub(crate) fn absorb(&mut self, part: &mut Intake) {
+        for (of, place) in part.leading.iter_mut().flat_map(|leading| leading.drain(..)) {
+            self.orphan(&of, place);
+        }
+        let rows = self.table.rows.len() as u32;
+        let renamed = self.table.absorb(&part.table);
+        part.table.clear();
+        self.tally.absorb(std::mem::take(&mut part.tally));
+        self.open.extend(part.open.drain(..).map(|open| Open { row: rows + open.row, ..open }));
+        for (of, place) in part.orphans.drain(..) {
+            self.push_orphan(renamed[of.0 as usize], place);
+        }
+        if std::mem::take(&mut part.begun) {
+            self.last_job.clone_from(&part.last_job);
+            part.last_job.iter_mut().for_each(Vec::clear);
+            self.begun = true;
+        }
+        let (off, known) = std::mem::take(&mut part.hour_off);
+        self.hour_off.0 += off;
+        self.hour_off.1 += known;
+        self.read += std::mem::take(&mut part.read);
     }
 
     /// Counts a row that cannot be used.
@@ -78,10 +132,26 @@ impl Intake {
     #[inline]
     pub(crate) fn step(&mut self, of: &[u8], place: Place, record: &[u8]) {
         self.count(Rule::Step, place, record, 0);
+        match &mut self.leading {
+            // Which job came before is not known here.
+            Some(leading) if !self.begun => {
+                if leading.last().is_none_or(|(last, _)| last != of) {
+                    leading.push((of.to_vec(), place));
+                }
+            }
+            _ => self.orphan(of, place),
+        }
+    }
+
+    fn orphan(&mut self, of: &[u8], place: Place) {
         if self.last_job.iter().any(|last| last == of) {
             return;
         }
         let parent = self.table.names.intern(of);
+        self.push_orphan(parent, place);
+    }
+
+    fn push_orphan(&mut self, parent: Symbol, place: Place) {
         if self.orphans.last().is_none_or(|last| last.0 != parent) {
             self.orphans.push((parent, place));
         }
@@ -90,6 +160,7 @@ impl Intake {
     /// Remembers the job whose steps come next.
     #[inline]
     pub(crate) fn job_begins(&mut self, name: &[u8], raw: &[u8]) {
+        self.begun = true;
         for (last, now) in self.last_job.iter_mut().zip([name, raw]) {
             last.clear();
             last.extend_from_slice(now);
@@ -216,22 +287,22 @@ impl Intake {
         let uid = draft.uid.unwrap_or(u32::MAX);
         let user = match draft.uid {
             Some(uid) if draft.user.is_empty() => names.intern(uid.to_string().as_bytes()),
-            _ => names.intern(draft.user),
+            _ => names.intern_in(1, draft.user),
         };
-        let who = Who { user, account: names.intern(draft.account), group: names.intern(draft.group), uid };
+        let who = Who { user, account: names.intern_in(2, draft.account), group: names.intern_in(3, draft.group), uid };
         row.who = table.who.intern(who);
         row.at = table.at.intern(Where {
-            cluster: names.intern(draft.cluster),
-            partition: names.intern(draft.partition),
-            qos: names.intern(draft.qos),
-            reservation: names.intern(draft.reservation),
-            constraints: names.intern(draft.constraints),
+            cluster: names.intern_in(4, draft.cluster),
+            partition: names.intern_in(5, draft.partition),
+            qos: names.intern_in(6, draft.qos),
+            reservation: names.intern_in(7, draft.reservation),
+            constraints: names.intern_in(8, draft.constraints),
         });
         row.shape = table.shapes.intern(Shape { asked: draft.asked, held: draft.held, exclusive: draft.exclusive });
         row.note = table.notes.intern(Note {
-            reason: names.intern(draft.reason),
-            canceller: names.intern(draft.canceller),
-            word: names.intern(draft.word),
+            reason: names.intern_in(9, draft.reason),
+            canceller: names.intern_in(10, draft.canceller),
+            word: names.intern_in(11, draft.word),
             flags: draft.flags,
             exit: draft.exit,
         });

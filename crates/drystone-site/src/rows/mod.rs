@@ -8,7 +8,7 @@ mod symbols;
 mod table;
 
 pub(crate) use draft::Draft;
-pub(crate) use intake::{Intake, Settings};
+pub(crate) use intake::{Intake, Recipe, Settings};
 pub(crate) use places::Place;
-pub(crate) use symbols::{Interner, Symbol, Symbols};
+pub(crate) use symbols::{Cache, Interner, Symbol, Symbols};
 pub(crate) use table::{NONE, Note, Row, RowPart, Shape, Table, Where, Who};

@@ -14,9 +14,12 @@ pub(crate) struct Symbols {
     ends: Vec<u64>,
     table: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    /// The text asked for last: rows repeat it.
-    last: u32,
+    /// The text asked for last in each slot: columns repeat theirs from row to row.
+    last: [u32; SLOTS],
 }
+
+/// Slots of texts that are asked for in turn.
+pub(crate) const SLOTS: usize = 12;
 
 impl Default for Symbols {
     fn default() -> Symbols {
@@ -25,7 +28,7 @@ impl Default for Symbols {
             ends: Vec::new(),
             table: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
-            last: 0,
+            last: [0; SLOTS],
         };
         symbols.intern(b"");
         symbols
@@ -33,12 +36,38 @@ impl Default for Symbols {
 }
 
 impl Symbols {
+    /// Drops all but the empty text; the memory stays.
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+        self.table.clear();
+        self.last = [0; SLOTS];
+        self.intern(b"");
+    }
+
     /// The number of a text.
     #[inline]
     pub(crate) fn intern(&mut self, text: &[u8]) -> Symbol {
-        if !self.ends.is_empty() && self.bytes(Symbol(self.last)) == text {
-            return Symbol(self.last);
+        self.intern_in(0, text)
+    }
+
+    /// The number of a text, as [`Symbols::intern`]: quick where the same slot was asked for the same text before.
+    #[inline]
+    pub(crate) fn intern_in(&mut self, slot: usize, text: &[u8]) -> Symbol {
+        // The empty text is the first.
+        if text.is_empty() && !self.ends.is_empty() {
+            return Symbol(0);
         }
+        let last = self.last[slot];
+        if !self.ends.is_empty() && self.bytes(Symbol(last)) == text {
+            return Symbol(last);
+        }
+        let at = self.look_up(text);
+        self.last[slot] = at.0;
+        at
+    }
+
+    fn look_up(&mut self, text: &[u8]) -> Symbol {
         let hash = self.hasher.hash_one(text);
         let (bytes, ends) = (&self.bytes, &self.ends);
         let found = self.table.find(hash, |&at| span(bytes, ends, at) == text);
@@ -53,7 +82,6 @@ impl Symbols {
                 at
             }
         };
-        self.last = at;
         Symbol(at)
     }
 
@@ -92,6 +120,43 @@ fn span<'a>(bytes: &'a [u8], ends: &[u64], at: u32) -> &'a [u8] {
     &bytes[start..ends[at] as usize]
 }
 
+/// What texts mean that are read again and again.
+pub(crate) struct Cache<T> {
+    texts: Symbols,
+    values: Vec<T>,
+}
+
+/// Texts that a cache holds at most.
+const MOST: usize = 1 << 16;
+
+impl<T> Default for Cache<T> {
+    fn default() -> Cache<T> {
+        Cache { texts: Symbols::default(), values: Vec::new() }
+    }
+}
+
+impl<T: Copy> Cache<T> {
+    /// What `read` makes of a text, or made of it before.
+    #[inline]
+    pub(crate) fn get(&mut self, slot: usize, text: &[u8], read: impl FnOnce(&[u8]) -> T) -> T {
+        if text.is_empty() {
+            return read(text);
+        }
+        let Symbol(at) = self.texts.intern_in(slot, text);
+        // The empty text has no value.
+        let at = at as usize - 1;
+        if let Some(&value) = self.values.get(at) {
+            return value;
+        }
+        let value = read(text);
+        self.values.push(value);
+        if self.values.len() >= MOST {
+            *self = Cache::default();
+        }
+        value
+    }
+}
+
 /// Tuples by number, in the order in which they came.
 pub(crate) struct Interner<T> {
     items: Vec<T>,
@@ -107,6 +172,13 @@ impl<T> Default for Interner<T> {
 }
 
 impl<T: Copy + Eq + Hash> Interner<T> {
+    /// Drops all; the memory stays.
+    pub(crate) fn clear(&mut self) {
+        self.items.clear();
+        self.table.clear();
+        self.last = 0;
+    }
+
     /// The number of a tuple.
     #[inline]
     pub(crate) fn intern(&mut self, item: T) -> u32 {
@@ -152,6 +224,23 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    #[test]
+    fn a_cache_reads_each_text_once() {
+        let mut cache = Cache::default();
+        let mut read = 0;
+        for text in [&b"a"[..], b"bb", b"a", b"a", b"bb", b"ccc"] {
+            let length = cache.get(1, text, |text| {
+                read += 1;
+                text.len()
+            });
+            assert_eq!(length, text.len());
+        }
+        assert_eq!((read, cache.get(1, b"", <[u8]>::len)), (3, 0));
+        for number in 0..MOST as u32 * 2 {
+            assert_eq!(cache.get(0, &number.to_le_bytes(), |text| usize::from(text[0])), usize::from(number as u8));
+        }
+    }
+
     proptest! {
         #[test]
         fn equal_texts_have_equal_numbers(texts in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..6), 0..300)) {
@@ -160,6 +249,7 @@ mod tests {
             for (a, x) in texts.iter().zip(&numbers) {
                 prop_assert_eq!(symbols.bytes(*x), a.as_slice());
                 prop_assert_eq!(symbols.find(a), Some(*x));
+                prop_assert_eq!(symbols.intern_in(3, a), *x);
                 prop_assert_eq!(a.is_empty(), *x == Symbol(0));
                 for (b, y) in texts.iter().zip(&numbers) {
                     prop_assert_eq!(a == b, x == y);

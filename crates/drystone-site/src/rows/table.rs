@@ -189,7 +189,7 @@ pub(crate) struct Rows {
 
 impl Rows {
     pub(crate) fn push(&mut self, row: Row) {
-        if self.len.is_multiple_of(PIECE) {
+        if self.len == self.pieces.len() * PIECE {
             self.pieces.push(Vec::with_capacity(PIECE));
         }
         if let Some(piece) = self.pieces.last_mut() {
@@ -200,6 +200,13 @@ impl Rows {
 
     pub(crate) fn len(&self) -> usize {
         self.len
+    }
+
+    /// Drops all; a piece of memory stays.
+    fn clear(&mut self) {
+        self.pieces.truncate(1);
+        self.pieces.iter_mut().for_each(Vec::clear);
+        self.len = 0;
     }
 
     #[inline]
@@ -252,6 +259,68 @@ impl Table {
 
     pub(crate) fn note(&self, row: &Row) -> &Note {
         self.notes.get(row.note)
+    }
+
+    /// Drops all but the names of files; the memory stays.
+    pub(crate) fn clear(&mut self) {
+        self.rows.clear();
+        self.names.clear();
+        self.node_lists.clear();
+        self.who.clear();
+        self.at.clear();
+        self.shapes.clear();
+        self.notes.clear();
+        self.sets.clear();
+    }
+
+    /// Takes the rows of another table behind its own. Answers what its names are called here, by their numbers there.
+    pub(crate) fn absorb(&mut self, other: &Table) -> Vec<Symbol> {
+        let names: Vec<Symbol> = other.names.all().map(|name| self.names.intern(other.names.bytes(name))).collect();
+        let lists: Vec<Symbol> =
+            other.node_lists.all().map(|list| self.node_lists.intern(other.node_lists.bytes(list))).collect();
+        let named = |symbol: Symbol| names[symbol.0 as usize];
+        let who = other.who.items().iter().map(|who| {
+            let Who { user, account, group, uid } = *who;
+            self.who.intern(Who { user: named(user), account: named(account), group: named(group), uid })
+        });
+        let who: Vec<u32> = who.collect();
+        let at = other.at.items().iter().map(|at| {
+            self.at.intern(Where {
+                cluster: named(at.cluster),
+                partition: named(at.partition),
+                qos: named(at.qos),
+                reservation: named(at.reservation),
+                constraints: named(at.constraints),
+            })
+        });
+        let at: Vec<u32> = at.collect();
+        let shapes: Vec<u32> = other.shapes.items().iter().map(|&shape| self.shapes.intern(shape)).collect();
+        let notes = other.notes.items().iter().map(|note| {
+            let Note { reason, canceller, word, flags, exit } = *note;
+            self.notes.intern(Note {
+                reason: named(reason),
+                canceller: named(canceller),
+                word: named(word),
+                flags,
+                exit,
+            })
+        });
+        let notes: Vec<u32> = notes.collect();
+        let sets = self.sets.len() as u32;
+        self.sets.extend(other.sets.iter().cloned());
+        for row in other.rows.iter() {
+            let mut row = *row;
+            row.who = who[row.who as usize];
+            row.at = at[row.at as usize];
+            row.shape = shapes[row.shape as usize];
+            row.note = notes[row.note as usize];
+            row.nodes = lists[row.nodes.0 as usize];
+            if let RowPart::Tasks(set) = row.part() {
+                row.set_part(RowPart::Tasks(sets + set));
+            }
+            self.rows.push(row);
+        }
+        names
     }
 
     /// Whether the row names nodes, and not that none were assigned.

@@ -119,7 +119,12 @@ pub(crate) fn limit_span(text: &[u8]) -> Option<Limit> {
 /// follows it, too.
 pub(crate) fn kilobytes(text: &[u8], plain: f64) -> Option<(u64, &[u8])> {
     let end = text.iter().position(|b| !b.is_ascii_digit() && *b != b'.').unwrap_or(text.len());
-    let number: f64 = std::str::from_utf8(&text[..end]).ok()?.parse().ok()?;
+    // What is whole and not huge needs no parser of fractions.
+    let whole = digits(&text[..end]).filter(|&n| n < 1 << 53).map(|n| n as f64);
+    let number: f64 = match whole {
+        Some(number) => number,
+        None => std::str::from_utf8(&text[..end]).ok()?.parse().ok()?,
+    };
     let (scale, rest) = match text.get(end) {
         Some(b'K' | b'k') => (1.0, &text[end + 1..]),
         Some(b'M' | b'm') => (1024.0, &text[end + 1..]),

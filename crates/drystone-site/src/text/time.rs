@@ -34,6 +34,13 @@ impl Form {
         if let Some(civil) = civil_bytes(text) {
             return Ok(When::Civil(civil));
         }
+        // Ten digits are seconds since 1970, unless another form was given.
+        if text.len() == 10
+            && self.0.is_none()
+            && let Some(seconds) = super::number::digits(text)
+        {
+            return Ok(if seconds == 0 { When::Unknown } else { When::Epoch(seconds as i64) });
+        }
         match text {
             b"" | b"Unknown" | b"None" | b"unknown" | b"none" | b"N/A" | b"NONE" => return Ok(When::Unknown),
             _ => {}

@@ -1,7 +1,7 @@
 //! Bad input: what is wrong is said, with the place and the command that gives better.
 
 use crate::common::{Folder, error_of, of_text, rule, shared, try_import, utc};
-use crate::generated::{COLUMNS, Style, jobs, json, pbs};
+use crate::generated::{COLUMNS, Made, Style, jobs, json, pbs};
 use drystone_site::Options;
 
 fn style_and_text() -> String {
@@ -144,6 +144,36 @@ fn what_cannot_be_read_as_it_is_is_refused_with_the_reason() {
             .contains("Nowhere")
     );
     assert!(error_of(&text, &Options { from: Some("soon".into()), ..utc() }).contains("--from soon"));
+}
+
+#[test]
+fn columns_that_are_others_than_was_said_are_found_out() {
+    // Thirty-one columns, taken for the twenty-six of Open XDMoD: the rest is taken for a name.
+    let row = |job: u32| {
+        let (start, end) = (1_700_000_000 + job, 1_700_003_600 + job);
+        format!(
+            "{job}|{job}|c|u|a|g|7|p|q|{start}|{start}|{start}|{end}|3600|00:00:00|60|COMPLETED|0:0|5|None|SchedMain|||1|1|{job}|4|8G|||n1\n"
+        )
+    };
+    let text: String = (1..40).map(row).collect();
+    let error = error_of(text, &Options { columns: Some("xdmod".into()), ..utc() });
+    assert!(error.contains("none of 39 rows became a job") && error.contains("sacct -a"), "{error}");
+    // A free last column that nearly always holds delimiters is worth knowing.
+    let style = Style { columns: COLUMNS.to_vec(), ..Style::utc() };
+    let made: Vec<_> = jobs(3, 40, 1_700_000_000).into_iter().map(|made| Made { name: "a|b", ..made }).collect();
+    let site = of_text(style.text(&made), &utc());
+    let told = site.manifest.warnings.iter().any(|text| text.contains("the last column holds delimiters"));
+    assert!(told, "{:?}", site.manifest.warnings);
+}
+
+#[test]
+fn compressions_that_cannot_be_read_are_named() {
+    let folder = Folder::new();
+    for (name, head) in [("xz", &b"\xfd7zXZ\0rest"[..]), ("bzip2", b"BZh91AY"), ("zip", b"PK\x03\x04rest")] {
+        let file = folder.write("jobs", head);
+        let error = try_import(&[file], &utc()).expect_err("packed").to_string();
+        assert!(error.contains(name) && error.contains("decompress it first"), "{error}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::common::{Folder, imported, of_text, rule, utc};
 use crate::generated::{Made, Style};
-use drystone_site::{Options, Site, Unit};
+use drystone_site::{Counting, Options, Site, Unit};
 
 const BEGIN: i64 = 1_767_225_600;
 
@@ -109,12 +109,54 @@ fn gpus_are_the_unit_where_nearly_all_jobs_hold_them() {
         head.to_string() + &row(1, 4, 1, 16_000, "g1") + &row(2, 4, 2, 16_000, "g1") + &row(3, 4, 1, 48_000, "g2");
     let folder = Folder::new();
     let (dump, conf) = (folder.write("jobs.psv", text), folder.write("slurm.conf", conf));
-    let site = imported(&[dump], &Options { machine: vec![conf], ..Options::default() });
-    let pool = &site.manifest.pools[0];
-    assert_eq!((pool.unit, pool.units), (Unit::Gpu, 8));
-    let units: Vec<u32> = site.jobs().map(|job| job.units).collect();
+    let counted = |count: Counting| {
+        let options = Options { machine: vec![conf.clone()], count, ..Options::default() };
+        let site = imported(std::slice::from_ref(&dump), &options);
+        let units: Vec<u32> = site.jobs().map(|job| job.units).collect();
+        let pool = site.manifest.pools[0].clone();
+        (pool.unit, pool.units, pool.dominant, units, pool, drystone_site::report(&site.manifest))
+    };
     // Where nearly all jobs hold GPUs, these are what is scarce: the third has one, though three quarters of a node's memory.
-    assert_eq!(units, [1, 2, 1]);
+    let (unit, all, dominant, units, pool, report) = counted(Counting::Auto);
+    assert_eq!((unit, all, dominant, units.as_slice()), (Unit::Gpu, 8, false, &[1, 2, 1][..]));
+    // What its dominant share would change is said all the same: four GPUs held for an hour would be six.
+    assert_eq!((pool.by_cpus, pool.by_memory, pool.by_gpus), (0, 1, 0));
+    assert!((pool.inflated - 50.0).abs() < 1e-9, "{}", pool.inflated);
+    assert!(report.contains("50.00 % of GPU-seconds (--count dominant)"), "{report}");
+    // Three quarters of the memory are three of four GPUs.
+    let (unit, all, dominant, units, ..) = counted(Counting::Dominant);
+    assert_eq!((unit, all, dominant, units.as_slice()), (Unit::Gpu, 8, true, &[1, 2, 3][..]));
+    let (unit, all, dominant, units, ..) = counted(Counting::Gpus);
+    assert_eq!((unit, all, dominant, units.as_slice()), (Unit::Gpu, 8, false, &[1, 2, 1][..]));
+    let (unit, all, dominant, units, pool, _) = counted(Counting::Cpus);
+    assert_eq!((unit, all, dominant, units.as_slice()), (Unit::Cpu, 32, false, &[4, 4, 4][..]));
+    // Two of four GPUs are half of a node's processors, and three quarters of its memory are twelve of sixteen.
+    assert_eq!((pool.by_memory, pool.by_gpus), (1, 1));
+    let (unit, all, dominant, units, ..) = counted(Counting::Nodes);
+    assert_eq!((unit, all, dominant, units.as_slice()), (Unit::Node, 2, false, &[1, 1, 1][..]));
+}
+
+#[test]
+fn a_pool_of_processors_counts_dominant_shares_unless_it_is_told_not_to() {
+    let conf = "ClusterName=made\nGresTypes=gpu\nNodeName=n[1-2] CPUs=16 RealMemory=64000 Gres=gpu:4\nPartitionName=batch Nodes=n[1-2]\n";
+    let row = |id: u32, cpus: u32, rest: &str, memory: u32| {
+        format!(
+            "{id}|1767225600|1767225600|1767229200|COMPLETED|{cpus}|batch|02:00:00|n1|cpu={cpus},mem={memory}M,node=1{rest}\n"
+        )
+    };
+    let head = "JobIDRaw|Submit|Start|End|State|AllocCPUS|Partition|Timelimit|NodeList|AllocTRES\n";
+    let text = head.to_string() + &row(1, 2, "", 1_000) + &row(2, 2, "", 32_000) + &row(3, 2, ",gres/gpu=1", 1_000);
+    let folder = Folder::new();
+    let (dump, conf) = (folder.write("jobs.psv", text), folder.write("slurm.conf", conf));
+    let units = |count: Counting| -> Vec<u32> {
+        let options = Options { machine: vec![conf.clone()], count, ..Options::default() };
+        imported(std::slice::from_ref(&dump), &options).jobs().map(|job| job.units).collect()
+    };
+    // Half of the memory is eight processors of sixteen, one of four GPUs is four.
+    assert_eq!(units(Counting::Auto), [2, 8, 4]);
+    assert_eq!(units(Counting::Dominant), [2, 8, 4]);
+    assert_eq!(units(Counting::Cpus), [2, 2, 2]);
+    assert_eq!(units(Counting::Gpus), [1, 1, 1]);
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! Readers on anything at all: an error or a site, never a panic, and nothing lost.
 
-use crate::common::{Folder, try_import, utc, xdmod};
+#[path = "../../../../fuzz/properties/accounting.rs"]
+mod properties;
+
+use crate::common::{utc, xdmod};
 use crate::generated::{Style, jobcomp, jobs, json, pbs};
 use drystone_site::Options;
 use proptest::prelude::*;
@@ -42,18 +45,24 @@ fn damaged(text: &[u8], damage: &[(usize, u8, u8)]) -> Vec<u8> {
 
 /// Imports it whatever it is, and looks at what came out.
 fn survives(bytes: &[u8], options: &Options) {
-    let folder = Folder::new();
-    let file = folder.write("dump", bytes);
-    let Ok(site) = try_import(&[file], options) else { return };
-    assert_eq!(site.manifest.jobs, site.len() as u64);
-    for pool in 0..site.manifest.pools.len() as u16 {
-        let found = site.pool_workload(pool).expect("jobs form a workload");
-        assert!(found.workload.jobs().iter().all(|job| job.procs > 0 && job.procs <= found.workload.machine().procs));
-    }
-    for job in site.jobs() {
-        assert!(job.limit > 0 && job.submit > 0, "{job:?}");
-        assert!(job.start.is_none_or(|start| start >= job.arrive || job.arrive == job.submit), "{job:?}");
-        assert!(job.start.zip(job.end).is_none_or(|(start, end)| end >= start), "{job:?}");
+    properties::survives(&[bytes], options);
+}
+
+#[test]
+fn every_property_holds_of_the_kept_corpus() {
+    for target in ["accounting", "machine"] {
+        let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
+        let entries = std::fs::read_dir(&corpus).expect("the corpus is kept with the project");
+        let mut files: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
+        files.sort();
+        assert!(files.len() >= 20, "only {} files in {}", files.len(), corpus.display());
+        for file in files {
+            let bytes = std::fs::read(file).expect("reads");
+            match target {
+                "accounting" => properties::hold(&bytes),
+                _ => properties::hold_machine(&bytes),
+            }
+        }
     }
 }
 

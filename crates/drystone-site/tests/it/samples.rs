@@ -136,8 +136,17 @@ fn records_of_pbs_and_torque() {
     }
     if let Some(dump) = shared("pbs-lsf-sge/pbs-pro-and-torque-records.txt") {
         let site = imported(&[dump], &Options::default());
-        // Q and E of one job; E of two more; R, D, A, Y, a and C of others that say too little.
-        assert_eq!(site.len(), 3);
+        // Q and E of one job, E of another, and R of a third, which waits again. D, A and a are of jobs that were submitted before, Y and
+        // C of none.
+        assert_eq!((site.manifest.rows, site.len(), rule(&site, "no-submit").0, rule(&site, "record").0), (7, 4, 3, 2));
+        let again: Vec<(u16, &str, Option<i64>)> = site
+            .jobs()
+            .filter(|job| job.id == Some(4_400_521))
+            .map(|job| (job.attempt, job.kind.name(), job.eligible))
+            .collect();
+        assert_eq!(again, [(1, "ran", Some(1_744_751_276)), (2, "waiting", Some(1_744_751_698))]);
+        let told = site.manifest.warnings.iter().any(|text| text.contains("3 jobs are deleted, aborted or changed"));
+        assert!(told, "{:?}", site.manifest.warnings);
         let job = site.jobs().find(|job| job.id == Some(4_413_086)).expect("job 4413086");
         assert_eq!((job.submit, job.start, job.cpus, job.gpus), (1_744_817_013, Some(1_744_817_058), Some(1), Some(1)));
     }

@@ -109,7 +109,7 @@ knobs! {
     bf_interval = 30, -1, 10_800, "s", C, "seconds between two backfill passes; -1: no backfill";
     bf_window = 1440, 1, 43_200, "min", C, "how far ahead plans reach; jobs planned later are not protected";
     bf_resolution = 60, 1, 3600, "s", C, "the grid on which plans begin and end";
-    bf_max_job_test = 500, 1, 1_000_000, "jobs", C, "jobs that a backfill pass tests at most";
+    bf_max_job_test = 500, 1, 1_000_000, "jobs", S, "jobs that a backfill pass tests at most";
     bf_max_job_user = 0, 0, 1_000_000, "jobs", C, "jobs of each user that a backfill pass looks at; 0: all";
     bf_max_job_part = 0, 0, 1_000_000, "jobs", S, "jobs of each partition that a backfill pass looks at; 0: all";
     bf_max_job_user_part = 0, 0, 1_000_000, "jobs", S, "jobs of each user in each partition; 0: all";
@@ -122,7 +122,9 @@ knobs! {
     bf_min_prio_reserve = 0, 0, MOST, "priority", S, "jobs of lower priority get no plan and block no other";
     bf_min_age_reserve = 0, 0, 2_592_000, "s", S, "jobs that have waited less get no plan and block no other";
     bf_job_part_count_reserve = 0, 0, 100_000, "plans", S, "plans of each partition; 0: no limit";
-    bf_one_resv_per_job = 0, 0, 1, "flag", S, "a job of several partitions has a plan in one";
+    bf_one_resv_per_job = 0, 0, 1, "flag",
+        Basis::Ignored("plans of jobs that name several partitions: a log has one of them"),
+        "a job of several partitions has a plan in one";
     bf_node_space_size = 0, 0, 2_000_000, "records", S, "room for plans; 0: as bf_max_job_test";
     bf_window_linear = 0, 0, MOST, "s", S, "the search for a start widens by so much each time, instead of doubling";
     bf_busy_nodes = 0, 0, 1, "flag", Basis::Ignored("which nodes plans use, where nodes are shared"),
@@ -130,16 +132,17 @@ knobs! {
     bf_running_job_reserve = 0, 0, 1, "flag", Basis::Ignored("plans beside running whole-node jobs"),
         "running whole-node jobs are in the table of plans";
     bf_licenses = 0, 0, 1, "flag", Basis::Ignored("starts of jobs that wait for licences"), "plans for licences";
-    bf_max_job_array_resv = 20, 0, 1000, "plans",
-        Basis::Ignored("plans of arrays: a log has their tasks as single jobs"), "plans of one array";
+    bf_max_job_array_resv = 20, 0, 1000, "plans", S, "plans of one array";
     bf_hetjob_immediate = 0, 0, 1, "flag", Basis::Ignored("starts of heterogeneous jobs"), "starts them as soon as it can";
     sched_interval = 60, -1, MOST, "s", C, "seconds between two full passes of the main scheduler; -1: no main scheduler";
-    sched_min_interval = 2, 0, MOST, "us", S, "shortest time between two passes of the main scheduler";
+    sched_min_interval = 2, 0, MOST, "us", Basis::Ignored("passes of the main scheduler that come later"),
+        "shortest time between two passes of the main scheduler";
     batch_sched_delay = 3, 0, MOST, "s", C, "how long the main scheduler waits after a pass before one that is asked for";
     default_queue_depth = 100, 0, 1_000_000, "jobs", S, "jobs that a quick pass of the main scheduler looks at";
     partition_job_depth = 0, 0, 1_000_000, "jobs", S, "jobs of each partition that the main scheduler looks at; 0: all";
     sched_max_job_start = 0, 0, 1_000_000, "jobs", S, "starts of one pass of the main scheduler; 0: no limit";
-    max_sched_time = 2, 1, 3600, "s", S, "longest pass of the main scheduler";
+    max_sched_time = 2, 1, 3600, "s", Basis::Ignored("main passes that are cut: here they take no time"),
+        "longest pass of the main scheduler";
     defer = 0, 0, 1, "flag", S, "jobs are not tried at submission, and ends of jobs only ask for a pass";
     max_rpc_cnt = 0, 0, MOST, "RPCs", Basis::Ignored("passes that wait while many requests are open"),
         "no pass while so many requests are open; 0: no limit";
@@ -196,12 +199,12 @@ const HARMLESS: &[&str] = &[
     "whole_hetjob",
 ];
 
+/// Words that the model has from the source and that are no knobs: they say which jobs are preempted.
+const PREEMPTING: &[&str] = &["preempt_reorder_count", "preempt_strict_order", "preempt_youngest_first"];
+
 /// Words that change decisions and are not modelled, with what that may cost.
 const LEFT_OUT: &[(&str, &str)] = &[
     ("pack_serial_at_end", "which nodes jobs of one processor get"),
-    ("preempt_reorder_count", "which jobs are preempted"),
-    ("preempt_strict_order", "which jobs are preempted"),
-    ("preempt_youngest_first", "which jobs are preempted"),
     ("preempt_send_user_signal", "how long preempted jobs take to end"),
     ("delay_boot", "starts on nodes that have to boot"),
     ("max_switch_wait", "waits of jobs that ask for few switches"),
@@ -268,7 +271,7 @@ fn unmodelled(name: &str) -> Result<(), Trouble> {
     if let Some((name, cost)) = LEFT_OUT.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)) {
         return Err(Trouble::Ignored(name, cost));
     }
-    if HARMLESS.iter().any(|n| n.eq_ignore_ascii_case(name)) {
+    if HARMLESS.iter().chain(PREEMPTING).any(|n| n.eq_ignore_ascii_case(name)) {
         return Ok(());
     }
     Err(Trouble::Unknown(name.to_string()))
@@ -308,6 +311,7 @@ mod tests {
     #[test]
     fn what_slurm_refuses_leaves_the_default() {
         let (params, troubles) = SchedParams::parse("bf_resolution=0,bf_interval=x,bf_frobnicate=3,bf_licenses");
+        assert_eq!(SchedParams::parse("preempt_strict_order,preempt_reorder_count=2,preempt_youngest_first").1, []);
         assert_eq!(params.bf_resolution, 60);
         let told = [
             Trouble::Value("`bf_resolution=0`: bf_resolution takes 1 to 3600 (s); Slurm refuses it and uses 60".into()),

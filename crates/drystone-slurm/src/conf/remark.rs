@@ -135,6 +135,14 @@ fn plugins(conf: &SlurmConf, remarks: &mut Vec<Remark>) {
     if let Some(kind) = conf.setting("SchedulerType").filter(|t| !scheds.iter().any(|k| k.eq_ignore_ascii_case(t))) {
         say("schedulertype", format!("SchedulerType={kind}; sched/backfill is simulated instead"));
     }
+    if conf.ends.complete_wait > 0 {
+        let cost = "starts in the seconds after an end, in which neither scheduler works";
+        say("completewait", format!("CompleteWait={}; it may cost: {cost}", conf.ends.complete_wait));
+    }
+    let kinds = ["select/cons_tres", "select/cons_res", "select/linear", "select/cray_aries", "select/serial"];
+    if let Some(kind) = conf.setting("SelectType").filter(|t| !kinds.iter().any(|k| k.eq_ignore_ascii_case(t))) {
+        say("selecttype", format!("SelectType={kind}; nodes are given out as select/cons_tres does"));
+    }
     let weights = conf.nodes.iter().any(|node| node.weight != conf.nodes[0].weight);
     if weights {
         say("nodename", "nodes of different Weight; it may cost: which nodes jobs get".to_string());

@@ -144,6 +144,7 @@ impl Backfill {
 
     /// Looks at a job at `now` seconds. What it starts then runs.
     pub fn look(&mut self, desk: &mut Desk<'_>, job: &Pending, now: i64, watch: &mut impl Watch) -> Outcome {
+        watch.about(desk.cluster, job);
         if self.tried >= desk.params.bf_max_job_test {
             self.over = self.over.or(Some(Over::Depth));
         }

@@ -38,8 +38,10 @@ pub fn main_pass(
     for (index, job) in queue.iter().enumerate() {
         if params.sched_max_job_start > 0 && pass.deeds.starts.len() as i64 >= params.sched_max_job_start {
             pass.deeds.whole = false;
+            leave(&queue[index..], now, "sched_max_job_start", watch);
             break;
         }
+        watch.about(cluster, job);
         if pass.skips_task(cluster, job) {
             watch.verdict(Pass::Main, now, job.id, Verdict::Array);
             continue;
@@ -54,12 +56,7 @@ pub fn main_pass(
             // One more than the parameter says.
             if depth > params.default_queue_depth {
                 pass.deeds.whole = false;
-                if watch.wants_plans() {
-                    let rest = &queue[index..];
-                    rest.iter().for_each(|job| {
-                        watch.verdict(Pass::Main, now, job.id, Verdict::NotReached("default_queue_depth"));
-                    });
-                }
+                leave(&queue[index..], now, "default_queue_depth", watch);
                 break;
             }
             depth += 1;
@@ -71,6 +68,13 @@ pub fn main_pass(
         }
     }
     pass.deeds
+}
+
+/// The pass ends before these jobs.
+fn leave(rest: &[Pending], now: i64, by: &'static str, watch: &mut impl Watch) {
+    if watch.wants_plans() {
+        rest.iter().for_each(|job| watch.verdict(Pass::Main, now, job.id, Verdict::NotReached(by)));
+    }
 }
 
 struct MainPass {

@@ -1,6 +1,6 @@
 //! What a pass says of a job.
 
-use super::Alloc;
+use super::{Alloc, Cluster, Pending};
 use serde::{Deserialize, Serialize};
 
 /// Which of the two schedulers looked.
@@ -62,6 +62,9 @@ pub enum Verdict {
 pub trait Watch {
     /// The pass at `now` seconds says this of job `id`.
     fn verdict(&mut self, pass: Pass, now: i64, id: u32, verdict: Verdict);
+
+    /// A pass turns to this job, when the cluster is as it is here.
+    fn about(&mut self, _cluster: &Cluster, _job: &Pending) {}
 
     /// Whether it wants to know of every job: then passes that can start nothing are made all the same.
     fn wants_plans(&self) -> bool {

@@ -3,12 +3,14 @@
 //! The contract counts processors; nodes live in here. What the model starts never needs more processors than are free, so the
 //! engine need not know where.
 
+mod heard;
 mod kind;
 mod people;
 mod places;
 mod priority;
 mod shape;
 
+pub use heard::{Reason, Said, listen};
 pub use kind::{SLURM, register};
 
 use crate::model::{Cluster, Idle, NONE, NodeSet, Pass, Pending, Watch};
@@ -82,7 +84,7 @@ impl Slurm {
         pending
     }
 
-    fn observe_with(&mut self, event: Event, view: &View<'_>, _watch: &mut impl Watch) {
+    fn observe_with(&mut self, event: Event, view: &View<'_>) {
         let now = view.now().0;
         match event {
             Event::Arrived(id) => {
@@ -186,11 +188,17 @@ impl Policy for Slurm {
     }
 
     fn observe(&mut self, event: Event, view: &View<'_>) {
-        self.observe_with(event, view, &mut ());
+        if let Event::Arrived(id) | Event::Released(id) = event {
+            heard::waits(id.0);
+        }
+        self.observe_with(event, view);
     }
 
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
-        self.decide_with(view, actions, &mut ());
+        match heard::wanted() {
+            Some(job) => self.decide_with(view, actions, &mut heard::Ear::new(job, self.rules.test_micros == 0)),
+            None => self.decide_with(view, actions, &mut ()),
+        }
     }
 
     fn next_wake(&self) -> Option<Time> {

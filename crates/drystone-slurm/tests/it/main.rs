@@ -2,6 +2,7 @@
 
 mod certify;
 mod conf;
+mod heard;
 mod policy;
 mod shared;
 mod site;

@@ -152,6 +152,8 @@ pub struct Collector {
     schemes: Vec<(Scheme, Groups)>,
     weeks: Option<Weeks>,
     rows: Option<Vec<JobRow>>,
+    /// Rows of jobs that outages ended for good.
+    lost: Vec<JobRow>,
     few: Option<Few>,
     /// Jobs of the parts before the one at work, and its own.
     parts: (u32, u32),
@@ -188,6 +190,7 @@ impl Collector {
             schemes: config.categories.iter().map(|&scheme| (scheme, Groups::default())).collect(),
             weeks: config.weeks.then(Weeks::default),
             rows: config.keep_jobs.then(|| Vec::with_capacity(room)),
+            lost: Vec::new(),
             few: config.few(),
             parts: (0, 0),
             calendar: scope.calendar,
@@ -292,6 +295,8 @@ impl Collector {
             rows.sort_unstable_by_key(|row| row.id);
             rows
         });
+        let mut lost = self.lost;
+        lost.sort_unstable_by_key(|row| row.id);
         let machine = self.machine.finish(self.selector.period());
         let capacity = f64::from(machine.procs) * machine.busy().as_f64();
         let up = (capacity > 0.0).then(|| 1.0 - machine.down / capacity);
@@ -325,6 +330,7 @@ impl Collector {
             weeks: self.weeks.map_or_else(Vec::new, Weeks::into_sorted),
             measures,
             jobs: rows,
+            lost,
         }
     }
 }
@@ -354,7 +360,11 @@ impl Observer for Collector {
     }
 
     fn lost(&mut self, ended: &Ended<'_>) {
-        self.machine.forget(self.whole(ended.id));
+        let ended = &Ended { id: self.whole(ended.id), ..*ended };
+        self.machine.forget(ended.id);
+        if self.rows.is_some() {
+            self.lost.push(JobRow::new(ended, false));
+        }
         if let Some(disruptions) = &mut self.disruptions {
             disruptions.lost(ended);
         }

@@ -8,7 +8,7 @@ use super::machine::{MachineUse, QueueUse};
 use super::measures::{Defined, MEASURES, Measure, Measures};
 use super::predictability::Predictability;
 use super::selection::{Selection, Trimmed};
-use crate::model::{Ended, JobId, Procs, Span, Time};
+use crate::model::{Ended, How, JobId, Procs, Span, Time};
 use serde::{Deserialize, Serialize};
 
 /// Everything measured in one simulation. Job metrics are over the jobs that the selection keeps; the use of the machine
@@ -46,14 +46,28 @@ pub struct Report {
     /// One row per simulated job, in order of arrival, counted or not; `None` where not asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<Vec<JobRow>>,
+    /// The same for jobs that outages ended for good, in order of arrival: no measure counts them. Empty where rows were not asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<JobRow>,
 }
 
 impl Report {
     /// The same report without its rows of jobs.
     #[must_use]
     pub fn without_jobs(mut self) -> Report {
-        self.jobs = None;
+        (self.jobs, self.lost) = (None, Vec::new());
         self
+    }
+
+    /// Takes out a row for every job that has ended, lost ones among them, in order of arrival; `None` where rows were not asked for.
+    pub fn take_schedule(&mut self) -> Option<Vec<JobRow>> {
+        let mut rows = self.jobs.take()?;
+        let lost = std::mem::take(&mut self.lost);
+        if !lost.is_empty() {
+            rows.extend(lost);
+            rows.sort_unstable_by_key(|row| row.id);
+        }
+        Some(rows)
     }
 }
 
@@ -180,6 +194,13 @@ pub struct JobRow {
     /// For how long it was held back.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub held: Span,
+    /// How it ended. One that was lost with its processors is in [`Report::lost`].
+    #[serde(default, skip_serializing_if = "is_completed")]
+    pub ended: How,
+}
+
+fn is_completed(how: &How) -> bool {
+    *how == How::Completed
 }
 
 fn is_zero(count: &u32) -> bool {
@@ -213,6 +234,7 @@ impl JobRow {
             counted,
             requeues: outcome.requeues,
             held: outcome.held,
+            ended: outcome.how,
         }
     }
 

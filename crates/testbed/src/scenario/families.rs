@@ -11,6 +11,7 @@ type Make = fn(&mut Draw) -> Scenario;
 /// Every family by name.
 pub const FAMILIES: &[(&str, Make)] = &[
     ("plain", plain),
+    ("brief", brief),
     ("parts", parts),
     ("tiers", tiers),
     ("cores", cores),
@@ -75,6 +76,24 @@ fn plain(draw: &mut Draw) -> Scenario {
     if draw.chance(50) {
         scenario.options.lines = lines(&["Epilog=/bin/true"]);
     }
+    scenario
+}
+
+/// As much of that as fits into less than a minute: for a test that is made again and again.
+fn brief(draw: &mut Draw) -> Scenario {
+    let mut jobs = draw.jobs(22, 12, &[1, 1, 2, 2, 3, 4, 6, 9]);
+    for job in &mut jobs {
+        job.run = draw.within(2, 7);
+    }
+    let interval = draw.within(2, 5);
+    let resolution = draw.one(&[1, 7, 30, 60]);
+    let window = draw.one(&[1, 2, 5, 1440]);
+    let parameters = format!("bf_interval={interval},bf_resolution={resolution},bf_window={window}");
+    let mut scenario = on(10, 1, &parameters, jobs);
+    if draw.chance(50) {
+        scenario.options.lines = lines(&["Epilog=/bin/true"]);
+    }
+    scenario.patience = 180;
     scenario
 }
 

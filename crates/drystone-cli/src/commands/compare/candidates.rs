@@ -27,7 +27,7 @@ pub(super) fn everything() -> Result<Vec<PolicySpec>, Failure> {
 
 /// Whether a policy would take long on so many jobs of which so many wait on average. It depends on the workload alone, never on
 /// the machine, so that the same command tries the same policies everywhere.
-pub(super) fn takes_long(spec: &PolicySpec, jobs: usize, waiting: f64) -> bool {
+pub(crate) fn takes_long(spec: &PolicySpec, jobs: usize, waiting: f64) -> bool {
     cost(spec, jobs, waiting) > LONG
 }
 

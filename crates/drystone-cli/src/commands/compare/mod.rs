@@ -2,17 +2,17 @@
 
 mod brief;
 mod calibrate;
-mod candidates;
+pub(crate) mod candidates;
 mod choices;
 mod document;
 mod loads;
 mod policies;
 mod readings;
 mod recorded;
-mod replay;
+pub(crate) mod replay;
 mod result;
 mod rows;
-mod simulate;
+pub(crate) mod simulate;
 mod summary;
 mod treatment;
 mod verdict;
@@ -54,6 +54,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
     let report_file = common.report.as_deref().map(ReportFile::open).transpose()?;
     let _folder = common.plots.as_deref().map(plots::prepare).transpose()?;
     let specs = policies::asked(args)?;
+    input::tell_remarks(&specs);
     let mut input = Input::simulated(common, true, !args.loads.is_empty())?;
     input.site.iter_mut().for_each(|site| site.localise(&specs));
     let as_logged = input.site.is_none() && common.log.load.is_none() && common.real.warm_start.is_none();

@@ -13,28 +13,28 @@ const LEAST: u64 = 10;
 
 /// The same jobs as they were recorded and as they were simulated.
 #[derive(Clone, PartialEq, Serialize, Debug)]
-pub(super) struct Replay {
+pub(crate) struct Replay {
     /// The policy that was simulated.
-    pub(super) policy: String,
+    pub(crate) policy: String,
     /// Jobs that count and whose start is recorded.
-    pub(super) jobs: u64,
+    pub(crate) jobs: u64,
     /// The part of them that started within a minute of when they did.
-    pub(super) within_minute: f64,
+    pub(crate) within_minute: f64,
     /// Mean waits, in seconds.
-    pub(super) wait: Miss,
+    pub(crate) wait: Miss,
     /// Mean response times, in seconds.
-    pub(super) response: Miss,
+    pub(crate) response: Miss,
     /// Mean bounded slowdowns.
-    pub(super) bounded_slowdown: Miss,
+    pub(crate) bounded_slowdown: Miss,
 }
 
 /// A mean, recorded and simulated.
 #[derive(Clone, Copy, PartialEq, Default, Serialize, Debug)]
-pub(super) struct Miss {
-    pub(super) recorded: f64,
-    pub(super) simulated: f64,
+pub(crate) struct Miss {
+    pub(crate) recorded: f64,
+    pub(crate) simulated: f64,
     /// How far they are apart: smaller differences between policies are not claimed.
-    pub(super) error: f64,
+    pub(crate) error: f64,
 }
 
 impl Miss {
@@ -51,7 +51,7 @@ impl Miss {
 
 impl Replay {
     /// Of the rows of the baseline; `None` where too few starts are recorded.
-    pub(super) fn of(site: &SiteInput, policy: &str, rows: &[JobRow]) -> Option<Replay> {
+    pub(crate) fn of(site: &SiteInput, policy: &str, rows: &[JobRow]) -> Option<Replay> {
         let (mut wait, mut response, mut slowdown) = (Miss::default(), Miss::default(), Miss::default());
         let (mut jobs, mut near) = (0_u64, 0_u64);
         for row in rows.iter().filter(|row| row.counted) {
@@ -80,7 +80,7 @@ impl Replay {
         })
     }
 
-    fn of_measure(&self, measure: Measure) -> Option<Miss> {
+    pub(crate) fn of_measure(&self, measure: Measure) -> Option<Miss> {
         match measure {
             Measure::Wait => Some(self.wait),
             Measure::Response => Some(self.response),
@@ -90,7 +90,7 @@ impl Replay {
     }
 
     /// Takes back what a comparison claims by less than the replay is wrong.
-    pub(super) fn restrain(&self, comparison: &mut Comparison) {
+    pub(crate) fn restrain(&self, comparison: &mut Comparison) {
         for change in comparison.policies.iter_mut().flat_map(|policy| &mut policy.changes) {
             let Metric::Mean(measure) = change.metric else { continue };
             let (Some(miss), Some(value), Some(baseline)) = (self.of_measure(measure), change.value, change.baseline)
@@ -105,7 +105,7 @@ impl Replay {
     }
 
     /// In one sentence.
-    pub(super) fn sentence(&self) -> String {
+    pub(crate) fn sentence(&self) -> String {
         let Replay { policy, wait, bounded_slowdown, .. } = self;
         format!(
             "How far the replay is off: of {} jobs, {} start under {policy} within a minute of when they did; mean wait {} against {} \

@@ -260,7 +260,7 @@ impl Bench<'_> {
 }
 
 /// How many jobs wait on average while jobs arrive, by Little's law.
-pub(super) fn waiting(whole: &Workload, report: &Report) -> f64 {
+pub(crate) fn waiting(whole: &Workload, report: &Report) -> f64 {
     let (first, last) = whole.submits().unwrap_or_default();
     let span = (last - first).as_f64().max(1.0);
     report.measures.wait.mean.unwrap_or(0.0) * whole.len() as f64 / span

@@ -68,6 +68,7 @@ pub(crate) struct Wanted {
 /// What came of a run.
 pub(crate) struct Ran {
     pub(crate) result: RunResult,
+    /// A row for every job that has ended, lost ones among them.
     pub(crate) rows: Option<Vec<JobRow>>,
     notes: Notes,
     segments: Option<Segments>,
@@ -145,7 +146,7 @@ pub(crate) fn ran(
     // Months that are simulated apart overlap in time.
     let watcher = watcher.filter(|_| !common.each_month);
     let details = wanted.details.then(|| details(common, &mut report, None, watcher));
-    let rows = report.jobs.take();
+    let rows = report.take_schedule();
     let result = RunResult {
         schema: "drystone/run/1",
         drystone: VERSION,

@@ -112,7 +112,7 @@ impl ReportFile {
     pub(crate) fn open_plain(path: &Path) -> Result<ReportFile, Failure> {
         if by_ending::<Reports>(path)?.traits().has_plots {
             return Err(Failure::usage(format_args!(
-                "{}: only `compare`, `run` and `fidelity` make pages; expected .json, .csv, .md or .txt",
+                "{}: only `compare`, `run`, `advise` and `fidelity` make pages; expected .json, .csv, .md or .txt",
                 path.display()
             )));
         }

@@ -9,7 +9,7 @@ use drystone::metrics::{JobRow, measures};
 use std::io::{self, Write};
 
 pub(super) const HEADER: &str = "job_id,submit,start,end,wait,run,procs,estimate,user,bounded_slowdown,suspensions,\
-    suspended,overhead,first_reservation,first_prediction,corrections,accuracy,counted";
+    suspended,overhead,first_reservation,first_prediction,corrections,accuracy,counted,ended";
 
 pub(super) struct Csv;
 
@@ -28,7 +28,7 @@ impl Format<Schedules> for Csv {
     }
 }
 
-/// Numbers only: nothing needs quotes.
+/// Numbers and words of ours: nothing needs quotes.
 fn lines<'r>(out: &mut impl Write, rows: impl Iterator<Item = &'r JobRow>) -> io::Result<()> {
     writeln!(out, "{HEADER}")?;
     for row in rows {
@@ -48,7 +48,7 @@ fn lines<'r>(out: &mut impl Write, rows: impl Iterator<Item = &'r JobRow>) -> io
         if let Some(accuracy) = row.accuracy {
             write!(out, "{accuracy}")?;
         }
-        writeln!(out, ",{}", u8::from(row.counted))?;
+        writeln!(out, ",{},{}", u8::from(row.counted), row.ended.word())?;
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use drystone::metrics::{JobRow, measures};
 /// The columns of the CSV.
 pub(super) struct Parquet;
 
-const COLUMNS: [(&str, Column<'static, JobRow>); 18] = [
+const COLUMNS: [(&str, Column<'static, JobRow>); 19] = [
     ("job_id", Column::Long(&|r| r.number)),
     ("submit", Column::Long(&|r| r.submit.0)),
     ("start", Column::Long(&|r| r.start.0)),
@@ -29,6 +29,7 @@ const COLUMNS: [(&str, Column<'static, JobRow>); 18] = [
     ("corrections", Column::Long(&|r| i64::from(r.corrections))),
     ("accuracy", Column::MaybeDouble(&|r| r.accuracy)),
     ("counted", Column::Bool(&|r| r.counted)),
+    ("ended", Column::MaybeText(&|r| Some(r.ended.word()))),
 ];
 
 impl Format<Schedules> for Parquet {

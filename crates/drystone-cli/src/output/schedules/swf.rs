@@ -6,6 +6,7 @@ use crate::output::file::Output;
 use crate::output::format::{Format, Traits};
 use crate::output::logs::{Log, Logs, Swf};
 use drystone::log::swf::{Header, Record};
+use drystone::model::{How, Status};
 
 impl Format<Schedules> for Swf {
     fn endings(&self) -> &'static [&'static str] {
@@ -36,9 +37,14 @@ fn log(schedule: &Schedule<'_>) -> Result<(Header, Vec<Record>), Failure> {
     header.push("Note", "simulated by drystone; waits, run times and sizes are simulated");
     header.push("Note", &format!("drystone {}", schedule.determined()?));
     let originals = input.records.as_deref().unwrap_or(&[]);
-    let records = rows.iter().zip(workload.jobs().iter().zip(workload.truth())).map(|(row, (job, truth))| {
+    let records = rows.iter().map(|row| {
+        let (job, truth) = (workload.job(row.id), &workload.truth()[row.id.index()]);
         let original = originals.get(row.id.index()).copied().unwrap_or_else(|| Record::of(job, truth));
-        original.scheduled(job, row.wait(), row.ran)
+        let mut record = original.scheduled(job, row.wait(), row.ran);
+        if row.ended == How::MachineFailed {
+            record.status = Status::Failed.to_swf();
+        }
+        record
     });
     Ok((header, records.collect()))
 }

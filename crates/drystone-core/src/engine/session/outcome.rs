@@ -3,7 +3,7 @@
 use super::Session;
 use crate::engine::Levels;
 use crate::engine::changes::Changes;
-use crate::model::{JobId, Outcome, Span, Time};
+use crate::model::{How, JobId, Outcome, Span, Time};
 use crate::parts::predict::accuracy;
 use crate::policy::Phase;
 
@@ -50,6 +50,8 @@ impl Session {
             lost: beyond.lost,
             held: beyond.held,
             found: beyond.found,
+            // The session forgets it; what drives it knows.
+            how: How::Completed,
         };
         self.changed = changes;
         outcome

@@ -70,7 +70,8 @@ impl<S: Source> Deed<'_, S> {
             self.s.charge(session, transfer, self.s.now, job);
             if session.known(job).is_some_and(|e| e.suspensions > THRASHING) {
                 let submit = session.view().job(job).submit;
-                self.thrashing = Some(SimulationError::Thrashing { job, submit });
+                let number = self.s.truth[job].number;
+                self.thrashing = Some(SimulationError::Thrashing { job, number, submit });
             }
         }
     }

@@ -204,7 +204,8 @@ impl<S: Source> Simulation<S> {
         if !self.session.ended(now, id, How::MachineFailed, None) {
             self.session.cancel(now, id);
         }
-        let outcome = self.session.outcome_with(id, Span::ZERO);
+        let mut outcome = self.session.outcome_with(id, Span::ZERO);
+        outcome.how = How::MachineFailed;
         let (job, truth) = (self.session.job(id), &self.s.truth[id]);
         observer.lost(&Ended { id: place, job, truth, outcome: &outcome });
         self.s.gone |= id == self.session.oldest();
@@ -218,9 +219,9 @@ impl<S: Source> Simulation<S> {
         let procs = view.machine().procs;
         let up = procs - self.session.offline();
         let first = view.waiting().find(|&id| view.job(id).procs > up)?;
-        let (submit, needs) = (view.job(first).submit, view.job(first).procs);
+        let (submit, needs, number) = (view.job(first).submit, view.job(first).procs, self.s.truth[first].number);
         let waiting = self.session.waiting();
-        Some(SimulationError::TooFew { waiting, up, procs, first: self.source.place(first), submit, needs })
+        Some(SimulationError::TooFew { waiting, up, procs, first: self.source.place(first), number, submit, needs })
     }
 }
 

@@ -80,22 +80,21 @@ impl Backfill {
             self.arrived(id, view);
         }
         let Some(outlook) = view.outlook() else { return };
-        self.look_for_longest(view);
         let most = outlook.left_of(view.machine().procs);
         let queue = self.candidates.as_ref().unwrap_or(&self.queue);
         let waiting = queue.sorted(self.backfill_order(), view);
+        if !outlook.windows().is_empty() {
+            // The longest that any job that is here is predicted, or asks, to run.
+            let running = view.running().iter().map(|job| job.id);
+            let all = running.chain(waiting.iter().chain(&self.fresh).map(|job| job.id));
+            let asked = |id: JobId| view.prediction(id).max(view.job(id).estimate);
+            self.around.longest = all.map(asked).fold(Span::ZERO, Span::max);
+        }
         for id in waiting.iter().filter(|job| job.procs > most).map(|job| job.id) {
             self.dequeue(&ranking::waiting(&self.choices.order, id, view.prediction(id), view), view);
             self.aside.push(id);
         }
         self.set_aside_fresh(most);
-    }
-
-    /// The longest that any job that is here is predicted, or asks, to run.
-    fn look_for_longest(&mut self, view: &View<'_>) {
-        let running = view.running().iter().map(|job| job.id);
-        let asked = |id: JobId| view.prediction(id).max(view.job(id).estimate);
-        self.around.longest = running.chain(view.waiting()).map(asked).fold(Span::ZERO, Span::max);
     }
 
     /// Jobs that are wider than what is there in the end wait without a reservation, and are in no job's way.

@@ -70,7 +70,7 @@ impl MultiQueue {
             let ends = ends.map(|(end, procs)| (end, i64::from(procs)));
             let mut changes: Vec<(Time, i64)> = self.scratch.changes.iter().copied().chain(ends).collect();
             changes.sort_by_key(|change| change.0);
-            profile.reset_to_changes(now, self.scratch.free, &changes);
+            profile.reset_to_changes(now, self.scratch.free, changes);
         }
         profile
     }

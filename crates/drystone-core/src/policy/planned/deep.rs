@@ -3,7 +3,7 @@
 use super::{Planned, compress_in_place};
 use crate::model::Time;
 use crate::parts::{Chunked, Profile, Running};
-use crate::policy::View;
+use crate::policy::{Outlook, View};
 use serde::{Deserialize, Serialize};
 
 /// From so many planned jobs on a plan is kept in place. Below, flat arrays are faster.
@@ -25,14 +25,16 @@ pub(in crate::policy) struct Deep {
 }
 
 impl Deep {
-    /// Takes a compact plan over, where that is possible: no processors are out, and no job is without a place.
+    /// Takes a compact plan over, where that is possible: no job is without a place, no window is announced and nothing is drained. What
+    /// is out, and when it is expected back, stays as it is until all is planned anew.
     pub(in crate::policy) fn take_over<P: AsRef<Planned>>(
         profile: &Profile,
         plan: &[P],
         view: &View<'_>,
     ) -> Option<Deep> {
         let placed = plan.last().is_none_or(|last| last.as_ref().start < Time::MAX);
-        let possible = placed && view.outlook().is_none() && Chunked::counts(view.machine().procs);
+        let steady = view.outlook().is_none_or(Outlook::only_returns);
+        let possible = placed && steady && Chunked::counts(view.machine().procs);
         possible.then(|| Deep { profile: Chunked::of(profile), edits: Vec::new() })
     }
 

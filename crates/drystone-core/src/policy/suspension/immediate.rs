@@ -209,6 +209,9 @@ impl Immediate {
 
     /// (1): starts a job that never ran, if it can.
     fn serve(&mut self, at: usize, first_in_line: bool, now: Time, actions: &mut Actions) -> bool {
+        if self.ahead.rules_out(&self.fresh[at], false, self.machine, now) {
+            return false;
+        }
         let barred = self.ahead.barred(&self.fresh[at], now);
         if !barred.is_empty() {
             // Its processors are found as if those were not there that go before its end.
@@ -448,7 +451,8 @@ impl Immediate {
                 sum += *procs;
                 *procs = sum;
             }
-            let soonest = self.fresh.iter().map(|t| self.served(t, &by_slice, now)).min();
+            let possible = self.fresh.iter().filter(|t| !self.ahead.rules_out(t, false, self.machine, now));
+            let soonest = possible.map(|t| self.served(t, &by_slice, now)).min();
             best = best.min(soonest.unwrap_or(Time::MAX));
         }
         let every = self.settings.every.0;

@@ -1,7 +1,7 @@
 //! Processors that go: what policies that name them must know.
 
 use super::task::Task;
-use crate::model::{ProcSet, Time};
+use crate::model::{ProcSet, Procs, Time};
 use crate::policy::{Loss, View};
 
 /// The announced windows, as of the present decision.
@@ -14,20 +14,34 @@ impl Ahead {
     /// Looks at what is known now.
     #[inline]
     pub(super) fn look(&mut self, view: &View<'_>) {
-        self.windows.clear();
-        if let Some(outlook) = view.outlook() {
-            self.windows.extend_from_slice(outlook.windows());
+        let windows = view.outlook().map_or(&[][..], |outlook| outlook.windows());
+        if self.windows != windows {
+            self.windows = windows.to_vec();
         }
     }
 
     /// The processors that go before a job ends, if it goes on now.
     #[inline]
     pub(super) fn barred(&self, task: &Task, now: Time) -> ProcSet {
-        if self.windows.is_empty() {
-            return ProcSet::new();
-        }
         let end = now.saturating_add(task.left());
-        ProcSet::union_of(self.windows.iter().filter(|window| window.from < end).map(|window| &window.on))
+        match self.windows.iter().take_while(|window| window.from < end).count() {
+            0 => ProcSet::new(),
+            1 => self.windows[0].on.clone(),
+            many => ProcSet::union_of(self.windows[..many].iter().map(|window| &window.on)),
+        }
+    }
+
+    /// Whether a job cannot go on now, whatever runs: too few processors stay until its end, or not those that it must go on on
+    /// (`pinned`). That stays so until a window begins or is forgotten, or the job's prediction changes.
+    #[inline]
+    pub(super) fn rules_out(&self, task: &Task, pinned: bool, machine: Procs, now: Time) -> bool {
+        let end = now.saturating_add(task.left());
+        let ahead = self.windows.iter().take_while(|window| window.from < end);
+        if pinned {
+            return ahead.into_iter().any(|window| meets(&task.set, &window.on));
+        }
+        // The widest alone: that suffices where the whole machine goes.
+        ahead.map(|window| window.on.len()).max().is_some_and(|most| machine.saturating_sub(most) < task.procs)
     }
 }
 

@@ -95,8 +95,19 @@ impl Selective {
         meets(set, &self.barred) || self.processors.as_ref().is_some_and(|p| p.are_no_gain(set))
     }
 
-    /// Asks something about an idle job as if the processors were not there that go before its end.
-    fn barring<T>(&mut self, at: usize, now: Time, ask: impl FnOnce(&mut Selective) -> T) -> T {
+    /// Whether an idle job cannot run now, whatever runs, because of announced windows.
+    #[inline]
+    fn is_ruled_out(&self, at: usize, now: Time) -> bool {
+        let task = &self.idle[at];
+        self.ahead.rules_out(task, self.is_pinned(task), self.machine, now)
+    }
+
+    /// Asks something about an idle job as if the processors were not there that go before its end. Where these are too many, the
+    /// answer is that it cannot run.
+    fn barring<T: Default>(&mut self, at: usize, now: Time, ask: impl FnOnce(&mut Selective) -> T) -> T {
+        if self.is_ruled_out(at, now) {
+            return T::default();
+        }
         let barred = self.ahead.barred(&self.idle[at], now);
         if barred.is_empty() {
             return ask(self);
@@ -193,6 +204,20 @@ impl Selective {
     fn insert_running(&mut self, task: Task) {
         let at = self.running.partition_point(|other| other.gives_way_before(&task).is_lt());
         self.running.insert(at, task);
+    }
+
+    /// Whether as many processors are free as an idle job needs, whichever they are.
+    #[inline]
+    fn is_room_for(&self, at: usize) -> bool {
+        self.processors.as_ref().is_some_and(|p| self.idle[at].procs <= p.free().len())
+    }
+
+    /// Rule S7 around announced windows.
+    fn start_beside(&mut self, at: usize, now: Time) -> Option<ProcSet> {
+        if !self.is_room_for(at) {
+            return None;
+        }
+        self.barring(at, now, |this| this.plain_start(at, now))
     }
 
     /// Rule S7: the processors on which an idle job starts without suspending anybody.
@@ -337,7 +362,8 @@ impl Selective {
     fn dispatch(&mut self, now: Time, actions: &mut Actions) -> bool {
         let mut at = 0;
         if self.changed || self.settings.place.changes_with_time() {
-            let can_start = (0..self.idle.len()).any(|i| self.barring(i, now, |this| this.can_start(i, now)));
+            let can_start = (0..self.idle.len())
+                .any(|i| self.is_room_for(i) && self.barring(i, now, |this| this.can_start(i, now)));
             if !can_start {
                 return false;
             }
@@ -348,7 +374,7 @@ impl Selective {
         }
         let before = self.idle.len();
         while at < self.idle.len() {
-            match self.barring(at, now, |this| this.plain_start(at, now)) {
+            match self.start_beside(at, now) {
                 Some(set) => self.start(at, set, if at == 0 { Why::Head } else { Why::Backfilled }, now, actions),
                 None => at += 1,
             }
@@ -361,7 +387,7 @@ impl Selective {
         self.idle.sort_unstable_by(|a, b| a.before(b, now));
         let mut at = 0;
         while at < self.idle.len() {
-            if let Some(set) = self.barring(at, now, |this| this.plain_start(at, now)) {
+            if let Some(set) = self.start_beside(at, now) {
                 self.start(at, set, if at == 0 { Why::Head } else { Why::Backfilled }, now, actions);
                 continue;
             }
@@ -479,6 +505,9 @@ impl Selective {
     /// From when on an idle job can start as things are, no later than it really can; [`Time::MAX`] for never. Not computed
     /// to the end where it is `bound` or later.
     fn ready(&mut self, at: usize, now: Time, bound: Time) -> Time {
+        if self.is_ruled_out(at, now) {
+            return Time::MAX;
+        }
         if self.can_start(at, now) {
             return now;
         }

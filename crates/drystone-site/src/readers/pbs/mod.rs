@@ -26,6 +26,8 @@ pub(crate) struct Open {
     offset: Option<i64>,
     /// The latest time of any record, UTC.
     pub(crate) latest: i64,
+    /// Jobs that are deleted, aborted or changed, and of which nothing else is told.
+    pub(crate) unheard: u64,
     /// Reservations: number, beginning, end, nodes.
     pub(crate) reservations: BTreeMap<String, Reservation>,
 }
@@ -293,6 +295,7 @@ impl Open {
             };
             if job.created == 0 && job.queued == 0 && job.start == 0 {
                 // A deletion of a job of which nothing else is known.
+                self.unheard += 1;
                 intake.count(Rule::NoSubmit, job.place, &job.record, 0);
                 continue;
             }

@@ -4,12 +4,21 @@ use super::columns::Column;
 use super::padded;
 use super::split::Values;
 use crate::error::SiteError;
-use crate::rows::{Draft, Intake, Place};
+use crate::rows::{Cache, Draft, Intake, Place};
 use crate::rules::Rule;
 use crate::text::{
     Amount, Flags, JobId, Limit, MemoryRequest, NoTime, State, UNKNOWN, When, digits, limit_minutes, limit_span,
     megabytes, memory_request, span, state, tres,
 };
+
+/// What texts mean that many rows have.
+#[derive(Default)]
+pub(super) struct Caches {
+    /// `None` for what cannot be read.
+    resources: Cache<Option<Amount>>,
+    memory: Cache<Option<MemoryRequest>>,
+    flags: Cache<Flags>,
+}
 
 /// Reads all columns of a row and gives it to the intake.
 #[inline]
@@ -19,6 +28,7 @@ pub(super) fn decode(
     values: &Values<'_>,
     id: JobId,
     intake: &mut Intake,
+    caches: &mut Caches,
 ) -> Result<(), SiteError> {
     let get = |column: Column| values[column as usize];
     let mut draft = Draft::new(place, line);
@@ -44,8 +54,8 @@ pub(super) fn decode(
     draft.uid = odd.maybe(get(Column::Uid), |text| digits(text).and_then(|n| u32::try_from(n).ok()));
     draft.priority = odd.maybe(get(Column::Priority), |text| digits(text).and_then(|n| u32::try_from(n).ok()));
     draft.exit = odd.maybe(get(Column::ExitCode), exit);
-    draft.flags = Flags::of_list(get(Column::Flags));
-    let leaked = amounts(&mut draft, values, &mut odd);
+    draft.flags = caches.flags.get(0, get(Column::Flags), Flags::of_list);
+    let leaked = amounts(&mut draft, values, &mut odd, caches);
     if get(Column::SubmitLine).windows(11).any(|w| w == b"--exclusive") {
         draft.exclusive = true;
     }
@@ -67,7 +77,7 @@ struct Odd {
 impl Odd {
     /// A value that may be missing.
     #[inline]
-    fn maybe<T>(&mut self, text: &[u8], read: impl Fn(&[u8]) -> Option<T>) -> Option<T> {
+    fn maybe<T>(&mut self, text: &[u8], read: impl FnOnce(&[u8]) -> Option<T>) -> Option<T> {
         if matches!(text, b"" | b"Unknown" | b"INVALID" | b"None" | b"N/A" | b"unknown") {
             return None;
         }
@@ -136,7 +146,7 @@ fn exit(text: &[u8]) -> Option<(i16, i16)> {
 }
 
 /// What was asked for and held; whether a flag had leaked into the memory.
-fn amounts(draft: &mut Draft<'_>, values: &Values<'_>, odd: &mut Odd) -> bool {
+fn amounts(draft: &mut Draft<'_>, values: &Values<'_>, odd: &mut Odd, caches: &mut Caches) -> bool {
     let get = |column: Column| values[column as usize];
     let mut count = |column: Column| odd.maybe(get(column), number).unwrap_or(UNKNOWN);
     let (asked, held) = (
@@ -144,7 +154,8 @@ fn amounts(draft: &mut Draft<'_>, values: &Values<'_>, odd: &mut Odd) -> bool {
         Amount { cpus: count(Column::AllocCpus), nodes: count(Column::AllocNodes), ..Amount::UNKNOWN },
     );
     let mut resources = |column: Column, gres: Column| {
-        let amount = odd.maybe(get(column), tres).unwrap_or(Amount::UNKNOWN);
+        let read = |text: &[u8]| caches.resources.get(column as usize % 2, text, tres);
+        let amount = odd.maybe(get(column), read).unwrap_or(Amount::UNKNOWN);
         let gpus = odd.maybe(get(gres), |text| Some(gpus(text)));
         Amount { gpus: if amount.gpus == UNKNOWN { gpus.unwrap_or(UNKNOWN) } else { amount.gpus }, ..amount }
     };
@@ -152,7 +163,7 @@ fn amounts(draft: &mut Draft<'_>, values: &Values<'_>, odd: &mut Odd) -> bool {
         (resources(Column::ReqTres, Column::ReqGres), resources(Column::AllocTres, Column::AllocGres));
     draft.asked = asked.or(in_asked);
     draft.held = held.or(in_held);
-    let request = match odd.maybe(get(Column::ReqMem), memory_request) {
+    let request = match odd.maybe(get(Column::ReqMem), |text| caches.memory.get(0, text, memory_request)) {
         Some(request) => request,
         None => match odd.maybe(get(Column::MemoryMb), megabytes) {
             Some(kb) => MemoryRequest::Total(kb),

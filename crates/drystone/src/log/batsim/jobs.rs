@@ -5,7 +5,7 @@ use super::{Log, wrong};
 use crate::log::LogError;
 use crate::log::swf::{Decimal, Header, Record};
 use crate::metrics::JobRow;
-use crate::model::{ProcSet, Procs, Status, Time, Truth};
+use crate::model::{How, ProcSet, Procs, Status, Time, Truth};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
@@ -66,7 +66,8 @@ pub fn write_jobs(
     order.sort_by_key(|&at| (rows[at].end, rows[at].id));
     for at in order {
         let row = &rows[at];
-        let failed = truth.get(row.id.index()).is_some_and(|truth| truth.status == Status::Failed);
+        let failed = row.ended == How::MachineFailed
+            || truth.get(row.id.index()).is_some_and(|truth| truth.status == Status::Failed);
         let state = if failed { "COMPLETED_FAILED" } else { "COMPLETED_SUCCESSFULLY" };
         let JobRow { number, submit, start, end, ran, procs, estimate, .. } = row;
         let (wait, response) = (row.wait(), row.response());

@@ -1,5 +1,7 @@
 //! `drystone reproduce`: the published record, cell by cell.
 
+mod certified;
+
 use crate::args::ReproduceArgs;
 use crate::exit::{DONE, FINDING, Failure, Outcome};
 use crate::interrupt;
@@ -89,20 +91,10 @@ impl Counts {
 
 pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> Outcome {
     message::be_quiet(args.quiet);
-    let studies = studies(&args.studies)?;
-    for id in &args.table {
-        if !studies.iter().any(|s| s.tables.iter().any(|t| t.id == *id)) {
-            let tables: Vec<String> = studies
-                .iter()
-                .map(|s| {
-                    format!("{}: {}", s.name, s.tables.iter().map(|t| t.id.as_str()).collect::<Vec<_>>().join(", "))
-                })
-                .collect();
-            return Err(Failure::usage(format_args!("there is no table `{id}`; {}", tables.join("; "))));
-        }
-    }
+    let (studies, certifies) = studies(&args.studies)?;
+    known_tables(args, &studies, certifies)?;
     if args.list {
-        output::print_document(&list(&studies))?;
+        output::print_document(&list(&studies, certifies))?;
         return Ok(DONE);
     }
     for directory in &args.logs {
@@ -113,6 +105,13 @@ pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> Outcome {
     let written: Vec<_> = args.report.iter().map(|path| ("--report", Some(path.as_path()))).collect();
     file::distinct(&[], &written)?;
     let reports = args.report.iter().map(|path| ReportFile::open_plain(path)).collect::<Result<Vec<_>, _>>()?;
+    // Where it was not asked for by name, it is part of all only where recordings are.
+    let recordings = if certifies { certified::find(&args.logs) } else { None };
+    if recordings.is_none() && args.studies.iter().any(|name| name == certified::NAME) {
+        let dirs = args.logs.iter().map(|dir| dir.display().to_string()).collect::<Vec<_>>().join(", ");
+        let expected = "expected NAME.conf, NAME.repK.csv and NAME.repK.events.gz";
+        return Err(Failure::usage(format_args!("{dirs}: no recordings of a real Slurm; {expected}")));
+    }
     let library = Library { directories: args.logs.clone() };
     let threads = args.threads.map_or_else(cores, usize::from);
     let progress = Progress::new("simulating", "jobs", None);
@@ -143,6 +142,15 @@ pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> Outcome {
         let counts = Counts::of(tables.iter());
         results.push(StudyResult { name, source, note, logs: logs.collect(), counts, tables });
     }
+    let certified_any = recordings.is_some();
+    if let Some(recordings) = &recordings {
+        let told = |jobs| progress.add(jobs);
+        let (result, lacks) = certified::certify(recordings, &args.table, threads, &told, stop)?;
+        left_out.extend((lacks > 0).then(|| format!("{} of slurm", plural(lacks as u64, "recording"))));
+        if !result.tables.is_empty() {
+            results.push(result);
+        }
+    }
     drop(progress);
     let lacks_parts = !left_out.is_empty();
     let interrupted = interrupt::stop_at_once().then(|| match left_out.join(", ") {
@@ -151,7 +159,7 @@ pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> Outcome {
     });
     interrupted.iter().for_each(|told| message::note(told));
     tell_missing(&studies, &states);
-    if states.is_empty() || !states.values().any(|s| matches!(s, LogState::Found { .. })) {
+    if !certified_any && !states.values().any(|s| matches!(s, LogState::Found { .. })) {
         let wrong = states.values().any(|s| matches!(s, LogState::Wrong { .. }));
         let none = if wrong { "none of the logs is the one expected" } else { "none of the logs was found" };
         return Err(Failure::usage(format_args!("{none}, nothing was simulated; --list names them")));
@@ -177,32 +185,48 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The studies asked for, in the order in which they were.
-fn studies(names: &[String]) -> Result<Vec<Study>, Failure> {
+/// Refuses tables that no study has.
+fn known_tables(args: &ReproduceArgs, studies: &[Study], certifies: bool) -> Result<(), Failure> {
+    let mut all: Vec<(&str, Vec<&str>)> =
+        studies.iter().map(|s| (s.name.as_str(), s.tables.iter().map(|t| t.id.as_str()).collect())).collect();
+    all.extend(certifies.then(|| (certified::NAME, certified::TABLES.map(|(id, _)| id).to_vec())));
+    for id in &args.table {
+        if !all.iter().any(|(_, tables)| tables.contains(&id.as_str())) {
+            let tables: Vec<String> = all.iter().map(|(name, ids)| format!("{name}: {}", ids.join(", "))).collect();
+            return Err(Failure::usage(format_args!("there is no table `{id}`; {}", tables.join("; "))));
+        }
+    }
+    Ok(())
+}
+
+/// The studies asked for, in the order in which they were, and whether Slurm's model is to be held to recordings.
+fn studies(names: &[String]) -> Result<(Vec<Study>, bool), Failure> {
     let mut known = builtin().map_err(Failure::usage)?;
     if names.is_empty() {
-        return Ok(known);
+        return Ok((known, true));
     }
-    let mut studies = Vec::new();
+    let (mut studies, mut certifies) = (Vec::new(), false);
     for name in names {
-        if let Some(at) = known.iter().position(|s| s.name == *name) {
+        if name == certified::NAME {
+            certifies = true;
+        } else if let Some(at) = known.iter().position(|s| s.name == *name) {
             studies.push(known.remove(at));
         } else if Path::new(name).extension().is_some_and(|e| e == "toml") {
             let text = std::fs::read_to_string(name)
                 .map_err(|error| Failure::usage(format_args!("{name}: cannot be read: {error}")))?;
             studies.push(Study::parse(&text, name).map_err(Failure::usage)?);
         } else if !studies.iter().any(|s: &Study| s.name == *name) {
-            let names: Vec<&str> = known.iter().map(|s| s.name.as_str()).collect();
+            let names: Vec<&str> = known.iter().map(|s| s.name.as_str()).chain([certified::NAME]).collect();
             return Err(Failure::usage(format_args!(
                 "there is no study `{name}`; expected one of {}, or a file ending in .toml",
                 names.join(", ")
             )));
         }
     }
-    Ok(studies)
+    Ok((studies, certifies))
 }
 
-fn list(studies: &[Study]) -> Document {
+fn list(studies: &[Study], certifies: bool) -> Document {
     let mut document = Document::default();
     for study in studies {
         document.heading(format!("{}: {}", study.name, study.source));
@@ -217,6 +241,14 @@ fn list(studies: &[Study]) -> Document {
         document.table(table);
         let facts = study.logs.iter().map(|log| (log.id.clone(), format!("{}  {}", log.file, log.page)));
         document.facts(facts.collect());
+    }
+    if certifies {
+        document.heading(format!("{}: {}", certified::NAME, certified::SOURCE));
+        let mut table = Table::new(["table", "what it shows", "needs"]).texts(&[0, 1, 2]);
+        for (id, title) in certified::TABLES {
+            table.row(vec![id.into(), title.into(), "NAME.conf, NAME.repK.csv, NAME.repK.events.gz".into()]);
+        }
+        document.table(table);
     }
     document
 }

@@ -1,0 +1,364 @@
+//! The advice: what to change, what that is worth on periods that were not used to find it, and how sure that is.
+
+use crate::conf::{Edit, edits};
+use crate::goal::relative;
+use crate::interval::intervals;
+use crate::options::Change;
+use crate::periods::halves;
+use crate::search::{Chosen, Plan, live, settings};
+use crate::study::{Bench, Candidate, Study};
+use drystone::metrics::Unit;
+use serde::Serialize;
+
+/// What is recommended has to be better in so large a share of the judgements.
+const SURE: f64 = 0.75;
+
+/// What a site should do.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Advice {
+    /// Clock phases in which candidates were simulated.
+    pub phases: u32,
+    /// Simulations made.
+    pub simulations: usize,
+    /// Periods that were chosen on and judged on.
+    pub periods: usize,
+    /// By how much the goal of the site as it is differs from itself between clock phases: nothing smaller is called a gain.
+    pub spread: f64,
+    /// Other settings of Slurm.
+    pub settings: Answer,
+    /// Another policy, run live.
+    pub live: Answer,
+    /// Everything that was tried, best first, over all periods.
+    pub tried: Vec<Tried>,
+}
+
+/// What to do in one way, or why to leave it.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Answer {
+    /// Why it is recommended or not.
+    pub reason: Reason,
+    /// What was found best on all periods; `None`: nothing is better than what there is.
+    pub best: Option<Tried>,
+    /// The lines of `slurm.conf` to change for it.
+    pub edits: Vec<Edit>,
+    /// What the figures are now and would be, over all periods, which include those that it was found on.
+    pub figures: Vec<Figured>,
+    /// Its change of the goal over all periods: 95 % interval over periods and clock phases.
+    pub interval: Option<(f64, f64)>,
+    /// Of so many periods it is better in so many.
+    pub better_periods: (usize, usize),
+    /// What choosing on some periods was worth on the others.
+    pub judged: Judgement,
+}
+
+impl Answer {
+    /// Whether to do it.
+    #[must_use]
+    pub fn is_recommended(&self) -> bool {
+        self.reason == Reason::Recommended
+    }
+}
+
+/// Why something is recommended or not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// It is better where it was not chosen, by more than chance.
+    Recommended,
+    /// Nothing that keeps the guards is better than what there is by more than its clocks.
+    NothingBetter,
+    /// What was chosen on some periods was too often not better on the others.
+    NotHeld,
+    /// It was better on the others, but by less than clock phases make.
+    WithinSpread,
+    /// The interval of the change contains zero.
+    Unclear,
+    /// There are too few periods to choose by some and judge by others.
+    TooFewPeriods,
+    /// It was stopped before the clock phases were known.
+    Unfinished,
+    /// The change is no larger than what the simulation is off against what the site recorded.
+    InsideReplayError,
+}
+
+/// How choosing on one half of the periods did on the other half.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Judgement {
+    /// Judgements: twice the number of divisions.
+    pub of: usize,
+    /// In how many of them the choice was better than what there is, on periods that it was not made on, and kept the guards there.
+    pub better: usize,
+    /// In how many nothing was chosen.
+    pub left: usize,
+    /// In how many the guards were kept on the other periods, of those in which something was chosen.
+    pub kept: usize,
+    /// In how many the choice was worth at least half of what it promised.
+    pub half: usize,
+    /// Mean of what the choices promised on their own periods.
+    pub promised: Option<f64>,
+    /// Mean of what they were worth on the others; where nothing was chosen, 0.
+    pub got: Option<f64>,
+    /// The 5th and the 95th percentile of that.
+    pub between: Option<(f64, f64)>,
+    /// What each choice promised and what it was worth, choice by choice.
+    pub pairs: Vec<(f64, f64)>,
+    /// What was chosen how often, most often first.
+    pub chosen: Vec<(String, usize)>,
+}
+
+/// One figure now and then.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Figured {
+    /// Its name in goals and guards.
+    pub figure: String,
+    /// In words.
+    pub name: String,
+    /// What it is in.
+    #[serde(skip)]
+    pub unit: Option<Unit>,
+    /// Now.
+    pub before: f64,
+    /// With the change.
+    pub after: f64,
+    /// Relative.
+    pub change: f64,
+    /// Its 95 % interval over periods and clock phases.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// Something that was tried.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Tried {
+    /// What people call it.
+    pub name: String,
+    /// The policy that was simulated, in its first phase.
+    pub policy: String,
+    /// Whether it takes a live scheduler.
+    pub live: bool,
+    /// Change of the goal over all periods.
+    pub change: f64,
+    /// Whether the guards are kept over all periods.
+    pub keeps: bool,
+    /// Phases that it was simulated in.
+    pub phases: usize,
+    /// The figures, in the order of those of the study.
+    pub values: Vec<f64>,
+}
+
+/// Tries everything, chooses, judges, and says what to do. `None` where it was told to stop before
+/// the site as it is was known.
+///
+/// # Errors
+/// What the bench says.
+pub fn advise<B: Bench>(study: &mut Study<'_>, bench: &mut B, plan: Plan) -> Result<Option<Advice>, B::Error> {
+    let baseline = [Study::baseline()];
+    let phases = study.phases;
+    study.learn(bench, &baseline, 1, "the site as it is")?;
+    if study.sums(&Study::baseline()).is_empty() {
+        return Ok(None);
+    }
+    let periods = &study.filled()[..];
+    let (first, rest) = in_two(study);
+    study.learn(bench, &first, 1, "a first look")?;
+    bench.tell(&first_look(study, periods, "first look"));
+    study.learn(bench, &rest, 1, "single changes")?;
+    study.learn(bench, &baseline, phases, "clock phases of the site as it is")?;
+    bench.tell(&first_look(study, periods, "every single change"));
+    let divisions = halves(periods, plan.splits, plan.seed);
+    let mut directions: Vec<&[usize]> = divisions.iter().flatten().map(Vec::as_slice).collect();
+    directions.push(periods);
+    let mut chosen = settings(study, bench, &directions, plan.knobs)?;
+    let best = chosen.pop().flatten();
+    let settings = answer(study, (best, &chosen), &divisions, periods, plan);
+    let mut chosen = live(study, &directions);
+    let best = chosen.pop().flatten();
+    let live = answer(study, (best, &chosen), &divisions, periods, plan);
+    Ok(Some(Advice {
+        phases,
+        simulations: study.simulations(),
+        periods: periods.len(),
+        spread: study.spread(periods),
+        settings,
+        live,
+        tried: tried(study, periods),
+    }))
+}
+
+/// Every single change and live policy: first the policies, which cost little, and one change of each knob, then the rest.
+fn in_two(study: &Study<'_>) -> (Vec<Candidate>, Vec<Candidate>) {
+    let mut first: Vec<Candidate> = (0..study.live.len()).map(Candidate::Live).collect();
+    let mut rest = Vec::new();
+    let mut knobs: Vec<&str> = Vec::new();
+    // The largest value of a knob tells most of it.
+    for (at, change) in study.changes.iter().enumerate().rev() {
+        if knobs.contains(&change.knob) {
+            rest.push(Candidate::Slurm(vec![at]));
+        } else {
+            knobs.push(change.knob);
+            first.push(Candidate::Slurm(vec![at]));
+        }
+    }
+    (first, rest)
+}
+
+/// The best of each kind so far.
+fn first_look(study: &Study<'_>, periods: &[usize], what: &str) -> String {
+    let best = |live: bool| {
+        let all = study.tried().into_iter().filter(|candidate| matches!(candidate, Candidate::Live(_)) == live);
+        let judged = all.filter_map(|candidate| {
+            let (change, keeps) = study.judge(&candidate, periods)?;
+            keeps.then_some((candidate, change))
+        });
+        let best = judged.min_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, change)| *change < 0.0);
+        best.map_or("nothing better".to_string(), |(candidate, change)| {
+            format!("{} ({:+.1} %)", study.name(&candidate), change * 100.0)
+        })
+    };
+    let mut parts = Vec::new();
+    if !study.changes.is_empty() {
+        parts.push(format!("of settings {}", best(false)));
+    }
+    if !study.live.is_empty() {
+        parts.push(format!("of live policies {}", best(true)));
+    }
+    format!("{what} at {}, not judged yet: {}", study.goal, parts.join("; "))
+}
+
+fn answer(
+    study: &Study<'_>,
+    (best, chosen): (Option<Chosen>, &[Option<Chosen>]),
+    divisions: &[[Vec<usize>; 2]],
+    periods: &[usize],
+    plan: Plan,
+) -> Answer {
+    let judged = judgement(study, chosen, divisions);
+    let mut answer = Answer {
+        reason: if divisions.is_empty() { Reason::TooFewPeriods } else { Reason::NothingBetter },
+        best: None,
+        edits: Vec::new(),
+        figures: Vec::new(),
+        interval: None,
+        better_periods: (0, periods.len()),
+        judged,
+    };
+    let Some(Chosen { candidate, promised }) = best else { return answer };
+    let (old, new) = (study.sums(&Study::baseline()), study.sums(&candidate));
+    // The change of the goal first, then those of the figures.
+    let measures = |old: &[f64], new: &[f64]| {
+        let goal = study.goal.change(old, new);
+        std::iter::once(goal).chain(old.iter().zip(new).map(|(&old, &new)| relative(old, new))).collect()
+    };
+    let found = intervals((&old, &new), &study.figures, periods, plan.seed, measures);
+    answer.interval = found.as_ref().map(|found| found[0]);
+    let (before, after) = study.before_and_after(&candidate, periods).unwrap_or_default();
+    answer.figures = figured(study, &before, &after, found.as_deref());
+    let better = |period: &&usize| study.judge(&candidate, std::slice::from_ref(*period)).is_some_and(|(c, _)| c < 0.0);
+    answer.better_periods.0 = periods.iter().filter(better).count();
+    answer.reason = match old.len() < study.phases as usize {
+        true => Reason::Unfinished,
+        false => reason(&answer, study.spread(periods), divisions.is_empty()),
+    };
+    if let Candidate::Slurm(changes) = &candidate {
+        let changes: Vec<&Change> = changes.iter().map(|&at| &study.changes[at]).collect();
+        answer.edits = edits(study.site.conf.as_ref().map(|(_, conf)| conf), &changes);
+    }
+    answer.best = Some(one(study, &candidate, (promised, true), after));
+    answer
+}
+
+fn figured(study: &Study<'_>, before: &[f64], after: &[f64], found: Option<&[(f64, f64)]>) -> Vec<Figured> {
+    let mut all: Vec<Figured> = Vec::new();
+    for (at, figure) in study.figures.iter().enumerate() {
+        if study.figures[..at].contains(figure) {
+            continue;
+        }
+        all.push(Figured {
+            figure: figure.to_string(),
+            name: figure.name(),
+            unit: Some(figure.unit()),
+            before: before[at],
+            after: after[at],
+            change: relative(before[at], after[at]),
+            interval: found.map(|found| found[at + 1]),
+        });
+    }
+    all
+}
+
+fn reason(answer: &Answer, spread: f64, few: bool) -> Reason {
+    let judged = &answer.judged;
+    if few {
+        return Reason::TooFewPeriods;
+    }
+    if (judged.better as f64) < SURE * judged.of as f64 {
+        return Reason::NotHeld;
+    }
+    if judged.got.is_none_or(|got| got >= -spread) {
+        return Reason::WithinSpread;
+    }
+    match answer.interval {
+        Some((_, high)) if high < 0.0 => Reason::Recommended,
+        _ => Reason::Unclear,
+    }
+}
+
+/// Judges each choice on the half that it was not made on.
+fn judgement(study: &Study<'_>, chosen: &[Option<Chosen>], divisions: &[[Vec<usize>; 2]]) -> Judgement {
+    let mut judged = Judgement::default();
+    let others = divisions.iter().flat_map(|[one, other]| [other, one]);
+    let (mut promised, mut got) = (Vec::new(), Vec::new());
+    let mut names: Vec<(String, usize)> = Vec::new();
+    for (chosen, other) in chosen.iter().zip(others) {
+        judged.of += 1;
+        let name = chosen.as_ref().map_or("as it is".to_string(), |chosen| study.name(&chosen.candidate));
+        match names.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, times)) => *times += 1,
+            None => names.push((name, 1)),
+        }
+        let judge = chosen.as_ref().and_then(|chosen| Some((chosen.promised, study.judge(&chosen.candidate, other)?)));
+        let Some((promise, (worth, keeps))) = judge else {
+            judged.left += 1;
+            got.push(0.0);
+            continue;
+        };
+        judged.better += usize::from(worth < 0.0 && keeps);
+        judged.kept += usize::from(keeps);
+        judged.half += usize::from(worth <= promise / 2.0);
+        promised.push(promise);
+        got.push(worth);
+        judged.pairs.push((promise, worth));
+    }
+    let mean = |all: &[f64]| (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64);
+    (judged.promised, judged.got) = (mean(&promised), mean(&got));
+    got.sort_unstable_by(f64::total_cmp);
+    judged.between = got.len().checked_sub(1).map(|last| (got[last / 20], got[last - last / 20]));
+    names.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    judged.chosen = names;
+    judged
+}
+
+fn one(study: &Study<'_>, candidate: &Candidate, (change, keeps): (f64, bool), values: Vec<f64>) -> Tried {
+    Tried {
+        name: study.name(candidate),
+        policy: study.policy(candidate, 0),
+        live: matches!(candidate, Candidate::Live(_)),
+        change,
+        keeps,
+        phases: study.sums(candidate).len(),
+        values,
+    }
+}
+
+/// Everything of which something is known.
+fn tried(study: &Study<'_>, periods: &[usize]) -> Vec<Tried> {
+    let mut all: Vec<Tried> = study
+        .tried()
+        .into_iter()
+        .filter_map(|candidate| {
+            let judged = study.judge(&candidate, periods)?;
+            Some(one(study, &candidate, judged, study.values(&candidate, periods)?))
+        })
+        .collect();
+    all.sort_by(|a, b| a.change.total_cmp(&b.change).then_with(|| a.name.cmp(&b.name)));
+    all
+}

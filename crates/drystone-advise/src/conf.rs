@@ -1,0 +1,111 @@
+//! The lines of `slurm.conf` to change.
+
+use crate::options::{Change, in_slurm};
+use drystone_slurm::conf::{Knob, SlurmConf};
+use serde::Serialize;
+
+/// A line to change or to add.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Edit {
+    /// The whole line as it is to be.
+    pub line: String,
+    /// Where the line is that it replaces, `FILE:LINE`; `None`: it is new.
+    pub replaces: Option<String>,
+    /// What that line says now: `KEY=VALUE`.
+    pub was: Option<String>,
+}
+
+/// The lines to change, in the order of the changes; everything about `SchedulerParameters` is one line, which keeps what it has.
+#[must_use]
+pub fn edits(conf: Option<&SlurmConf>, changes: &[&Change]) -> Vec<Edit> {
+    let mut words: Vec<(&'static str, &str)> = Vec::new();
+    let mut lines: Vec<(&'static str, String)> = Vec::new();
+    for (param, value) in changes.iter().flat_map(|change| &change.set) {
+        match in_slurm(param) {
+            (name, true) => words.push((name, value)),
+            ("PriorityType", _) => lines.push(("PriorityType", format!("priority/{value}"))),
+            ("PriorityFavorSmall", _) => lines.push(("PriorityFavorSmall", value.to_uppercase())),
+            (name, false) => lines.push((name, value.clone())),
+        }
+    }
+    let mut all = Vec::new();
+    if conf.is_some_and(|conf| !conf.backfill) && words.iter().any(|(name, _)| name.starts_with("bf_")) {
+        all.push(edit(conf, "SchedulerType", "sched/backfill"));
+    }
+    if !words.is_empty() {
+        let now = conf.and_then(|conf| conf.setting("SchedulerParameters")).unwrap_or_default();
+        all.push(edit(conf, "SchedulerParameters", &merged(now, &words)));
+    }
+    all.extend(lines.iter().map(|(key, value)| edit(conf, key, value)));
+    all
+}
+
+fn edit(conf: Option<&SlurmConf>, key: &str, value: &str) -> Edit {
+    let now = conf.and_then(|conf| conf.settings.get(&key.to_ascii_lowercase()));
+    Edit {
+        line: format!("{key}={value}"),
+        replaces: now.map(|setting| setting.place.to_string()),
+        was: now.map(|setting| format!("{}={}", setting.key, setting.value)),
+    }
+}
+
+/// The words that there are, with these values: a word keeps its place, a new one comes last, a flag that is to be off goes.
+fn merged(now: &str, words: &[(&'static str, &str)]) -> String {
+    let mut all: Vec<String> =
+        now.split(',').map(str::trim).filter(|word| !word.is_empty()).map(String::from).collect();
+    for &(name, value) in words {
+        let flag = Knob::named(name).is_some_and(Knob::is_flag);
+        let word = match (flag, value) {
+            (true, "yes") => Some(name.to_string()),
+            (true, _) => None,
+            (false, value) => Some(format!("{name}={value}")),
+        };
+        let same = |old: &String| old.split('=').next().is_some_and(|key| key.trim().eq_ignore_ascii_case(name));
+        let place = all.iter().position(same);
+        all.retain(|old| !same(old));
+        if let Some(word) = word {
+            all.insert(place.unwrap_or(all.len()).min(all.len()), word);
+        }
+    }
+    all.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(set: &[(&'static str, &str)]) -> Change {
+        Change { knob: set[0].0, set: set.iter().map(|(key, value)| (*key, (*value).to_string())).collect() }
+    }
+
+    #[test]
+    fn a_line_keeps_what_it_has() {
+        let text = "# ours\nSchedulerParameters=max_rpc_cnt=150,BF_Window=60,bf_continue,kill_invalid_depend\nPriorityWeightAge=10\n";
+        let conf = SlurmConf::parse(text, "etc/slurm.conf").expect("valid");
+        let window = change(&[("bf_window", "2880")]);
+        let off = change(&[("bf_continue", "no")]);
+        let depth = change(&[("bf_max_job_test", "1000")]);
+        let all = edits(Some(&conf), &[&window, &off, &depth]);
+        assert_eq!(all.len(), 1);
+        assert_eq!(
+            all[0].line,
+            "SchedulerParameters=max_rpc_cnt=150,bf_window=2880,kill_invalid_depend,bf_max_job_test=1000"
+        );
+        assert_eq!(all[0].replaces.as_deref(), Some("etc/slurm.conf:2"));
+        let small =
+            change(&[("priorityweightjobsize", "5"), ("priorityfavorsmall", "yes"), ("priorityweightage", "20")]);
+        let lines: Vec<String> = edits(Some(&conf), &[&small]).into_iter().map(|edit| edit.line).collect();
+        assert_eq!(lines, ["PriorityWeightJobSize=5", "PriorityFavorSmall=YES", "PriorityWeightAge=20"]);
+    }
+
+    #[test]
+    fn without_a_configuration_lines_are_new() {
+        let on = change(&[("bf_continue", "yes")]);
+        let all = edits(None, &[&on]);
+        assert_eq!((all[0].line.as_str(), all[0].replaces.as_deref()), ("SchedulerParameters=bf_continue", None));
+        let conf = SlurmConf::parse("SchedulerType=sched/builtin\n", "slurm.conf").expect("valid");
+        let lines: Vec<String> =
+            edits(Some(&conf), &[&change(&[("bf_interval", "30")])]).into_iter().map(|edit| edit.line).collect();
+        assert_eq!(lines, ["SchedulerType=sched/backfill", "SchedulerParameters=bf_interval=30"]);
+    }
+}

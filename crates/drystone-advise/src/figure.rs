@@ -1,0 +1,192 @@
+//! What a goal or a guard is about: one number of the jobs of some weeks.
+
+use drystone::metrics::Unit;
+use drystone::model::{Ended, Span};
+use drystone::policy::goal::Measure;
+use drystone::text::nearest;
+use drystone_evolve::Objective;
+use std::fmt;
+use std::str::FromStr;
+
+/// A number over jobs; less is better. Either a measure of goals (`Tw`, `avgX`) or one of the catalogue (`bounded_slowdown_mean`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Figure {
+    /// A measure of goal-oriented scheduling, over the jobs of a period instead of those that wait.
+    Goal(Measure),
+    /// Mean or maximum of a measure of jobs.
+    Catalogue(Objective),
+}
+
+/// Beyond which wait a wait is excessive, where the figure does not say so itself.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Thresholds {
+    /// For `Tw`.
+    pub excess: Span,
+}
+
+/// Measures of goals that are sums or maxima over jobs.
+const GOALS: [&str; 7] = ["maxW", "Tw", "avgW", "avgX", "areaW", "late", "special"];
+/// The bound of `avgX`, in seconds.
+const BOUND: f64 = 60.0;
+
+impl Figure {
+    /// What its values are in.
+    #[must_use]
+    pub fn unit(&self) -> Unit {
+        match self {
+            Figure::Goal(Measure::Slowdown) => Unit::Ratio,
+            Figure::Goal(Measure::Late(_)) => Unit::Share,
+            Figure::Goal(_) => Unit::Seconds,
+            Figure::Catalogue(objective) => objective.measure.unit(),
+        }
+    }
+
+    /// Whether the largest value counts, not the mean.
+    #[must_use]
+    pub fn is_maximum(&self) -> bool {
+        match self {
+            Figure::Goal(measure) => *measure == Measure::MaxWait,
+            Figure::Catalogue(objective) => objective.maximum,
+        }
+    }
+
+    /// Whether it is about waits beyond a threshold that is not given.
+    #[must_use]
+    pub fn needs_threshold(&self) -> bool {
+        *self == Figure::Goal(Measure::Excess(None))
+    }
+
+    /// Smaller differences are none: nobody notices them, however large they are beside what there is.
+    #[must_use]
+    pub fn negligible(&self) -> f64 {
+        match self.unit() {
+            Unit::Seconds => 1.0,
+            Unit::Share => 0.000_5,
+            Unit::Ratio | Unit::Count => 0.01,
+        }
+    }
+
+    /// In words.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Figure::Goal(Measure::MaxWait) => "longest wait".to_string(),
+            Figure::Goal(Measure::Excess(_)) => "excessive wait per job".to_string(),
+            Figure::Goal(Measure::Wait) => "mean wait".to_string(),
+            Figure::Goal(Measure::Slowdown) => "mean slowdown bounded at 60 s".to_string(),
+            Figure::Goal(Measure::Area) => "mean wait weighted by processors".to_string(),
+            Figure::Goal(Measure::Late(_)) => "share of jobs that start late".to_string(),
+            Figure::Goal(Measure::Special(_)) => "mean wait of the jobs that are special".to_string(),
+            Figure::Goal(other) => other.to_string(),
+            Figure::Catalogue(objective) => {
+                format!("{} {}", if objective.maximum { "largest" } else { "mean" }, objective.measure.name())
+            }
+        }
+    }
+
+    /// The value of one job and its weight; `None` where the job does not count in it.
+    pub(crate) fn of(&self, ended: &Ended<'_>, thresholds: Thresholds) -> Option<(f64, f64)> {
+        let (wait, job) = (ended.wait(), ended.job);
+        let seconds = wait.as_f64();
+        Some(match self {
+            Figure::Goal(Measure::MaxWait | Measure::Wait) => (seconds, 1.0),
+            Figure::Goal(Measure::Excess(threshold)) => {
+                ((seconds - threshold.unwrap_or(thresholds.excess).as_f64()).max(0.0), 1.0)
+            }
+            Figure::Goal(Measure::Slowdown) => (1.0 + seconds / ended.outcome.ran.as_f64().max(BOUND), 1.0),
+            Figure::Goal(Measure::Area) => (seconds * f64::from(job.procs), f64::from(job.procs)),
+            Figure::Goal(Measure::Late(limit)) => (if wait > *limit { 1.0 } else { 0.0 }, 1.0),
+            Figure::Goal(Measure::Special(select)) => {
+                use drystone::policy::goal::Select;
+                let special = match *select {
+                    Select::User(user) => job.user == user,
+                    Select::Group(group) => job.group == group,
+                    Select::Queue(queue) => job.queue == queue,
+                };
+                return special.then_some((seconds, 1.0));
+            }
+            Figure::Goal(Measure::Unused | Measure::Fair(_)) => return None,
+            Figure::Catalogue(objective) => {
+                let value = objective.measure.of(wait, ended.outcome.ran);
+                return (!value.is_nan()).then_some((value, 1.0));
+            }
+        })
+    }
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Figure::Goal(measure) => measure.fmt(f),
+            Figure::Catalogue(objective) => objective.fmt(f),
+        }
+    }
+}
+
+impl FromStr for Figure {
+    type Err = String;
+
+    /// Reads `maxW`, `Tw`, `Tw(50h)`, `avgW`, `avgX`, `areaW`, `late(24h)`, `special(queue=2)`, or a mean or maximum of the catalogue such
+    /// as `bounded_slowdown_mean`.
+    fn from_str(text: &str) -> Result<Figure, String> {
+        let text = text.trim();
+        if let Ok(objective) = text.to_ascii_lowercase().parse::<Objective>() {
+            return Ok(Figure::Catalogue(objective));
+        }
+        let name = text.split('(').next().unwrap_or_default().trim();
+        match text.parse::<Measure>() {
+            Ok(Measure::Unused | Measure::Fair(_)) => Err(format!(
+                "`{text}` is about the jobs that wait at one instant, and has no sum over weeks; expected {}",
+                expected()
+            )),
+            Ok(measure) => Ok(Figure::Goal(measure)),
+            Err(problem) if GOALS.iter().any(|known| known.eq_ignore_ascii_case(name)) => Err(problem),
+            Err(_) => {
+                let catalogue = catalogue();
+                let known = GOALS.into_iter().chain(catalogue.iter().map(String::as_str));
+                let near = nearest(name, known).map_or(String::new(), |near| format!(" Did you mean `{near}`?"));
+                Err(format!("`{text}` is no measure.{near} Expected {}", expected()))
+            }
+        }
+    }
+}
+
+/// Means and maxima of the catalogue by name.
+fn catalogue() -> Vec<String> {
+    let both = |measure| [false, true].map(|maximum| Objective { measure, maximum }.to_string());
+    drystone::metrics::Measure::ALL.into_iter().flat_map(both).collect()
+}
+
+fn expected() -> String {
+    "maxW, Tw, Tw(50h), avgW, avgX, areaW, late(24h), special(user=1), or a mean or maximum such as bounded_slowdown_mean"
+        .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_read_as_they_are_written() {
+        for (text, printed) in [
+            ("tw", "Tw"),
+            ("Tw(1h)", "Tw(3600s)"),
+            ("AVGX", "avgX"),
+            ("wait_max", "wait_max"),
+            ("late(24h)", "late(86400s)"),
+        ] {
+            assert_eq!(text.parse::<Figure>().map(|f| f.to_string()).as_deref(), Ok(printed));
+        }
+        for (text, part) in [
+            ("avgXX", "Did you mean `avgX`?"),
+            ("maxWW", "Did you mean `maxW`?"),
+            ("wait_maen", "Did you mean `wait_mean`?"),
+            ("unused", "no sum over weeks"),
+            ("Tw(never)", "no length"),
+            ("", "no measure"),
+        ] {
+            let error = text.parse::<Figure>().expect_err(text);
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+}

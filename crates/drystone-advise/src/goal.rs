@@ -1,0 +1,271 @@
+//! What is to become better, and what must not become much worse.
+
+use crate::figure::Figure;
+use drystone::metrics::Unit;
+use drystone::policy::Call;
+use drystone::text::nearest;
+use std::fmt;
+use std::str::FromStr;
+
+/// What is to become better.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Goal {
+    lexical: bool,
+    figures: Vec<Figure>,
+    /// As it was written.
+    text: String,
+}
+
+/// A lexical goal takes smaller changes for none: 1 %.
+const RELAXED: f64 = 0.01;
+/// Most figures of a goal.
+const MOST: usize = 8;
+
+impl Goal {
+    /// What it is about.
+    #[must_use]
+    pub fn figures(&self) -> &[Figure] {
+        &self.figures
+    }
+
+    /// By how much values are better or worse than those of the baseline: −0.1 is a tenth better. A trade-off is the mean of the relative
+    /// changes of its figures; a lexical goal is the first change of at least 1 %, and 0 without one. What nobody notices, less than a
+    /// second or a hundredth of a slowdown, is no change.
+    #[must_use]
+    pub fn change(&self, baseline: &[f64], values: &[f64]) -> f64 {
+        let both = self.figures.iter().zip(baseline.iter().zip(values));
+        let mut changes = both.map(|(figure, (&old, &new))| match (new - old).abs() < figure.negligible() {
+            true => 0.0,
+            false => relative(old, new),
+        });
+        if self.lexical {
+            return changes.find(|change| change.abs() >= RELAXED).unwrap_or(0.0);
+        }
+        let count = self.figures.len().max(1) as f64;
+        changes.sum::<f64>() / count
+    }
+
+    /// The policy that searches for this goal at every decision, where there is one.
+    #[must_use]
+    pub fn policy(&self) -> Option<String> {
+        let searched = self.figures.iter().all(|figure| matches!(figure, Figure::Goal(_)));
+        (searched
+            && self.text.contains('(')
+            && Call::parse(&self.text).is_ok_and(|call| MODELS.contains(&call.name.as_str())))
+        .then(|| format!("goal({})", self.text))
+    }
+}
+
+/// A change of a figure. From nothing to something is a change by 1.
+pub(crate) fn relative(old: f64, new: f64) -> f64 {
+    if old > 0.0 {
+        new / old - 1.0
+    } else if new > 0.0 {
+        1.0
+    } else {
+        0.0
+    }
+}
+
+const MODELS: [&str; 2] = ["tradeoff", "lexical"];
+const EXAMPLE: &str = "write e.g. tradeoff(Tw:avgX), lexical(maxW>avgW) or avgX";
+
+impl fmt::Display for Goal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl FromStr for Goal {
+    type Err = String;
+
+    /// Reads `tradeoff(Tw:avgX)`, `lexical(maxW>avgW)`, or one figure.
+    fn from_str(text: &str) -> Result<Goal, String> {
+        let text = text.trim();
+        let name = text.split('(').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let parsed = |list: &str, between: char| -> Result<Vec<Figure>, String> {
+            let figures = list.split(between).map(str::parse).collect::<Result<Vec<Figure>, String>>();
+            let figures = figures.map_err(|problem| format!("{problem}; {EXAMPLE}"))?;
+            if figures.len() > MOST {
+                return Err(format!("{} measures; no more than {MOST} are possible", figures.len()));
+            }
+            match figures.iter().enumerate().find(|(at, figure)| figures[..*at].contains(figure)) {
+                Some((_, twice)) => Err(format!("`{twice}` is given twice")),
+                None => Ok(figures),
+            }
+        };
+        if !MODELS.contains(&name.as_str()) {
+            if let Ok(figure) = text.parse::<Figure>() {
+                return Ok(Goal { lexical: false, figures: vec![figure], text: figure.to_string() });
+            }
+            if let Some(near) = nearest(&name, MODELS).filter(|_| text.contains('(')) {
+                return Err(format!("`{text}` is no goal. Did you mean `{near}`? {EXAMPLE}"));
+            }
+            return Err(parsed(text, ':').err().unwrap_or_else(|| format!("`{text}` is no goal; {EXAMPLE}")));
+        }
+        let call = Call::parse(text).map_err(|error| format!("{}; {EXAMPLE}", error.problem))?;
+        let [(None, list)] = call.args.as_slice() else {
+            return Err(format!("{name} takes one list of measures; {EXAMPLE}"));
+        };
+        let lexical = name == "lexical";
+        let between = if lexical { '>' } else { ':' };
+        let figures = parsed(list, between)?;
+        let words: Vec<String> = figures.iter().map(ToString::to_string).collect();
+        let text = format!("{name}({})", words.join(&between.to_string()));
+        Ok(Goal { lexical, figures, text })
+    }
+}
+
+/// A bound.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Bound {
+    /// At most so much more than the baseline: 0.2 is a fifth.
+    Relative(f64),
+    /// At most this value, in seconds where it is a time.
+    Absolute(f64),
+}
+
+/// What must not become much worse: `maxW<+20%`, `maxW<48h`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Guard {
+    /// What is bounded.
+    pub figure: Figure,
+    /// By what.
+    pub bound: Bound,
+}
+
+impl Guard {
+    /// Whether it is kept.
+    #[must_use]
+    pub fn keeps(&self, baseline: f64, value: f64) -> bool {
+        // A last digit is no breach.
+        value <= self.most(baseline) * (1.0 + 1e-12)
+    }
+
+    /// The largest value that keeps it.
+    #[must_use]
+    pub fn most(&self, baseline: f64) -> f64 {
+        match self.bound {
+            Bound::Relative(more) => baseline * (1.0 + more),
+            Bound::Absolute(most) => most,
+        }
+    }
+}
+
+impl fmt::Display for Guard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.bound, self.figure.unit()) {
+            (Bound::Relative(more), _) => {
+                let percent = (more * 1e6).round() / 1e4;
+                write!(f, "{}<{}{percent}%", self.figure, if more < 0.0 { "" } else { "+" })
+            }
+            (Bound::Absolute(most), Unit::Seconds) => write!(f, "{}<{most}s", self.figure),
+            (Bound::Absolute(most), _) => write!(f, "{}<{most}", self.figure),
+        }
+    }
+}
+
+impl FromStr for Guard {
+    type Err = String;
+
+    /// Reads `maxW<+20%`, `avgW<0%`, `maxW<48h`, `avgX<10`.
+    fn from_str(text: &str) -> Result<Guard, String> {
+        const HOW: &str = "write e.g. maxW<+20% (a fifth more than today at most) or maxW<48h";
+        let (figure, bound) = text.split_once('<').ok_or_else(|| format!("`{text}` is no guard; {HOW}"))?;
+        let figure: Figure = figure.parse().map_err(|problem| format!("{problem}; {HOW}"))?;
+        let bound = bound.trim().trim_start_matches('=').trim();
+        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+        let wrong = || format!("`{bound}` is no bound of {figure}; {HOW}");
+        if let Some(percent) = bound.strip_suffix('%') {
+            let more = number(percent).filter(|&more| more > -100.0).ok_or_else(wrong)?;
+            return Ok(Guard { figure, bound: Bound::Relative(more / 100.0) });
+        }
+        let (digits, unit) = match bound.strip_suffix(['s', 'm', 'h', 'd']) {
+            Some(digits) if figure.unit() == Unit::Seconds => (digits, &bound[digits.len()..]),
+            _ => (bound, "s"),
+        };
+        let seconds = match unit {
+            "m" => 60.0,
+            "h" => 3_600.0,
+            "d" => 86_400.0,
+            _ => 1.0,
+        };
+        let most = number(digits).filter(|&most| most >= 0.0).ok_or_else(wrong)?;
+        Ok(Guard { figure, bound: Bound::Absolute(most * seconds) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn goals_are_read_as_they_are_written() {
+        for (text, printed) in [
+            ("tradeoff(Tw:avgX)", "tradeoff(Tw:avgX)"),
+            (" Lexical( maxw > avgw )", "lexical(maxW>avgW)"),
+            ("avgx", "avgX"),
+            ("bounded_slowdown_mean", "bounded_slowdown_mean"),
+            ("tradeoff(Tw(50h):wait_mean)", "tradeoff(Tw(180000s):wait_mean)"),
+        ] {
+            assert_eq!(text.parse::<Goal>().map(|goal| goal.to_string()).as_deref(), Ok(printed));
+        }
+        for (text, part) in [
+            ("tradeof(Tw:avgX)", "Did you mean `tradeoff`?"),
+            ("tradeoff(Tw:avgXX)", "Did you mean `avgX`?"),
+            ("tradeoff(Tw:Tw)", "given twice"),
+            ("tradeoff", "one list"),
+            ("tradeoff(Tw,avgX)", "one list"),
+            ("best", "no measure"),
+        ] {
+            let error = text.parse::<Goal>().expect_err(text);
+            assert!(error.contains(part), "{text}: {error}");
+        }
+        assert_eq!(
+            "tradeoff(Tw:avgX)".parse::<Goal>().ok().and_then(|g| g.policy()).as_deref(),
+            Some("goal(tradeoff(Tw:avgX))")
+        );
+        assert_eq!("avgX".parse::<Goal>().ok().and_then(|g| g.policy()), None);
+        assert_eq!("tradeoff(wait_mean)".parse::<Goal>().ok().and_then(|g| g.policy()), None);
+    }
+
+    #[test]
+    fn changes_are_weighed_as_the_goal_says() {
+        let tradeoff: Goal = "tradeoff(Tw:avgX)".parse().expect("valid");
+        assert!((tradeoff.change(&[100.0, 10.0], &[50.0, 11.0]) + 0.2).abs() < 1e-12);
+        assert!(
+            (tradeoff.change(&[0.0, 10.0], &[5.0, 10.0]) - 0.5).abs() < 1e-12,
+            "from nothing to something counts as all"
+        );
+        assert!(tradeoff.change(&[1.0, 1.005], &[0.1, 1.0]).abs() < 1e-12, "nobody notices that");
+        let lexical: Goal = "lexical(maxW>avgW)".parse().expect("valid");
+        assert!((lexical.change(&[1000.0, 10.0], &[1009.0, 5.0]) + 0.5).abs() < 1e-12, "0.9 % is no change");
+        assert!(lexical.change(&[1000.0, 10.0], &[1010.0, 5.0]) > 0.0);
+        assert!(lexical.change(&[1.0, 1.0], &[1.0, 1.0]).abs() < 1e-12);
+    }
+
+    #[test]
+    fn guards_are_read_and_kept() {
+        for (text, printed, most) in [
+            ("maxW<+20%", "maxW<+20%", 120.0),
+            ("maxW <= 20%", "maxW<+20%", 120.0),
+            ("avgX<-5%", "avgX<-5%", 95.0),
+            ("maxW<2h", "maxW<7200s", 7200.0),
+            ("avgX<10", "avgX<10", 10.0),
+        ] {
+            let guard: Guard = text.parse().expect(text);
+            assert_eq!((guard.to_string().as_str(), guard.most(100.0).round()), (printed, most));
+            assert!(guard.keeps(100.0, most) && !guard.keeps(100.0, most * 1.01));
+        }
+        for (text, part) in [
+            ("maxW", "no guard"),
+            ("maxX<+20%", "Did you mean `maxW`?"),
+            ("maxW<lots", "no bound of maxW"),
+            ("maxW<-100%", "no bound"),
+            ("avgX<10h", "no bound"),
+        ] {
+            let error = text.parse::<Guard>().expect_err(text);
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! What a site can change tomorrow, and what that is worth.
+//!
+//! A site gives its log, its `slurm.conf` and a [`Goal`], such as `tradeoff(Tw:avgX)`, with [`Guard`]s, such as `maxW<+20%`.
+//! [`options`](options()) are the single changes that are tried: settings of Slurm, and policies that a live scheduler could run. A
+//! [`Study`] simulates each over the whole period and keeps sums per week ([`Watch`]), so that one simulation serves every split of the
+//! weeks into those to choose by and those to judge by. [`advise`] repeats choosing and judging over many splits, combines single
+//! changes that help, and says how often what was chosen held, or that nothing is gained.
+//!
+//! The crate simulates nothing itself: a [`Bench`] does.
+
+mod advice;
+mod conf;
+mod figure;
+mod goal;
+mod interval;
+mod options;
+mod periods;
+mod sdiag;
+mod search;
+mod study;
+mod watch;
+
+pub use advice::{Advice, Answer, Figured, Judgement, Reason, Tried, advise};
+pub use conf::{Edit, edits};
+pub use figure::{Figure, Thresholds};
+pub use goal::{Bound, Goal, Guard};
+pub use options::{Change, Live, Site, options};
+pub use periods::{LEAST, Length, Periods};
+pub use sdiag::{PassCost, SdiagError};
+pub use search::Plan;
+pub use study::{Bench, Candidate, Study, Sums};
+pub use watch::Watch;

@@ -1,0 +1,339 @@
+//! What is tried: single changes of settings, and policies that a live scheduler can run.
+
+use crate::goal::Goal;
+use crate::sdiag::PassCost;
+use drystone_slurm::conf::{KNOBS, Knob, Priority, SchedParams, SlurmConf};
+
+/// A site as it is.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// Its `slurm.conf` with the path that policy texts name; without one, Slurm's defaults.
+    pub conf: Option<(String, SlurmConf)>,
+    /// Parameters of `slurm(...)` beside it, such as `cpus=16` or the names of a site.
+    pub more: Vec<(String, String)>,
+    /// How long backfill takes for each job that it tests.
+    pub cost: PassCost,
+    /// Whether passes are simulated as if they took no time: see [`Site::passes_matter`].
+    pub instantaneous: bool,
+    /// The longest limit that a job of the log asks for, in minutes.
+    pub longest: i64,
+}
+
+impl Site {
+    /// The policy text of this site after some changes, in a phase of its clocks.
+    #[must_use]
+    pub fn policy(&self, changes: &[&Change], phase: u32) -> String {
+        let mut words: Vec<String> = self.conf.iter().map(|(path, _)| quoted(path)).collect();
+        let own = self.more.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        let changed = changes.iter().flat_map(|change| change.set.iter()).map(|(key, value)| (*key, value.as_str()));
+        let mut set: Vec<(&str, &str)> = Vec::new();
+        for (key, value) in own.chain(changed) {
+            set.retain(|(known, _)| *known != key);
+            set.push((key, value));
+        }
+        words.extend(set.into_iter().map(|(key, value)| format!("{key}={}", quoted(value))));
+        words.push(format!("test-us={}", if self.instantaneous { 0 } else { self.cost.micros }));
+        words.push(format!("phase={phase}"));
+        format!("slurm({})", words.join(","))
+    }
+
+    /// Whether the time that passes take can matter where at most so many jobs wait: a pass over all of them takes more than a tenth of
+    /// `bf_interval`, or long enough to let go of the locks. Where it cannot, simulating it costs time and changes nothing to speak of.
+    #[must_use]
+    pub fn passes_matter(&self, most_waiting: u64) -> bool {
+        let params = self.params();
+        let micros = most_waiting.saturating_mul(self.cost.micros.into());
+        let least = (params.bf_interval.max(1) * 100_000).min(params.bf_yield_interval.max(1));
+        micros >= least.unsigned_abs()
+    }
+
+    /// The parameters in force.
+    pub(crate) fn params(&self) -> SchedParams {
+        self.conf.as_ref().map_or_else(SchedParams::default, |(_, conf)| conf.sched.clone())
+    }
+
+    fn backfills(&self) -> bool {
+        self.conf.as_ref().is_none_or(|(_, conf)| conf.backfill)
+    }
+}
+
+/// A value as a policy text has it.
+fn quoted(value: &str) -> String {
+    let plain = !value.contains(|c: char| c.is_whitespace() || "(),=\"".contains(c));
+    if plain { value.to_string() } else { format!("\"{value}\"") }
+}
+
+/// A single change: what one knob is set to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Change {
+    /// What is turned; of changes that are combined each turns another one.
+    pub knob: &'static str,
+    /// Parameters of `slurm(...)` with their values; a flag is `yes` or `no`.
+    pub set: Vec<(&'static str, String)>,
+}
+
+impl Change {
+    fn one(knob: &'static str, value: impl ToString) -> Change {
+        Change { knob, set: vec![(knob, value.to_string())] }
+    }
+
+    /// What people call it: `bf_window=2880`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        if let [.., ("priorityweightjobsize", weight), ("priorityfavorsmall", small)] = &self.set[..] {
+            return format!(
+                "PriorityWeightJobSize={weight}, {} jobs first",
+                if small == "yes" { "small" } else { "large" }
+            );
+        }
+        let words: Vec<String> = self.set.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        words.join(" ")
+    }
+}
+
+/// A policy that `drystone live` can run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Live {
+    /// Its text.
+    pub policy: String,
+}
+
+/// Minutes of a day.
+const DAY: i64 = 1_440;
+
+/// The single changes to try, and the policies to run live. They depend on the configuration and on the longest limit, never on
+/// what simulations say.
+#[must_use]
+pub fn options(site: &Site, goal: &Goal) -> (Vec<Change>, Vec<Live>) {
+    let mut changes = Vec::new();
+    if site.backfills() {
+        changes.extend(backfill(site));
+    } else {
+        changes.push(Change::one("bf_interval", 30));
+    }
+    let params = site.params();
+    changes.extend(numbers("default_queue_depth", &[20, 100, 500, 1_000], &params));
+    changes.extend(priorities(site));
+    (changes, live(goal))
+}
+
+/// Settings of the backfill scheduler.
+fn backfill(site: &Site) -> Vec<Change> {
+    let params = site.params();
+    // The manual asks for a window as long as the longest limit; whole days are easier to remember.
+    let longest = (site.longest.max(1) + DAY - 1) / DAY * DAY;
+    let mut windows = vec![DAY / 2, DAY, 2 * DAY, 7 * DAY, longest.min(30 * DAY)];
+    windows.sort_unstable();
+    windows.dedup();
+    let lists: [(&'static str, &[i64]); 5] = [
+        ("bf_interval", &[10, 30, 60, 120, 300]),
+        ("bf_window", &windows),
+        ("bf_resolution", &[60, 300, 600, 1_800]),
+        ("bf_max_job_test", &[100, 500, 1_000, 2_000, 5_000]),
+        ("bf_max_job_user", &[0, 5, 10, 20, 50]),
+    ];
+    let mut all: Vec<Change> = lists.into_iter().flat_map(|(knob, values)| numbers(knob, values, &params)).collect();
+    all.push(Change::one("bf_continue", if params.bf_continue == 0 { "yes" } else { "no" }));
+    all
+}
+
+/// The values of a knob that it has not yet.
+fn numbers(knob: &'static str, values: &[i64], params: &SchedParams) -> Vec<Change> {
+    let now = Knob::named(knob).map(|knob| knob.get(params));
+    values.iter().filter(|&&value| Some(value) != now).map(|value| Change::one(knob, value)).collect()
+}
+
+/// Where nothing has a weight: the size and the age get this one.
+const WEIGHT: i64 = 1_000;
+
+/// Weights of priorities and the half-life of past use.
+fn priorities(site: &Site) -> Vec<Change> {
+    let conf = site.conf.as_ref().map(|(_, conf)| conf);
+    let own = conf.map(|conf| conf.priority.clone()).unwrap_or_default();
+    if !own.multifactor {
+        // From first come, first served to weights that need no database.
+        let by_size = |favoured: &str| Change {
+            knob: "priorityweightjobsize",
+            set: vec![
+                ("prioritytype", "multifactor".to_string()),
+                ("priorityweightage", WEIGHT.to_string()),
+                ("priorityweightjobsize", WEIGHT.to_string()),
+                ("priorityfavorsmall", favoured.to_string()),
+            ],
+        };
+        return vec![by_size("yes"), by_size("no")];
+    }
+    let has_database = conf.is_some_and(SlurmConf::has_database);
+    let mut all = Vec::new();
+    for (knob, weight, of) in weights(&own) {
+        if of == "fair share" && !has_database {
+            continue;
+        }
+        if weight >= 1.0 {
+            all.push(Change::one(knob, whole(weight * 4.0)));
+            all.push(Change::one(knob, whole((weight / 4.0).max(1.0))));
+        }
+    }
+    if own.size >= 1.0 {
+        all.push(Change::one("priorityfavorsmall", if own.favor_small { "no" } else { "yes" }));
+    } else {
+        let heaviest = weights(&own).into_iter().map(|(_, weight, _)| weight).fold(1.0, f64::max);
+        all.extend(["yes", "no"].map(|favoured| Change {
+            knob: "priorityweightjobsize",
+            set: vec![
+                ("priorityweightjobsize", whole((heaviest / 2.0).max(1.0))),
+                ("priorityfavorsmall", favoured.to_string()),
+            ],
+        }));
+    }
+    if has_database && own.fair_share >= 1.0 && own.half_life > 0 {
+        all.extend([4, 1].map(|times| Change::one("prioritydecayhalflife", time(own.half_life / 2 * times))));
+    }
+    all
+}
+
+fn weights(own: &Priority) -> [(&'static str, f64, &'static str); 5] {
+    [
+        ("priorityweightage", own.age, "age"),
+        ("priorityweightfairshare", own.fair_share, "fair share"),
+        ("priorityweightjobsize", own.size, "size"),
+        ("priorityweightpartition", own.partition, "partition"),
+        ("priorityweightqos", own.qos, "QOS"),
+    ]
+}
+
+fn whole(weight: f64) -> String {
+    format!("{:.0}", weight.min(f64::from(u32::MAX)))
+}
+
+/// Seconds as `slurm.conf` has them: `7-0`, `0-12:30:00`.
+fn time(seconds: i64) -> String {
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    match rest {
+        0 => format!("{days}-0"),
+        _ => format!("{days}-{:02}:{:02}:{:02}", rest / 3_600, rest / 60 % 60, rest % 60),
+    }
+}
+
+/// Policies that plan with what a scheduler may know, from the plainest to the most ambitious.
+const LIVE: [&str; 10] = [
+    "easy",
+    "easy-sjbf",
+    "easy++",
+    "easy++-guarded",
+    "conservative",
+    "conservative(predict=recent(2))",
+    "slack",
+    "easy(order=wfp3,backfill=wfp3)",
+    "easy(order=unicef,backfill=unicef)",
+    "easy(order=f1,backfill=f1)",
+];
+
+fn live(goal: &Goal) -> Vec<Live> {
+    let named = LIVE.into_iter().map(String::from).chain(goal.policy());
+    named.map(|policy| Live { policy }).collect()
+}
+
+/// Slurm's own name of a parameter of the policy, and whether it belongs into `SchedulerParameters`.
+pub(crate) fn in_slurm(param: &str) -> (&'static str, bool) {
+    const OTHERS: [(&str, &str); 9] = [
+        ("prioritytype", "PriorityType"),
+        ("priorityweightage", "PriorityWeightAge"),
+        ("priorityweightfairshare", "PriorityWeightFairshare"),
+        ("priorityweightjobsize", "PriorityWeightJobSize"),
+        ("priorityweightpartition", "PriorityWeightPartition"),
+        ("priorityweightqos", "PriorityWeightQOS"),
+        ("priorityweightassoc", "PriorityWeightAssoc"),
+        ("prioritydecayhalflife", "PriorityDecayHalfLife"),
+        ("priorityfavorsmall", "PriorityFavorSmall"),
+    ];
+    let other = OTHERS.iter().find(|(ours, _)| *ours == param).map(|(_, theirs)| (*theirs, false));
+    let knob = || KNOBS.iter().find(|knob| knob.name == param).map(|knob| (knob.name, true));
+    other.or_else(knob).unwrap_or(("", false))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site(text: &str) -> Site {
+        let conf = SlurmConf::parse(
+            &format!("{text}\nNodeName=n[1-4] CPUs=4\nPartitionName=a Nodes=ALL Default=YES\n"),
+            "slurm.conf",
+        );
+        Site {
+            conf: Some(("slurm.conf".to_string(), conf.expect("valid"))),
+            more: Vec::new(),
+            cost: PassCost::given(7),
+            instantaneous: false,
+            longest: 2_000,
+        }
+    }
+
+    fn names(site: &Site) -> Vec<String> {
+        options(site, &"avgX".parse().expect("valid")).0.iter().map(Change::name).collect()
+    }
+
+    #[test]
+    fn what_is_in_force_is_not_tried() {
+        let all = names(&site("SchedulerParameters=bf_window=2880,bf_continue"));
+        assert!(all.contains(&"bf_continue=no".to_string()) && all.contains(&"bf_window=1440".to_string()));
+        assert!(!all.contains(&"bf_window=2880".to_string()), "{all:?}");
+        assert!(all.contains(&"PriorityWeightJobSize=1000, small jobs first".to_string()), "{all:?}");
+        let builtin = names(&site("SchedulerType=sched/builtin"));
+        assert!(
+            builtin.contains(&"bf_interval=30".to_string())
+                && !builtin.iter().any(|name| name.starts_with("bf_window"))
+        );
+    }
+
+    #[test]
+    fn weights_that_count_are_turned_both_ways() {
+        let all = names(&site(
+            "PriorityType=priority/multifactor\nPriorityWeightAge=1000\nPriorityWeightFairshare=10\nPriorityDecayHalfLife=14-0",
+        ));
+        assert!(
+            all.contains(&"priorityweightage=4000".to_string()) && all.contains(&"priorityweightage=250".to_string())
+        );
+        assert!(
+            !all.iter().any(|name| name.contains("fairshare")),
+            "without a database there is no fair share: {all:?}"
+        );
+        let all = names(&site(
+            "AccountingStorageType=accounting_storage/slurmdbd\nPriorityType=priority/multifactor\nPriorityWeightFairshare=10\n\
+             PriorityDecayHalfLife=14-0\nPriorityWeightJobSize=3",
+        ));
+        for expected in [
+            "priorityweightfairshare=40",
+            "prioritydecayhalflife=28-0",
+            "prioritydecayhalflife=7-0",
+            "priorityfavorsmall=yes",
+        ] {
+            assert!(all.contains(&expected.to_string()), "{expected}: {all:?}");
+        }
+    }
+
+    #[test]
+    fn policies_of_sites_are_texts_that_say_all() {
+        let mut site = site("");
+        let window = Change::one("bf_window", 2_880);
+        assert_eq!(site.policy(&[&window], 3), "slurm(slurm.conf,bf_window=2880,test-us=7,phase=3)");
+        site.conf.as_mut().expect("there").0 = "a,b/slurm.conf".to_string();
+        assert_eq!(site.policy(&[], 0), "slurm(\"a,b/slurm.conf\",test-us=7,phase=0)");
+        assert!(!site.passes_matter(1_000) && site.passes_matter(400_000), "7 ms, and 2.8 s");
+        site.instantaneous = true;
+        assert!(site.policy(&[], 1).ends_with("test-us=0,phase=1)"));
+        assert_eq!(time(86_400 * 3 + 1_800), "3-00:30:00");
+    }
+
+    /// Nothing that knows run times or suspends jobs is ever recommended.
+    #[test]
+    fn what_is_tried_live_can_be_run() {
+        for live in options(&site(""), &"tradeoff(Tw:avgX)".parse().expect("valid")).1 {
+            let spec: drystone::policy::PolicySpec = live.policy.parse().expect("a policy");
+            let scheduler = spec.scheduler();
+            assert!(!scheduler.forecast.predictor.clairvoyant(), "{spec}");
+            assert!(!spec.text().contains("perfect") && !["ss", "tss", "is"].contains(&spec.kind().name), "{spec}");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The parts of the time that choices are made on and judged on.
+
+use drystone::model::{Span, Time};
+use drystone_evolve::Draw;
+use serde::Serialize;
+
+/// Fewer periods than this cannot be divided into those to choose by and those to judge by.
+pub const LEAST: usize = 4;
+/// From so many periods on, the first and the last are left out where the simulation begins with an empty machine.
+const EDGES: usize = 8;
+
+/// How long a period is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Length {
+    /// Seven days from the first submit that counts on, and so on.
+    Week,
+    /// A day: where there are too few weeks.
+    Day,
+}
+
+impl Length {
+    fn span(self) -> Span {
+        match self {
+            Length::Week => Span::WEEK,
+            Length::Day => Span::DAY,
+        }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Length::Week => "week",
+            Length::Day => "day",
+        }
+    }
+}
+
+/// The periods of a log, by submit.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Periods {
+    origin: Time,
+    last: Time,
+    length: Length,
+    /// Those that count, of all from 0 on.
+    counted: std::ops::Range<usize>,
+}
+
+impl Periods {
+    /// The periods from the first to the last submit that counts: weeks, or days where there are fewer than four weeks. `cold`: the
+    /// simulation begins with an empty machine and ends with an emptying one, so that the first and the last period are unlike the others
+    /// and are left out where enough are left.
+    #[must_use]
+    pub fn of((first, last): (Time, Time), cold: bool) -> Periods {
+        let count = |length: Length| ((last - first).0.max(0) / length.span().0) as usize + 1;
+        let length = if count(Length::Week) >= LEAST { Length::Week } else { Length::Day };
+        let all = count(length);
+        let counted = if cold && all >= EDGES { 1..all - 1 } else { 0..all };
+        Periods { origin: first, last, length, counted }
+    }
+
+    /// The period of a submit; `None` where it does not count.
+    #[must_use]
+    pub fn place(&self, submit: Time) -> Option<usize> {
+        if submit > self.last {
+            return None;
+        }
+        let at = usize::try_from((submit - self.origin).0.div_euclid(self.length.span().0)).ok()?;
+        self.counted.contains(&at).then(|| at - self.counted.start)
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.counted.len()
+    }
+
+    /// How long each is.
+    #[must_use]
+    pub fn length(&self) -> Length {
+        self.length
+    }
+
+    /// Whether the first and the last were left out.
+    #[must_use]
+    pub fn leaves_out_edges(&self) -> bool {
+        self.counted.start > 0
+    }
+}
+
+/// So many divisions of periods into two halves, each of which is to choose by once and to judge by once. The same seed gives the same
+/// ones. Divisions are all different where there are that many; of few periods there may be fewer.
+pub(crate) fn halves(periods: &[usize], splits: usize, seed: u64) -> Vec<[Vec<usize>; 2]> {
+    if periods.len() < LEAST {
+        return Vec::new();
+    }
+    let mut draw = Draw::new(seed, 0x0005_9117);
+    let mut found: Vec<[Vec<usize>; 2]> = Vec::new();
+    for _ in 0..20 * splits {
+        if found.len() == splits {
+            break;
+        }
+        let mut mixed = periods.to_vec();
+        draw.shuffle(&mut mixed);
+        let (one, other) = mixed.split_at(mixed.len() / 2);
+        let (mut one, mut other) = (one.to_vec(), other.to_vec());
+        one.sort_unstable();
+        other.sort_unstable();
+        let both = if one < other { [one, other] } else { [other, one] };
+        if !found.contains(&both) {
+            found.push(both);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: i64 = 86_400;
+
+    #[test]
+    fn weeks_where_there_are_enough_and_days_elsewhere() {
+        let long = Periods::of((Time(0), Time(100 * DAY)), true);
+        assert_eq!((long.length(), long.count(), long.leaves_out_edges()), (Length::Week, 13, true));
+        assert_eq!((long.place(Time(0)), long.place(Time(7 * DAY)), long.place(Time(99 * DAY))), (None, Some(0), None));
+        assert_eq!(
+            Periods::of((Time(0), Time(29 * DAY)), false).place(Time(29 * DAY + 1)),
+            None,
+            "beyond the last that counts"
+        );
+        let warm = Periods::of((Time(5), Time(5 + 100 * DAY)), false);
+        assert_eq!((warm.count(), warm.place(Time(5)), warm.place(Time(4))), (15, Some(0), None));
+        let five = Periods::of((Time(0), Time(30 * DAY)), true);
+        assert_eq!((five.length(), five.count(), five.leaves_out_edges()), (Length::Week, 5, false));
+        let short = Periods::of((Time(0), Time(11 * DAY)), false);
+        assert_eq!((short.length(), short.count()), (Length::Day, 12));
+        assert_eq!(Periods::of((Time(7), Time(7)), true).count(), 1);
+    }
+
+    #[test]
+    fn halves_divide_and_differ() {
+        let periods: Vec<usize> = (0..9).collect();
+        let all = halves(&periods, 20, 1);
+        assert_eq!(all.len(), 20);
+        for [one, other] in &all {
+            let mut both = [one.as_slice(), other].concat();
+            both.sort_unstable();
+            assert_eq!(both, periods);
+            assert!(one.len().abs_diff(other.len()) <= 1);
+        }
+        assert_eq!(halves(&periods, 20, 1), all);
+        assert_ne!(halves(&periods, 20, 2), all);
+        assert_eq!(halves(&[0, 1, 2, 3], 20, 1).len(), 3, "four periods have three divisions into halves");
+        assert!(halves(&[0, 1, 2], 20, 1).is_empty());
+    }
+}

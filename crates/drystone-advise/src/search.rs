@@ -1,0 +1,136 @@
+//! Choosing on some periods: single changes, ranked, and those that help combined.
+
+use crate::study::{Bench, Candidate, Study};
+
+/// How a search goes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Plan {
+    /// Divisions into halves; each half is chosen on once and judged on once.
+    pub splits: usize,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Most knobs that are turned together.
+    pub knobs: usize,
+}
+
+impl Default for Plan {
+    fn default() -> Plan {
+        Plan { splits: 20, seed: 1, knobs: 3 }
+    }
+}
+
+/// A knob is turned in addition only where that is worth so much.
+const WORTH: f64 = 0.002;
+
+/// What was chosen on some periods, and what it promises there.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Chosen {
+    pub(crate) candidate: Candidate,
+    pub(crate) promised: f64,
+}
+
+/// A search on the periods of one direction.
+struct Climb<'a> {
+    periods: &'a [usize],
+    /// The best change of each knob that helps, best first.
+    ranked: Vec<usize>,
+    /// What is turned by now.
+    turned: Vec<usize>,
+    change: f64,
+}
+
+/// For each of these lists of periods the settings that serve the goal best there and keep the guards; `None` where nothing is better
+/// than the site as it is by more than its clocks. All searches go on side by side, so that what several of them ask is simulated once.
+///
+/// # Errors
+/// What the bench says.
+pub(crate) fn settings<B: Bench>(
+    study: &mut Study<'_>,
+    bench: &mut B,
+    directions: &[&[usize]],
+    knobs: usize,
+) -> Result<Vec<Option<Chosen>>, B::Error> {
+    let mut climbs: Vec<Climb<'_>> = directions.iter().map(|periods| Climb::new(study, periods)).collect();
+    for step in 1..knobs.max(1) {
+        let next = |climb: &Climb<'_>| climb.ranked.get(step).map(|&change| with(&climb.turned, change));
+        let asked: Vec<Candidate> = climbs.iter().filter_map(next).collect();
+        study.learn(bench, &asked, 1, "combining changes")?;
+        for climb in &mut climbs {
+            let Some(candidate) = next(climb) else { continue };
+            let Some((change, true)) = study.judge(&candidate, climb.periods) else { continue };
+            if change < climb.change - WORTH
+                && let Candidate::Slurm(turned) = candidate
+            {
+                (climb.turned, climb.change) = (turned, change);
+            }
+        }
+    }
+    let finalists: Vec<Vec<Candidate>> = climbs.iter().map(Climb::finalists).collect();
+    let mut all: Vec<Candidate> = finalists.iter().flatten().cloned().collect();
+    all.sort();
+    all.dedup();
+    let phases = study.phases;
+    study.learn(bench, &all, phases, "clock phases")?;
+    Ok(climbs.iter().zip(finalists).map(|(climb, finalists)| best(study, finalists, climb.periods)).collect())
+}
+
+/// The same among policies to run live.
+pub(crate) fn live(study: &Study<'_>, directions: &[&[usize]]) -> Vec<Option<Chosen>> {
+    let all: Vec<Candidate> = (0..study.live.len()).map(Candidate::Live).collect();
+    directions.iter().map(|periods| best(study, all.clone(), periods)).collect()
+}
+
+/// The candidate that serves the goal best and keeps the guards, if it is better than the site as it is by more than its clocks.
+fn best(study: &Study<'_>, candidates: Vec<Candidate>, periods: &[usize]) -> Option<Chosen> {
+    let spread = study.spread(periods);
+    let judged = candidates.into_iter().filter_map(|candidate| {
+        let (promised, keeps) = study.judge(&candidate, periods)?;
+        (keeps && promised < -spread).then_some(Chosen { candidate, promised })
+    });
+    // Of equals the first, which is the simpler.
+    judged.min_by(|a, b| a.promised.total_cmp(&b.promised))
+}
+
+/// These changes and one more.
+fn with(turned: &[usize], change: usize) -> Candidate {
+    let mut all = turned.to_vec();
+    all.push(change);
+    all.sort_unstable();
+    Candidate::Slurm(all)
+}
+
+impl<'a> Climb<'a> {
+    fn new(study: &Study<'_>, periods: &'a [usize]) -> Climb<'a> {
+        let judged = (0..study.changes.len()).filter_map(|at| {
+            let (change, keeps) = study.judge(&Candidate::Slurm(vec![at]), periods)?;
+            (keeps && change < -WORTH).then_some((at, change))
+        });
+        let mut judged: Vec<(usize, f64)> = judged.collect();
+        judged.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+        let mut ranked: Vec<usize> = Vec::new();
+        for &(at, _) in &judged {
+            let same = |&other: &usize| conflict(study, other, at);
+            if !ranked.iter().any(same) {
+                ranked.push(at);
+            }
+        }
+        let change = judged.first().map_or(0.0, |first| first.1);
+        Climb { periods, turned: ranked.first().copied().into_iter().collect(), ranked, change }
+    }
+
+    /// The simplest first: the two best single changes, and what is turned in the end.
+    fn finalists(&self) -> Vec<Candidate> {
+        let mut all: Vec<Candidate> = self.ranked.iter().take(2).map(|&at| Candidate::Slurm(vec![at])).collect();
+        let combined = Candidate::Slurm(self.turned.clone());
+        if !self.turned.is_empty() && !all.contains(&combined) {
+            all.push(combined);
+        }
+        all
+    }
+}
+
+/// Whether two changes set the same parameter.
+fn conflict(study: &Study<'_>, one: usize, other: usize) -> bool {
+    let (one, other) = (&study.changes[one], &study.changes[other]);
+    one.knob == other.knob || one.set.iter().any(|(key, _)| other.set.iter().any(|(known, _)| known == key))
+}

@@ -1,0 +1,295 @@
+//! What is known of each candidate: sums per period of each simulation.
+
+use crate::figure::Figure;
+use crate::goal::{Goal, Guard};
+use crate::options::{Change, Live, Site};
+use drystone::policy::goal::Measure;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One figure summed over the jobs of a period.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(crate) struct Sum {
+    /// Of values.
+    pub(crate) sum: f64,
+    /// Of weights: the number of jobs, for most figures.
+    pub(crate) weight: f64,
+    /// The largest value.
+    pub(crate) max: f64,
+}
+
+impl Sum {
+    /// One job more; the largest is of the values, whatever they weigh.
+    pub(crate) fn push(&mut self, value: f64, weight: f64) {
+        self.sum += value;
+        self.weight += weight;
+        self.max = self.max.max(value);
+    }
+}
+
+/// What one simulation gave: every figure, period by period.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Sums {
+    figures: usize,
+    /// By period, then by figure.
+    cells: Vec<Sum>,
+    /// Jobs of each period.
+    pub(crate) jobs: Vec<u64>,
+}
+
+impl Sums {
+    pub(crate) fn empty(periods: usize, figures: usize) -> Sums {
+        Sums { figures, cells: vec![Sum::default(); periods * figures], jobs: vec![0; periods] }
+    }
+
+    /// Sums of jobs that are given one by one: values by period, then by figure, each of weight 1.
+    #[must_use]
+    pub fn of_values(periods: &[Vec<Vec<f64>>]) -> Sums {
+        let figures = periods.first().map_or(0, Vec::len);
+        let mut sums = Sums::empty(periods.len(), figures);
+        for (period, of_period) in periods.iter().enumerate() {
+            for (figure, values) in of_period.iter().enumerate() {
+                values.iter().for_each(|&value| sums.of_mut(period, figure).push(value, 1.0));
+            }
+            sums.jobs[period] = of_period.first().map_or(0, Vec::len) as u64;
+        }
+        sums
+    }
+
+    pub(crate) fn of_mut(&mut self, period: usize, figure: usize) -> &mut Sum {
+        &mut self.cells[period * self.figures + figure]
+    }
+
+    /// The figures over these periods, where a period may be there several times.
+    pub(crate) fn values(&self, figures: &[Figure], periods: &[usize], out: &mut Vec<f64>) {
+        out.clear();
+        for (at, figure) in figures.iter().enumerate() {
+            let mut all = Sum::default();
+            for &period in periods {
+                let cell = self.cells[period * self.figures + at];
+                all.sum += cell.sum;
+                all.weight += cell.weight;
+                all.max = all.max.max(cell.max);
+            }
+            out.push(match all.weight > 0.0 {
+                false => 0.0,
+                true if figure.is_maximum() => all.max,
+                true => all.sum / all.weight,
+            });
+        }
+    }
+}
+
+/// What simulates.
+pub trait Bench {
+    /// Why it cannot.
+    type Error;
+
+    /// Simulates these policies over the whole period; `None` for those that were not done when it was told to stop. `stage` says for
+    /// what.
+    ///
+    /// # Errors
+    /// A policy that cannot be simulated.
+    fn simulate(&mut self, policies: &[String], stage: &str) -> Result<Vec<Option<Sums>>, Self::Error>;
+
+    /// Something is known already.
+    fn tell(&mut self, text: &str);
+}
+
+/// Something that a site could do.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Candidate {
+    /// Other settings of its Slurm: single changes by their place among the options, ascending. Without any it is what the site has.
+    Slurm(Vec<usize>),
+    /// A policy that a live scheduler runs beside it, by its place.
+    Live(usize),
+}
+
+/// What is asked, what is tried, and what is known of it.
+pub struct Study<'a> {
+    /// The site as it is.
+    pub site: &'a Site,
+    /// What is to become better.
+    pub goal: &'a Goal,
+    /// What must not become much worse.
+    pub guards: &'a [Guard],
+    /// The figures of the goal, then those of the guards, then mean and longest wait, where they are not among them.
+    pub figures: Vec<Figure>,
+    /// Single changes of settings.
+    pub changes: Vec<Change>,
+    /// Policies to run live.
+    pub live: Vec<Live>,
+    /// Clock phases that a candidate of Slurm is simulated in.
+    pub phases: u32,
+    known: BTreeMap<String, Sums>,
+    asked: BTreeSet<Candidate>,
+}
+
+impl<'a> Study<'a> {
+    /// A study of these options, of which nothing is known yet.
+    #[must_use]
+    pub fn new(
+        site: &'a Site,
+        (goal, guards): (&'a Goal, &'a [Guard]),
+        (changes, live): (Vec<Change>, Vec<Live>),
+        phases: u32,
+    ) -> Study<'a> {
+        let mut figures: Vec<Figure> =
+            goal.figures().iter().copied().chain(guards.iter().map(|guard| guard.figure)).collect();
+        let shown = [Measure::Wait, Measure::MaxWait].map(Figure::Goal);
+        let missing = shown.into_iter().filter(|figure| !figures.contains(figure)).collect::<Vec<_>>();
+        figures.extend(missing);
+        Study {
+            site,
+            goal,
+            guards,
+            figures,
+            changes,
+            live,
+            phases: phases.max(1),
+            known: BTreeMap::new(),
+            asked: BTreeSet::new(),
+        }
+    }
+
+    /// The site as it is.
+    #[must_use]
+    pub fn baseline() -> Candidate {
+        Candidate::Slurm(Vec::new())
+    }
+
+    /// What people call it.
+    #[must_use]
+    pub fn name(&self, candidate: &Candidate) -> String {
+        match candidate {
+            Candidate::Slurm(changes) if changes.is_empty() => "as it is".to_string(),
+            Candidate::Slurm(changes) => {
+                let names: Vec<String> = changes.iter().map(|&at| self.changes[at].name()).collect();
+                names.join(", ")
+            }
+            Candidate::Live(at) => self.live[*at].policy.clone(),
+        }
+    }
+
+    /// The policy that is simulated for it in a phase.
+    #[must_use]
+    pub fn policy(&self, candidate: &Candidate, phase: u32) -> String {
+        match candidate {
+            Candidate::Slurm(changes) => {
+                let changes: Vec<&Change> = changes.iter().map(|&at| &self.changes[at]).collect();
+                self.site.policy(&changes, phase)
+            }
+            Candidate::Live(at) => self.live[*at].policy.clone(),
+        }
+    }
+
+    /// Simulates what is not known yet of these, in the first so many phases; a policy that has no clock of Slurm in one.
+    ///
+    /// # Errors
+    /// What the bench says.
+    pub fn learn<B: Bench>(
+        &mut self,
+        bench: &mut B,
+        candidates: &[Candidate],
+        phases: u32,
+        stage: &str,
+    ) -> Result<(), B::Error> {
+        let mut todo: Vec<String> = Vec::new();
+        self.asked.extend(candidates.iter().cloned());
+        for candidate in candidates {
+            let phases = if matches!(candidate, Candidate::Live(_)) { 1 } else { phases };
+            for policy in (0..phases).map(|phase| self.policy(candidate, phase)) {
+                if !self.known.contains_key(&policy) && !todo.contains(&policy) {
+                    todo.push(policy);
+                }
+            }
+        }
+        if todo.is_empty() {
+            return Ok(());
+        }
+        let found = bench.simulate(&todo, stage)?;
+        self.known.extend(todo.into_iter().zip(found).filter_map(|(policy, sums)| Some((policy, sums?))));
+        Ok(())
+    }
+
+    /// What is known of a candidate, phase by phase.
+    #[must_use]
+    pub fn sums(&self, candidate: &Candidate) -> Vec<&Sums> {
+        let phases = if matches!(candidate, Candidate::Live(_)) { 1 } else { self.phases };
+        (0..phases).filter_map(|phase| self.known.get(&self.policy(candidate, phase))).collect()
+    }
+
+    /// Every candidate that was asked for.
+    pub(crate) fn tried(&self) -> Vec<Candidate> {
+        self.asked.iter().cloned().collect()
+    }
+
+    /// The periods in which jobs were submitted that count; none as long as the site as it is was not simulated.
+    #[must_use]
+    pub fn filled(&self) -> Vec<usize> {
+        let sums = self.sums(&Study::baseline());
+        let jobs = sums.first().map(|sums| sums.jobs.as_slice()).unwrap_or_default();
+        (0..jobs.len()).filter(|&period| jobs[period] > 0).collect()
+    }
+
+    /// Simulations done.
+    #[must_use]
+    pub fn simulations(&self) -> usize {
+        self.known.len()
+    }
+
+    /// The figures of a candidate over these periods, means over the phases that are known; `None` where none is.
+    #[must_use]
+    pub fn values(&self, candidate: &Candidate, periods: &[usize]) -> Option<Vec<f64>> {
+        mean_values(&self.sums(candidate), &self.figures, periods)
+    }
+
+    /// By how much a candidate is better or worse than the site as it is, and whether it keeps the guards. Both are taken in the phases that
+    /// are known of the candidate: a setting that changes nothing then makes no difference.
+    #[must_use]
+    pub fn judge(&self, candidate: &Candidate, periods: &[usize]) -> Option<(f64, bool)> {
+        let (old, new) = self.before_and_after(candidate, periods)?;
+        Some((self.goal.change(&old, &new), self.keeps(&old, &new)))
+    }
+
+    /// The figures of the site as it is, and those of a candidate.
+    #[must_use]
+    pub fn before_and_after(&self, candidate: &Candidate, periods: &[usize]) -> Option<(Vec<f64>, Vec<f64>)> {
+        let (old, new) = (self.sums(&Study::baseline()), self.sums(candidate));
+        let known = if matches!(candidate, Candidate::Live(_)) { old.len() } else { new.len().min(old.len()) };
+        let old = mean_values(&old[..known], &self.figures, periods)?;
+        Some((old, mean_values(&new, &self.figures, periods)?))
+    }
+
+    /// Whether every guard is kept.
+    #[must_use]
+    pub fn keeps(&self, old: &[f64], new: &[f64]) -> bool {
+        let from = self.goal.figures().len();
+        self.guards.iter().zip(old[from..].iter().zip(&new[from..])).all(|(guard, (&old, &new))| guard.keeps(old, new))
+    }
+
+    /// By how much the site as it is differs from itself from one phase of its clocks to another: the largest change of the goal of one
+    /// phase against the mean of all.
+    #[must_use]
+    pub fn spread(&self, periods: &[usize]) -> f64 {
+        let sums = self.sums(&Study::baseline());
+        let Some(mean) = mean_values(&sums, &self.figures, periods) else { return 0.0 };
+        let mut one = Vec::new();
+        let changes = sums.iter().map(|sums| {
+            sums.values(&self.figures, periods, &mut one);
+            self.goal.change(&mean, &one).abs()
+        });
+        changes.fold(0.0, f64::max)
+    }
+}
+
+/// Means over phases.
+pub(crate) fn mean_values(sums: &[&Sums], figures: &[Figure], periods: &[usize]) -> Option<Vec<f64>> {
+    let mut mean = vec![0.0; figures.len()];
+    let mut one = Vec::new();
+    for sums in sums {
+        sums.values(figures, periods, &mut one);
+        mean.iter_mut().zip(&one).for_each(|(mean, value)| *mean += value);
+    }
+    let count = sums.len() as f64;
+    (!sums.is_empty()).then(|| mean.into_iter().map(|sum| sum / count).collect())
+}

@@ -1,0 +1,164 @@
+//! Advice on a site whose simulations are made up: what is better, and by how much, is known beforehand.
+
+use drystone_advise::{Advice, Bench, Change, Goal, Guard, Live, PassCost, Plan, Reason, Site, Study, Sums, advise};
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+
+/// A bench that looks its answers up: the mean wait and the longest wait of each week by a rule.
+struct Made<F> {
+    rule: F,
+    asked: Vec<String>,
+    told: Vec<String>,
+    /// After so many simulations it is told to stop.
+    stops_after: usize,
+}
+
+impl<F: Fn(&str, usize) -> f64> Bench for Made<F> {
+    type Error = Infallible;
+
+    fn simulate(&mut self, policies: &[String], _: &str) -> Result<Vec<Option<Sums>>, Infallible> {
+        let one = |policy: &String| {
+            if self.asked.len() >= self.stops_after {
+                return None;
+            }
+            self.asked.push(policy.clone());
+            let weeks: Vec<Vec<Vec<f64>>> = (0..WEEKS)
+                .map(|week| vec![vec![(self.rule)(policy, week)], vec![2.0 * (self.rule)(policy, week)]])
+                .collect();
+            Some(Sums::of_values(&weeks))
+        };
+        Ok(policies.iter().map(one).collect())
+    }
+
+    fn tell(&mut self, text: &str) {
+        self.told.push(text.to_string());
+    }
+}
+
+const WEEKS: usize = 10;
+
+fn change(knob: &'static str, value: &str) -> Change {
+    Change { knob, set: vec![(knob, value.to_string())] }
+}
+
+fn asked(
+    rule: impl Fn(&str, usize) -> f64,
+    guards: &[&str],
+    stops_after: usize,
+) -> (Option<Advice>, Vec<String>, Vec<String>) {
+    let site = Site { conf: None, more: Vec::new(), cost: PassCost::given(1), instantaneous: false, longest: 60 };
+    let goal: Goal = "avgW".parse().expect("valid");
+    let guards: Vec<Guard> = guards.iter().map(|guard| guard.parse().expect("valid")).collect();
+    let changes = vec![
+        change("bf_window", "2880"),
+        change("bf_window", "720"),
+        change("bf_interval", "60"),
+        change("bf_resolution", "300"),
+    ];
+    let live = vec![Live { policy: "easy".to_string() }, Live { policy: "easy++".to_string() }];
+    let mut study = Study::new(&site, (&goal, &guards), (changes, live), 3);
+    let mut bench = Made { rule, asked: Vec::new(), told: Vec::new(), stops_after };
+    let Ok(advice) = advise(&mut study, &mut bench, Plan::default());
+    (advice, bench.asked, bench.told)
+}
+
+/// A wait that depends on the week alone.
+fn usual(week: usize) -> f64 {
+    100.0 + 10.0 * (week % 3) as f64
+}
+
+#[test]
+fn changes_that_help_are_combined_and_hold() {
+    let rule = |policy: &str, week: usize| {
+        let mut wait = usual(week);
+        wait *= if policy.contains("bf_window=2880") { 0.8 } else { 1.0 };
+        wait *= if policy.contains("bf_interval=60") { 0.9 } else { 1.0 };
+        wait * if policy.contains("bf_resolution=300") { 1.1 } else { 1.0 }
+    };
+    let (advice, asked, told) = self::asked(rule, &[], usize::MAX);
+    let advice = advice.expect("nothing stops it");
+    assert_eq!(advice.settings.reason, Reason::Recommended);
+    let best = advice.settings.best.expect("there is one");
+    assert_eq!((best.name.as_str(), best.phases), ("bf_window=2880, bf_interval=60", 3));
+    assert!((best.change + 0.28).abs() < 1e-9, "{}", best.change);
+    let lines: Vec<&str> = advice.settings.edits.iter().map(|edit| edit.line.as_str()).collect();
+    assert_eq!(lines, ["SchedulerParameters=bf_window=2880,bf_interval=60"]);
+    let judged = &advice.settings.judged;
+    assert_eq!((judged.of, judged.better, judged.half, judged.left), (40, 40, 40, 0));
+    assert!(judged.got.is_some_and(|got| (got + 0.28).abs() < 1e-9));
+    assert_eq!(advice.settings.better_periods, (10, 10));
+    assert_eq!(advice.live.reason, Reason::NothingBetter, "both live policies are as good as what there is");
+    assert!(told[1].contains("bf_window=2880 (-20.0 %)"), "{told:?}");
+    let mut counted: BTreeMap<&String, usize> = BTreeMap::new();
+    asked.iter().for_each(|policy| *counted.entry(policy).or_default() += 1);
+    assert!(counted.values().all(|&times| times == 1), "nothing is simulated twice");
+}
+
+/// In each week another setting is best by far: what is chosen on some is worth nothing on others.
+#[test]
+fn what_fits_some_weeks_only_is_not_recommended() {
+    let knobs = ["bf_window=2880", "bf_window=720", "bf_interval=60", "bf_resolution=300"];
+    let rule = |policy: &str, week: usize| {
+        let hit = knobs.iter().position(|knob| policy.contains(knob)).is_some_and(|at| at == week % 4);
+        let turned = knobs.iter().any(|knob| policy.contains(knob));
+        usual(week)
+            * if hit {
+                0.5
+            } else if turned {
+                1.2
+            } else {
+                1.0
+            }
+    };
+    let (advice, ..) = self::asked(rule, &[], usize::MAX);
+    let settings = advice.expect("nothing stops it").settings;
+    assert!(!settings.is_recommended(), "{settings:?}");
+}
+
+#[test]
+fn what_clocks_do_is_no_gain() {
+    let rule = |policy: &str, week: usize| {
+        let phase = policy.split("phase=").nth(1).and_then(|text| text.trim_end_matches(')').parse::<f64>().ok());
+        let gain = if policy.contains("bf_window=2880") { 0.97 } else { 1.0 };
+        usual(week) * gain * (1.0 + 0.1 * (phase.unwrap_or(1.0) - 1.0))
+    };
+    let (advice, ..) = self::asked(rule, &[], usize::MAX);
+    let advice = advice.expect("nothing stops it");
+    assert!((advice.spread - 0.1).abs() < 1e-9);
+    assert_eq!(advice.settings.reason, Reason::NothingBetter);
+    assert!(advice.settings.best.is_none());
+}
+
+#[test]
+fn guards_are_kept_where_choices_are_made_and_counted_where_they_are_judged() {
+    // The best by the mean has one week of very long waits.
+    let rule = |policy: &str, week: usize| match policy {
+        "easy++" if week == 3 => 2.0 * usual(week),
+        "easy++" => 0.3 * usual(week),
+        "easy" => 0.7 * usual(week),
+        _ => usual(week),
+    };
+    let best = |guards: &[&str]| {
+        let live = self::asked(rule, guards, usize::MAX).0.expect("nothing stops it").live;
+        (live.best.expect("there is one").name, live.judged)
+    };
+    assert_eq!(best(&[]).0, "easy++");
+    let (name, judged) = best(&["maxW<+20%"]);
+    assert_eq!(name, "easy");
+    assert!(
+        judged.kept < judged.of && judged.kept >= judged.of / 2 - 1,
+        "halves without that week choose easy++: {judged:?}"
+    );
+}
+
+#[test]
+fn what_is_known_when_it_is_stopped_is_told() {
+    let rule = |policy: &str, week: usize| usual(week) * if policy.contains("bf_window=2880") { 0.5 } else { 1.0 };
+    assert!(self::asked(rule, &[], 0).0.is_none(), "not even the site as it is");
+    let advice = self::asked(rule, &[], 7).0.expect("the site as it is was known");
+    assert_eq!(
+        (advice.tried.len(), advice.settings.best.map(|best| best.name).as_deref()),
+        (7, Some("bf_window=2880"))
+    );
+    assert_eq!(advice.settings.reason, Reason::Unfinished);
+}

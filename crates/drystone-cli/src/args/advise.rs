@@ -1,0 +1,120 @@
+//! `drystone advise`.
+
+use super::{CutArgs, LogArgs, RealArgs};
+use crate::exit::CODES;
+use crate::output::ReportFormat;
+use clap::{Args, ValueEnum};
+use drystone_advise::{Goal, Guard};
+use std::path::PathBuf;
+use std::time::Duration;
+
+const EXAMPLES: &str = "\
+Examples:
+  drystone advise site/ --goal 'tradeoff(Tw:avgX)' --guard 'maxW<+20%'
+  drystone advise site/ --sdiag sdiag.txt --report advice.html
+  drystone advise LOG.swf.gz --slurm slurm.conf
+  drystone advise LOG.swf.gz --cpus 16 --goal avgW --only settings
+  drystone advise site/ --format json | jq '.advice.settings.edits[].line'
+
+Goals and guards: maxW longest wait, avgW mean wait, avgX mean slowdown bounded at 60 s, areaW mean wait weighted by processors, Tw waits
+beyond what 98 % of the jobs wait now (Tw(50h): beyond 50 h), late(24h) share of jobs that start later, special(user=1), or a mean or
+maximum such as bounded_slowdown_mean. A trade-off is the mean of the relative changes.
+
+Each candidate is simulated over the whole log; it is chosen on half of the weeks and judged on the others, again and again. The same
+input gives the same bytes on any number of threads, unless --within cuts it short. Ctrl-C once tells what is known; twice, it ends.";
+
+/// Arguments of `drystone advise`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
+pub(crate) struct AdviseArgs {
+    /// Folder of an imported site, or a log in Standard Workload Format. Without it a synthetic workload of 10,000 jobs.
+    #[arg(value_name = "SITE|LOG", conflicts_with = "workload")]
+    pub(crate) site: Option<PathBuf>,
+
+    /// The same as an option.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) workload: Option<PathBuf>,
+
+    /// What is to become better.
+    #[arg(long, value_name = "GOAL", default_value = "tradeoff(Tw:avgX)", value_parser = str::parse::<Goal>)]
+    pub(crate) goal: Goal,
+
+    /// What must not become worse than so much; repeatable.
+    #[arg(long, value_name = "GUARD", value_parser = str::parse::<Guard>)]
+    pub(crate) guard: Vec<Guard>,
+
+    /// The site's slurm.conf [default: the site's own, else Slurm's defaults].
+    #[arg(long, value_name = "FILE", help_heading = "Slurm")]
+    pub(crate) slurm: Option<PathBuf>,
+
+    /// Processors of each node, where there is no slurm.conf.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096), conflicts_with = "slurm",
+          help_heading = "Slurm")]
+    pub(crate) cpus: u32,
+
+    /// Associations and QOS: tables of sacctmgr -P, a sacctmgr dump, or commands of sacctmgr.
+    #[arg(long, value_name = "FILE", help_heading = "Slurm")]
+    pub(crate) accounts: Option<PathBuf>,
+
+    /// What `sdiag` or `sdiag --json` prints at the site: how long its passes take for each job. Without it a usual cost is assumed.
+    #[arg(long, value_name = "FILE", help_heading = "Slurm")]
+    pub(crate) sdiag: Option<PathBuf>,
+
+    /// Try only settings of Slurm, or only policies that `drystone live` can run.
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) only: Option<Only>,
+
+    /// Phases of Slurm's clocks that each choice is simulated in: what differs between them is chance.
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=100), help_heading = "Judging")]
+    pub(crate) phases: u32,
+
+    /// Divisions of the weeks into halves; each half is chosen on once and judged on once.
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000), help_heading = "Judging")]
+    pub(crate) splits: u16,
+
+    /// Most settings that are changed together.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=10), help_heading = "Judging")]
+    pub(crate) knobs: u8,
+
+    /// Stop after this time, such as 60s or 5min, and say what is known. What is known by then depends on the speed of the machine.
+    #[arg(long, value_name = "TIME", value_parser = super::values::time)]
+    pub(crate) within: Option<Duration>,
+
+    /// Seed of everything random.
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Judging")]
+    pub(crate) seed: u64,
+
+    /// Threads that simulate; results do not depend on it [default: as many as there are processors].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+
+    /// How to print the results.
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
+    pub(crate) format: ReportFormat,
+
+    /// Also write the results to a file; its ending (.html, .json, .csv, .md, .txt) says how. An HTML page has the trade-off drawn.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) report: Option<PathBuf>,
+
+    /// Print only errors to stderr.
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+
+    #[command(flatten)]
+    pub(crate) cut: CutArgs,
+
+    #[command(flatten)]
+    pub(crate) real: RealArgs,
+}
+
+/// What is tried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Only {
+    /// Settings of Slurm.
+    Settings,
+    /// Policies that `drystone live` can run.
+    Live,
+}

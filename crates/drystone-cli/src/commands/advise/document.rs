@@ -1,0 +1,275 @@
+//! The advice for people.
+
+use super::result::Advised;
+use crate::output::document::{Document, Table, Tone, Value};
+use crate::output::number::{bound, change, count, duration, fixed, in_unit, percent, plural};
+use drystone::metrics::Unit;
+use drystone_advise::{Answer, Reason, Tried};
+
+/// Most of what was tried that is listed.
+const LISTED: usize = 12;
+
+pub(super) fn document(advised: &Advised) -> Document {
+    let mut document = Document::default();
+    document.heading(advised.workload.line());
+    document.facts(facts(advised));
+    let advice = &advised.advice;
+    if advised.settings_tried {
+        document.heading("Settings of Slurm");
+        answer(&mut document, advised, &advice.settings, false);
+    }
+    if advised.live_tried {
+        document.heading("Another policy, with `drystone live`");
+        answer(&mut document, advised, &advice.live, true);
+    }
+    if !advice.tried.is_empty() {
+        document.heading("What was tried, over all periods, best first");
+        document.table(tried(advised));
+    }
+    notes(advised).into_iter().for_each(|note| document.text(note));
+    document
+}
+
+fn facts(advised: &Advised) -> Vec<(String, String)> {
+    let advice = &advised.advice;
+    let guards = if advised.guards.is_empty() { "none".to_string() } else { advised.guards.join(", ") };
+    let beyond = advised.excess_beyond.map_or(String::new(), |seconds| {
+        format!(" (Tw: waits beyond {}, which 98% of the jobs do not wait now)", duration(seconds))
+    });
+    let periods = plural(advice.periods as u64, advised.period.name());
+    let edges = if advised.edges_left_out { ", without the first and the last" } else { "" };
+    let conf = advised.slurm.clone().unwrap_or_else(|| "none; Slurm's defaults".to_string());
+    let facts = [
+        ("drystone", advised.drystone.to_string()),
+        ("workload hash", advised.workload.hash.clone()),
+        ("goal", format!("{}{beyond}", advised.goal)),
+        ("guards", guards),
+        ("slurm.conf", conf),
+        ("passes", passes(advised)),
+        (
+            "judged by",
+            format!(
+                "{periods}{edges}; {} judgements; {} clock phases; seed {}",
+                advice.settings.judged.of, advice.phases, advised.seed
+            ),
+        ),
+        ("clock phases alone", format!("change the goal by up to {}", percent(Some(advice.spread), 1))),
+        ("simulations", count(advice.simulations as u64)),
+    ];
+    facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
+}
+
+/// How long passes take.
+fn passes(advised: &Advised) -> String {
+    let cost = format!("{} µs for each job tested ({})", advised.cost.micros, advised.cost.source);
+    match advised.instantaneous {
+        false => cost,
+        true => format!("{cost}; at most {} jobs wait, so that does not matter here", count(advised.most_waiting)),
+    }
+}
+
+fn answer(document: &mut Document, advised: &Advised, answer: &Answer, live: bool) {
+    for (at, sentence) in verdict(advised, answer, live).into_iter().enumerate() {
+        document.text(sentence);
+        // What to write stands right behind what to do.
+        if at == 0 && answer.is_recommended() && !live {
+            document.facts(answer.edits.iter().map(line).collect());
+        }
+    }
+    if answer.best.is_some() {
+        let mut table = Table::new(["over all periods", "now", "then", "change", "95% interval"]);
+        for figure in &answer.figures {
+            let show = |value| in_unit(Some(value), figure.unit.unwrap_or(Unit::Ratio));
+            let tone = match figure.interval {
+                Some((_, high)) if high < 0.0 => Tone::Good,
+                Some((low, _)) if low > 0.0 => Tone::Bad,
+                _ => Tone::Plain,
+            };
+            table.row(vec![
+                format!("{} ({})", figure.name, figure.figure).into(),
+                show(figure.before).into(),
+                show(figure.after).into(),
+                Value::toned(change(figure.change), tone),
+                figure.interval.map_or("-".to_string(), interval).into(),
+            ]);
+        }
+        document.table(table);
+    }
+}
+
+/// Where a line is to stand, and the line.
+fn line(edit: &drystone_advise::Edit) -> (String, String) {
+    let place = edit.replaces.as_ref().map_or("add".to_string(), |place| format!("in place of {place}"));
+    (place, edit.line.clone())
+}
+
+fn interval((low, high): (f64, f64)) -> String {
+    format!("{} to {}%", bound(low), bound(high))
+}
+
+/// What to do, why, and how sure that is.
+fn verdict(advised: &Advised, answer: &Answer, live: bool) -> Vec<String> {
+    let judged = &answer.judged;
+    let period = advised.period.name();
+    let mut all = Vec::new();
+    let name = answer.best.as_ref().map_or(String::new(), |best| best.name.clone());
+    let best = answer.best.as_ref().map_or(String::new(), |best| {
+        let interval = answer.interval.map_or(String::new(), |i| format!(" ({})", interval(i)));
+        format!("Best over all {period}s: {name}, {}{interval}.", change(best.change))
+    });
+    let leave = if live { "Keep Slurm's own scheduler." } else { "Leave it as it is." };
+    let sure = format!("better on unseen {period}s in {} of {} judgements", judged.better, judged.of);
+    let got = judged.got.map_or(String::new(), change);
+    let spread = percent(Some(advised.advice.spread), 1);
+    match answer.reason {
+        Reason::Recommended => {
+            let what = if live { format!("Run {name}") } else { format!("Set {name}") };
+            let between = judged.between.map_or(String::new(), |b| format!(", mostly {}", interval(b)));
+            all.push(format!("{what}: the goal changes by {got} on {period}s that were not used to choose{between}."));
+            all.push(format!(
+                "How sure: {sure}. {best} Better in {} of {} {period}s.",
+                answer.better_periods.0, answer.better_periods.1
+            ));
+        }
+        Reason::NothingBetter => {
+            all.push(format!(
+                "{leave} Nothing that was tried and keeps the guards is better by more than clock phases make ({spread})."
+            ));
+        }
+        Reason::NotHeld => {
+            all.push(format!(
+                "{leave} What was chosen on some {period}s did not hold on the others: {sure}, {got} on average. {best}"
+            ));
+        }
+        Reason::WithinSpread => {
+            all.push(format!(
+                "{leave} What was chosen on some {period}s is worth {got} on the others, no more than clock phases make ({spread}). {best}"
+            ));
+        }
+        Reason::Unclear => {
+            all.push(format!("{leave} The interval of the best contains zero. {best} It was {sure}."));
+        }
+        Reason::TooFewPeriods => {
+            all.push(format!(
+                "Nothing can be recommended: the log has {}, and to choose on some and judge on others takes four at least. {best}",
+                plural(advised.advice.periods as u64, period)
+            ));
+        }
+        Reason::Unfinished => {
+            all.push(format!("Nothing is recommended yet: it was stopped before this was judged. {best}"));
+        }
+        Reason::InsideReplayError => {
+            all.push(format!(
+                "{leave} The best changes the goal by less than the simulation is off against what the site recorded. {best} It was {sure}."
+            ));
+        }
+    }
+    if judged.pairs.len() > 1 && judged.promised.is_some() {
+        let promised = judged.promised.map_or(String::new(), change);
+        let guards = match advised.guards.is_empty() {
+            true => String::new(),
+            false => format!(" The guards held there in {} of {}.", judged.kept, judged.pairs.len()),
+        };
+        let left = match judged.left {
+            0 => String::new(),
+            left => format!(" In {left} of {} nothing was chosen.", judged.of),
+        };
+        all.push(format!(
+            "Promise and what came of it: choices promised {promised} on the {period}s they were made on; in {} of {} they were worth at \
+             least half of that on the others.{guards}{left}",
+            judged.half,
+            judged.pairs.len()
+        ));
+    }
+    let chosen: Vec<String> =
+        judged.chosen.iter().take(3).map(|(name, times)| format!("{name} {times} times")).collect();
+    if judged.of > 0 && !chosen.is_empty() && answer.best.is_some() {
+        all.push(format!("Chosen most often: {}.", chosen.join("; ")));
+    }
+    all
+}
+
+fn tried(advised: &Advised) -> Table {
+    let figures = &advised.baseline.figures;
+    let mut columns = vec!["what".to_string(), "goal".to_string()];
+    let mut shown: Vec<usize> = Vec::new();
+    for (at, (name, _, _)) in figures.iter().enumerate() {
+        if !columns.contains(name) {
+            columns.push(name.clone());
+            shown.push(at);
+        }
+    }
+    columns.push("guards".to_string());
+    let mut table = Table::new(columns);
+    let all = &advised.advice.tried;
+    let baseline = all.iter().position(|tried| tried.name == "as it is");
+    let list = (0..all.len()).filter(|&at| at < LISTED || Some(at) == baseline || at + 2 >= all.len());
+    for at in list {
+        let one: &Tried = &all[at];
+        let mut row: Vec<Value> = vec![one.name.as_str().into(), change(one.change).into()];
+        row.extend(shown.iter().map(|&at| in_unit(Some(one.values[at]), figures[at].1.unit()).into()));
+        row.push(if one.keeps { "kept".into() } else { Value::toned("broken", Tone::Bad) });
+        table.row(row);
+    }
+    table
+}
+
+/// What the advice rests on.
+fn notes(advised: &Advised) -> Vec<String> {
+    let mut notes = Vec::new();
+    let advice = &advised.advice;
+    if advised.stopped {
+        notes.push("It was stopped before all was tried: what is better may be missing.".to_string());
+    }
+    if !advised.cost.measured_here && !advised.instantaneous && advised.settings_tried {
+        notes.push(
+            "The speed of the site's passes is not known: depths (bf_max_job_test, bf_interval, bf_continue) are judged with a usual cost. \
+             --sdiag FILE takes the site's own."
+                .to_string(),
+        );
+    }
+    if advised.period == drystone_advise::Length::Day {
+        notes.push("There are fewer than four weeks, so days are judged: they follow each other closely, and intervals are too narrow.".to_string());
+    }
+    if let Some(replay) = &advised.replay {
+        notes.push(replay.sentence());
+    }
+    if advised.live_tried && advised.counts_processors {
+        notes.push(
+            "Live policies count processors here, while Slurm finds places on nodes: part of their gain is that."
+                .to_string(),
+        );
+    }
+    if !advised.not_tried.is_empty() {
+        notes.push(format!(
+            "Not tried, because it takes long on this log or does not fit it: {}.",
+            advised.not_tried.join(", ")
+        ));
+    }
+    let hidden = advice.tried.len().saturating_sub(LISTED + 3);
+    if hidden > 0 {
+        notes.push(format!(
+            "{} more were tried; --format csv lists them. `goal` is the change of the goal.",
+            fixed(hidden as f64, 0)
+        ));
+    }
+    notes
+}
+
+/// The verdicts as sentences, for pages.
+pub(super) fn sentences(advised: &Advised) -> Vec<String> {
+    let mut all = Vec::new();
+    if advised.settings_tried {
+        all.extend(prefixed("Settings of Slurm: ", verdict(advised, &advised.advice.settings, false)));
+    }
+    if advised.live_tried {
+        all.extend(prefixed("With drystone live: ", verdict(advised, &advised.advice.live, true)));
+    }
+    all.extend(notes(advised));
+    all
+}
+
+fn prefixed(prefix: &str, sentences: Vec<String>) -> Vec<String> {
+    let first = |(at, sentence): (usize, String)| if at == 0 { format!("{prefix}{sentence}") } else { sentence };
+    sentences.into_iter().enumerate().map(first).collect()
+}

@@ -1,0 +1,251 @@
+//! `drystone advise`: what a site can change tomorrow, and what that is worth on weeks that were not used to find it.
+
+mod document;
+mod result;
+mod rows;
+mod simulate;
+
+use self::result::{Advised, Baseline};
+use self::simulate::{CliBench, Ground};
+use crate::args::{AdviseArgs, Only};
+use crate::commands::compare::candidates::takes_long;
+use crate::commands::compare::replay::Replay;
+use crate::exit::{DONE, Failure, Outcome};
+use crate::input::{self, Input};
+use crate::interrupt;
+use crate::meta::VERSION;
+use crate::output::{self, ReportFile, file, message};
+use drystone::metrics::{Measure, Selection};
+use drystone::model::{Span, Time};
+use drystone::policy::PolicySpec;
+use drystone_advise::{
+    Advice, Answer, Change, Figure, Live, PassCost, Periods, Plan, Reason, Site, Study, Thresholds, options,
+};
+use drystone_slurm::conf::SlurmConf;
+use std::path::Path;
+
+/// Waits are excessive beyond what so large a share of the jobs wait now.
+const EXCESSIVE: f64 = 0.98;
+
+pub(crate) fn advise(args: &AdviseArgs) -> Outcome {
+    message::be_quiet(args.quiet);
+    let path = args.site.as_deref().or(args.workload.as_deref());
+    let read = [path, args.slurm.as_deref(), args.sdiag.as_deref(), args.accounts.as_deref()];
+    file::distinct(&read, &[("--report", args.report.as_deref()), ("--audit", args.log.audit.as_deref())])?;
+    let report = args.report.as_deref().map(ReportFile::open).transpose()?;
+    let cost = pass_cost(args)?;
+    let mut input = Input::whole(path, (&args.log, &args.cut, &args.real), args.seed)?;
+    let site = site(args, &input, cost)?;
+    let Some((advised, interrupted)) = advised(args, &mut input, site)? else {
+        let why = if interrupt::time_is_up() { "time was up" } else { "interrupted" };
+        message::note(&format!("{why} before the site as it is was simulated"));
+        return Ok(if interrupt::time_is_up() { DONE } else { interrupt::code() });
+    };
+    if let Some(file) = report.and_then(|file| file.unless_lost(interrupted)) {
+        file.write(&advised)?.publish()?;
+    }
+    output::print(&advised, args.format)?;
+    Ok(if interrupted { interrupt::code() } else { DONE })
+}
+
+/// How long passes take.
+fn pass_cost(args: &AdviseArgs) -> Result<PassCost, Failure> {
+    let Some(path) = &args.sdiag else { return Ok(PassCost::usual()) };
+    let wrong = |problem: &dyn std::fmt::Display| Failure::usage(format_args!("{}: {problem}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(&format!("cannot be read: {error}")))?;
+    PassCost::of_sdiag(&text).map_err(|error| wrong(&error))
+}
+
+/// The site as it is.
+fn site(args: &AdviseArgs, input: &Input, cost: PassCost) -> Result<Site, Failure> {
+    let own = input.site.as_ref().and_then(|site| site.slurm_conf());
+    let (path, names) = match (&args.slurm, own) {
+        (Some(path), _) => (Some(path.clone()), None),
+        (None, Some((path, names))) => (Some(path), names),
+        (None, None) => (None, None),
+    };
+    let conf = path.map(|path| -> Result<(String, SlurmConf), Failure> {
+        let conf = SlurmConf::read(&path).map_err(Failure::usage)?;
+        Ok((text(&path)?, conf))
+    });
+    let conf = conf.transpose()?;
+    let mut more = Vec::new();
+    if conf.is_none() && args.cpus > 1 {
+        more.push(("cpus".to_string(), args.cpus.to_string()));
+    }
+    for (key, path) in [("names", names.as_ref()), ("accounts", args.accounts.as_ref())] {
+        if let Some(path) = path {
+            more.push((key.to_string(), text(path)?));
+        }
+    }
+    let longest = input.workload.jobs().iter().map(|job| job.estimate.0).max().unwrap_or(0);
+    // Whether passes take time that matters is known once it is known how many jobs wait.
+    Ok(Site { conf, more, cost, instantaneous: true, longest: (longest + 59) / 60 })
+}
+
+/// A path as policy texts have it.
+fn text(path: &Path) -> Result<String, Failure> {
+    let text = path.to_str().filter(|text| !text.contains('"'));
+    text.map(String::from).ok_or_else(|| {
+        Failure::usage(format_args!(
+            "{}: a path with a double quote or without UTF-8 cannot stand in a policy",
+            path.display()
+        ))
+    })
+}
+
+/// Tries, chooses and judges; answers also whether it was interrupted. `None` where not even the site as it is was known by then.
+fn advised(args: &AdviseArgs, input: &mut Input, mut site: Site) -> Result<Option<(Advised, bool)>, Failure> {
+    let selection = input.site.as_ref().map_or(Selection::All, |site| site.selection);
+    let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
+    experiment.trim = selection.to_string();
+    let outages = input.outages(&args.real, &mut experiment)?;
+    let periods = periods(input, selection);
+    let (changes, live) = tried(args, &site);
+    let first = Study::new(&site, (&args.goal, &args.guard), (Vec::new(), Vec::new()), args.phases);
+    let figures = first.figures.clone();
+    drop(first);
+    let stop = interrupt::stop_in_order();
+    if let Some(time) = args.within {
+        interrupt::stop_after(time).map_err(|e| Failure::usage(format_args!("--within: {e}")))?;
+    }
+    let base: PolicySpec = site.policy(&[], 0).parse()?;
+    input.fits([&base])?;
+    let ground = Ground {
+        outages: &outages,
+        selection,
+        periods: &periods,
+        figures: &figures,
+        feedback: args.real.feedback,
+        stop,
+    };
+    let Some(first) = simulate::first(&ground, input, &base)? else { return Ok(None) };
+    let thresholds = Thresholds { excess: Span(first.percentile(EXCESSIVE).unwrap_or(0.0).ceil() as i64) };
+    let replay =
+        input.site.as_ref().filter(|site| !site.plain).and_then(|site| Replay::of(site, base.text(), &first.rows));
+    site.instantaneous = !site.passes_matter(first.most_waiting);
+    let site = &site;
+    let (live, left_out) = affordable(live, input, first.waiting)?;
+    let mut study = Study::new(site, (&args.goal, &args.guard), (changes, live), args.phases);
+    let threads = args.threads.map_or_else(crate::site::threads, usize::from);
+    let mut bench = CliBench { ground, input, thresholds, threads };
+    let plan = Plan { splits: args.splits.into(), seed: args.seed, knobs: args.knobs.into() };
+    let found = drystone_advise::advise(&mut study, &mut bench, plan)?;
+    let stopped = interrupt::stop_at_once();
+    let Some(mut advice) = found else { return Ok(None) };
+    for answer in [&mut advice.settings, &mut advice.live] {
+        restrain(answer, &study, replay.as_ref());
+    }
+    let baseline = baseline(&study, &advice);
+    let advised = Advised {
+        schema: "drystone/advise/1",
+        drystone: VERSION,
+        workload: input.meta(),
+        experiment,
+        goal: args.goal.to_string(),
+        guards: args.guard.iter().map(ToString::to_string).collect(),
+        excess_beyond: figures.iter().any(Figure::needs_threshold).then_some(thresholds.excess.as_f64()),
+        slurm: site.conf.as_ref().map(|(path, _)| path.clone()),
+        cost: site.cost.clone(),
+        instantaneous: site.instantaneous,
+        most_waiting: first.most_waiting,
+        period: periods.length(),
+        edges_left_out: periods.leaves_out_edges(),
+        seed: args.seed,
+        splits: args.splits,
+        settings_tried: args.only != Some(Only::Live),
+        live_tried: args.only != Some(Only::Settings),
+        counts_processors: site
+            .conf
+            .as_ref()
+            .map_or(args.cpus > 1, |(_, conf)| conf.nodes.iter().any(|node| node.cpus > 1)),
+        not_tried: left_out,
+        replay,
+        baseline,
+        stopped,
+        advice,
+    };
+    Ok(Some((advised, stopped && !interrupt::time_is_up())))
+}
+
+/// What is tried.
+fn tried(args: &AdviseArgs, site: &Site) -> (Vec<Change>, Vec<Live>) {
+    let (changes, live) = options(site, &args.goal);
+    match args.only {
+        Some(Only::Settings) => (changes, Vec::new()),
+        Some(Only::Live) => (Vec::new(), live),
+        None => (changes, live),
+    }
+}
+
+/// Live policies without those that would take long on this log, by name, or cannot be simulated on it.
+fn affordable(live: Vec<Live>, input: &Input, waiting: f64) -> Result<(Vec<Live>, Vec<String>), Failure> {
+    let (mut kept, mut left_out) = (Vec::new(), Vec::new());
+    for one in live {
+        let spec: PolicySpec = one.policy.parse()?;
+        if takes_long(&spec, input.workload.len(), waiting) || input.fits([&spec]).is_err() {
+            left_out.push(one.policy);
+        } else {
+            kept.push(one);
+        }
+    }
+    Ok((kept, left_out))
+}
+
+/// The periods of the jobs that count.
+fn periods(input: &Input, selection: Selection) -> Periods {
+    let (first, last) = input.workload.submits().unwrap_or_default();
+    let begin = input.workload.circumstances().and_then(|known| known.begin);
+    let first = begin.map_or(first, |begin| begin.max(first));
+    let (from, until, cut) = match selection {
+        Selection::Submitted { from, until } => (from.max(first), Time(until.0 - 1).min(last), true),
+        Selection::Window { warm_up, cool_down } => (first + warm_up, Time(last.0 - cool_down.0), true),
+        Selection::All | Selection::Tsafrir | Selection::Completed => (first, last, false),
+    };
+    Periods::of((from, until.max(from)), !cut && begin.is_none())
+}
+
+/// Takes back what is recommended for less than the replay of the site is wrong: by every figure of the goal of which that is known, else
+/// by the mean wait.
+fn restrain(answer: &mut Answer, study: &Study<'_>, replay: Option<&Replay>) {
+    let (Some(replay), true) = (replay, answer.is_recommended()) else { return };
+    let error = |figure: &Figure| match figure {
+        Figure::Goal(drystone::policy::goal::Measure::Wait) => Some(replay.wait.error),
+        Figure::Goal(drystone::policy::goal::Measure::Slowdown) => Some(replay.bounded_slowdown.error),
+        Figure::Catalogue(objective) if !objective.maximum => match objective.measure {
+            Measure::Wait => Some(replay.wait.error),
+            Measure::Response => Some(replay.response.error),
+            _ => Some(replay.bounded_slowdown.error),
+        },
+        _ => None,
+    };
+    let inside = |figure: &Figure, error: f64| {
+        let name = figure.to_string();
+        let found = answer.figures.iter().find(|known| known.figure == name);
+        found.is_some_and(|found| (found.after - found.before).abs() <= error)
+    };
+    let known: Vec<bool> =
+        study.goal.figures().iter().filter_map(|figure| Some(inside(figure, error(figure)?))).collect();
+    let mean_wait = Figure::Goal(drystone::policy::goal::Measure::Wait);
+    let all_inside =
+        if known.is_empty() { inside(&mean_wait, replay.wait.error) } else { known.iter().all(|&one| one) };
+    if all_inside {
+        answer.reason = Reason::InsideReplayError;
+    }
+}
+
+/// The site as it is, in numbers.
+fn baseline(study: &Study<'_>, advice: &Advice) -> Baseline {
+    let candidate = Study::baseline();
+    let values = study.values(&candidate, &study.filled()).unwrap_or_default();
+    let names = study.figures.iter().map(ToString::to_string);
+    Baseline {
+        policy: study.policy(&candidate, 0),
+        spread: advice.spread,
+        figures: names
+            .zip(study.figures.iter().copied())
+            .zip(values)
+            .map(|((name, figure), value)| (name, figure, value))
+            .collect(),
+    }
+}

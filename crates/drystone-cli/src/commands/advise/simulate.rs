@@ -1,0 +1,115 @@
+//! Simulates candidates, several at a time.
+
+use crate::commands::compare::simulate::waiting;
+use crate::exit::Failure;
+use crate::input::Input;
+use crate::output::message;
+use crate::parallel;
+use crate::progress::Progress;
+use drystone::experiment::Experiment;
+use drystone::metrics::{Config, JobRow, Selection};
+use drystone::model::Outages;
+use drystone::policy::PolicySpec;
+use drystone_advise::{Bench, Figure, Periods, Sums, Thresholds, Watch};
+use std::sync::atomic::AtomicBool;
+
+/// What every simulation has in common.
+#[derive(Clone, Copy)]
+pub(super) struct Ground<'a> {
+    pub(super) outages: &'a Outages,
+    pub(super) selection: Selection,
+    pub(super) periods: &'a Periods,
+    pub(super) figures: &'a [Figure],
+    pub(super) feedback: bool,
+    pub(super) stop: &'a AtomicBool,
+}
+
+/// What is learnt of the site as it is before anything is tried.
+pub(super) struct First {
+    waits: Vec<f64>,
+    /// What became of each job.
+    pub(super) rows: Vec<JobRow>,
+    /// Jobs that wait on average.
+    pub(super) waiting: f64,
+    /// Jobs that waited at most.
+    pub(super) most_waiting: u64,
+}
+
+impl First {
+    /// The wait that so large a share of the jobs does not exceed, in seconds.
+    pub(super) fn percentile(&self, share: f64) -> Option<f64> {
+        let at = (share * self.waits.len() as f64).ceil() as usize;
+        self.waits.get(at.saturating_sub(1)).copied()
+    }
+}
+
+/// Simulates the site as it is, job by job; `None` where it was told to stop.
+pub(super) fn first(ground: &Ground<'_>, input: &mut Input, policy: &PolicySpec) -> Result<Option<First>, Failure> {
+    if let Some(site) = &mut input.site {
+        site.localise([policy]);
+    }
+    let here = input.policy(policy)?;
+    let progress = Progress::new("simulating", "jobs", Some(input.workload.len() as u64));
+    let config = Config { selection: ground.selection, keep_jobs: true, weeks: false, ..Config::light() };
+    let measured = Experiment::new(&here, &input.workload)
+        .losing(Some(ground.outages))
+        .divided(input.division())
+        .feeding_back(ground.feedback)
+        .measuring(config)
+        .until(ground.stop)
+        .telling(&|jobs| progress.add(jobs))
+        .run(&mut ());
+    let Some(measured) = measured.map_err(|e| Failure::experiment(policy.text(), e))? else { return Ok(None) };
+    let waiting = waiting(&input.workload, &measured.report);
+    let most_waiting = measured.report.queue.as_ref().map_or(u64::MAX, |queue| queue.arriving.max_waiting_jobs);
+    let rows = measured.report.jobs.unwrap_or_default();
+    let counted = rows.iter().filter(|row| row.counted && ground.periods.place(row.submit).is_some());
+    let mut waits: Vec<f64> = counted.map(|row| row.wait().as_f64()).collect();
+    waits.sort_unstable_by(f64::total_cmp);
+    Ok(Some(First { waits, rows, waiting, most_waiting }))
+}
+
+/// Where candidates are simulated.
+pub(super) struct CliBench<'a> {
+    pub(super) ground: Ground<'a>,
+    pub(super) input: &'a mut Input,
+    pub(super) thresholds: Thresholds,
+    pub(super) threads: usize,
+}
+
+impl Bench for CliBench<'_> {
+    type Error = Failure;
+
+    fn simulate(&mut self, policies: &[String], stage: &str) -> Result<Vec<Option<Sums>>, Failure> {
+        let specs = policies.iter().map(|text| Ok(text.parse()?)).collect::<Result<Vec<PolicySpec>, Failure>>()?;
+        if let Some(site) = &mut self.input.site {
+            site.localise(&specs);
+        }
+        let CliBench { ground, input, thresholds, threads } = self;
+        let (ground, input) = (*ground, &**input);
+        let workload = &input.workload;
+        let uncounted = workload.circumstances().map(|known| &known.uncounted);
+        let progress = Progress::new(stage, "jobs", Some((specs.len() * workload.len()) as u64));
+        progress.say(format!(", {} simulations", specs.len()));
+        let one = |_: usize, spec: &PolicySpec| {
+            let here = input.policy(spec)?;
+            let mut watch =
+                Watch::new(ground.figures, *thresholds, ground.periods, ground.selection).without(uncounted);
+            let done = Experiment::new(&here, workload)
+                .losing(Some(ground.outages))
+                .divided(input.division())
+                .feeding_back(ground.feedback)
+                .finding(&[], ground.selection)
+                .until(ground.stop)
+                .telling(&|jobs| progress.add(jobs))
+                .run(&mut watch)
+                .map_err(|e| Failure::experiment(spec.text(), e))?;
+            Ok(done.map(|_| watch.into_sums()))
+        };
+        parallel::map(specs.iter().collect(), *threads, one).into_iter().collect()
+    }
+
+    fn tell(&mut self, text: &str) {
+        message::note(text);
+    }
+}

@@ -1,0 +1,58 @@
+//! What the passes of Slurm's two schedulers said of a job, in words.
+
+use crate::output::number::{duration, plural};
+use drystone::model::Time;
+use drystone_slurm::policy::{Reason, Said};
+
+/// Most lines.
+const MOST: usize = 40;
+
+/// Lines for people; empty where no pass said anything. `submit` is when the job came.
+pub(super) fn text(said: &[Said], submit: Time) -> String {
+    if said.is_empty() {
+        return String::new();
+    }
+    let mut lines = vec!["\nWhat passes of Slurm's schedulers said of it:".to_string()];
+    lines.extend(said.iter().take(MOST).map(|said| line(said, submit)));
+    if said.len() > MOST {
+        lines.push(format!("  and {} more; --format json has them all", plural((said.len() - MOST) as u64, "change")));
+    }
+    lines.join("\n") + "\n"
+}
+
+fn line(said: &Said, submit: Time) -> String {
+    let since = |at: i64| duration((at - submit.0) as f64);
+    let when = match said.passes {
+        1 => format!("{} after it came, a {} pass", since(said.from), said.pass),
+        n => format!("{} to {} after it came, {n} {} passes", since(said.from), since(said.until), said.pass),
+    };
+    let by = said.by.unwrap_or_default();
+    let planned = match (said.planned, said.planned_last) {
+        (Some(first), Some(last)) if first != last => {
+            format!("{} after it came, at last {}", since(first), since(last))
+        }
+        (Some(first), _) => format!("{} after it came", since(first)),
+        _ => "at no known time".to_string(),
+    };
+    let reason = match said.verdict {
+        Reason::Started => "it started".to_string(),
+        Reason::Blocked => "it did not fit, and kept its partition from the jobs behind it".to_string(),
+        Reason::BehindBlocked => "a job before it did not fit, and kept its partition or its nodes".to_string(),
+        Reason::Unavailable => "jobs of other partitions kept so many nodes that the rest would never do".to_string(),
+        Reason::Planned => format!("planned to start {planned}"),
+        Reason::BeyondWindow => format!("could start {planned}, beyond bf_window: nothing was kept for it"),
+        Reason::Unplanned => format!("could start {planned}, and was to have no plan"),
+        Reason::NoRoom => "plans of jobs before it left no room within bf_window".to_string(),
+        Reason::Skipped => format!("skipped for {by}, not even tested"),
+        Reason::NotReached => format!("the pass ended before it, by {by}"),
+        Reason::Limit => format!("a limit of its account or QOS: {by}"),
+        Reason::Array => "other tasks of its array were refused, had plans, or ran in the number that may".to_string(),
+    };
+    let room = match (said.verdict, said.room) {
+        (Reason::Started, _) => String::new(),
+        (_, 0) => "; too few nodes were idle".to_string(),
+        (_, room) if room == said.passes => "; idle nodes would have been enough".to_string(),
+        (_, room) => format!("; idle nodes would have been enough in {room} of them"),
+    };
+    format!("  {when}: {reason}{room}")
+}

@@ -1,0 +1,277 @@
+//! `drystone reproduce slurm`: Slurm's model held to recordings of a real Slurm, as tables like those of published studies. What
+//! was printed is what Slurm did.
+
+use super::{Counts, LogLine, StudyResult};
+use crate::exit::Failure;
+use drystone_reproduce::{Cell, Published, Row, TableResult};
+use drystone_slurm::certify::{
+    Agreement, FreeRun, Golden, GoldenError, PriorityAgreement, free_run, pass_by_pass, priorities,
+};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// What the command calls it.
+pub(super) const NAME: &str = "slurm";
+/// What it is.
+pub(super) const SOURCE: &str = "recordings of a real slurmctld, pass by pass and in free runs";
+const NOTE: &str = "A row of `passes` gives the model the real state before each pass and asks who starts, where, and for every plan; then \
+                    the recording counts. A row of `runs` simulates the jobs of a scenario without the recording. Slurm's number \
+                    stands first, the model's behind it";
+const WHY_PASSES: &str = "every start in the same pass; 99 % of the plans to the second; fewer than 10 of 1,000 passes with a start that Slurm did \
+                          not make and that no node explains that was still completing, within 25 ms of an end. Nodes are shown";
+const WHY_RUNS: &str = "Slurm does not repeat its own schedule: the phases of its clocks decide over single jobs. The mean wait of each real run \
+                        lies between the least and the most of the model's phases, or beyond them by no more than the real runs lie apart";
+const WHY_PRIORITIES: &str = "every priority that Slurm calculated and told";
+/// Phases of Slurm's clocks in free runs.
+const PHASES: u64 = 16;
+
+/// The tables: id, what it shows.
+pub(super) const TABLES: [(&str, &str); 3] = [
+    ("passes", "Passes of both schedulers"),
+    ("runs", "Free runs over 16 phases of the clocks"),
+    ("priorities", "Priorities, where a recording says all that they depend on"),
+];
+
+/// One recording and what came of it.
+struct Held {
+    scenario: String,
+    log: LogLine,
+    agreement: Agreement,
+    free: Option<FreeRun>,
+    priorities: Option<PriorityAgreement>,
+}
+
+/// The folder of recordings among these, and their names; `None` where there is none.
+pub(super) fn find(directories: &[PathBuf]) -> Option<(PathBuf, Vec<String>)> {
+    directories.iter().find_map(|dir| {
+        let names = Golden::names(dir).ok().filter(|names| !names.is_empty())?;
+        Some((dir.clone(), names))
+    })
+}
+
+/// Holds the model to every recording of a folder on so many threads. `told` is called with the jobs that are done. Answers also
+/// how many recordings were left out, because it was told to stop.
+pub(super) fn certify(
+    (dir, names): &(PathBuf, Vec<String>),
+    wanted: &[String],
+    threads: usize,
+    told: &(dyn Fn(u64) + Sync),
+    stop: &AtomicBool,
+) -> Result<(StudyResult, usize), Failure> {
+    let wants = |id: &str| wanted.is_empty() || wanted.iter().any(|w| w == id);
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let take = || {
+        while !stop.load(Ordering::Relaxed)
+            && let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed))
+        {
+            let held = hold(dir, name, wants("runs"), told);
+            if let Ok(mut done) = done.lock() {
+                done.push((name.clone(), held));
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.clamp(1, names.len()) {
+            // One that cannot be had, for want of memory, is one less: this thread works, too.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, take);
+        }
+        take();
+    });
+    let mut done = done.into_inner().unwrap_or_default();
+    done.sort_by(|a, b| a.0.cmp(&b.0));
+    let held = done.into_iter().map(|(_, held)| held).collect::<Result<Vec<_>, _>>().map_err(Failure::usage)?;
+    let left_out = names.len() - held.len();
+    let tables = TABLES.iter().filter(|(id, _)| wants(id)).map(|&(id, title)| match id {
+        "passes" => table(id, title, WHY_PASSES, PASSES, passes(&held)),
+        "runs" => table(id, title, WHY_RUNS, RUNS, runs(&held)),
+        _ => table(id, title, WHY_PRIORITIES, PRIORITIES, told_priorities(&held)),
+    });
+    let tables: Vec<TableResult> = tables.filter(|table| !table.rows.is_empty()).collect();
+    let result = StudyResult {
+        name: NAME.to_string(),
+        source: SOURCE.to_string(),
+        note: NOTE.to_string(),
+        counts: Counts::of(tables.iter()),
+        logs: held.into_iter().map(|held| held.log).collect(),
+        tables,
+    };
+    Ok((result, left_out))
+}
+
+fn hold(dir: &Path, name: &str, runs: bool, told: &(dyn Fn(u64) + Sync)) -> Result<Held, GoldenError> {
+    let golden = Golden::read(dir, name)?;
+    let file = [".events.gz", ".events"].map(|end| format!("{name}{end}"));
+    let file = file.into_iter().find(|file| dir.join(file).exists()).unwrap_or_default();
+    let bytes = std::fs::read(dir.join(&file)).unwrap_or_default();
+    let blake3 = blake3::hash(&bytes).to_hex().to_string();
+    let log = LogLine { id: name.to_string(), file, blake3, page: String::new(), found: true };
+    let (agreement, _) = pass_by_pass(&golden);
+    let free = runs.then(|| free_run(&golden, PHASES));
+    told(golden.jobs.len() as u64);
+    let scenario = name.rsplit_once(".rep").map_or(name, |(scenario, _)| scenario).to_string();
+    Ok(Held { scenario, log, agreement, free, priorities: priorities(&golden) })
+}
+
+/// Heading and measure of each column.
+type Columns = &'static [(&'static str, &'static str)];
+
+const PASSES: Columns = &[
+    ("passes", "passes of both schedulers"),
+    ("starts", "jobs that the model starts in the same pass"),
+    ("on the same nodes", "and on the same nodes"),
+    ("plans", "plans with the same start, to the second"),
+    ("plans, end and nodes", "and with the same end on the same nodes"),
+    ("extra", "passes with a start that Slurm did not make"),
+    ("unexplained per 1,000", "those that no end within 25 ms explains, in 1,000 passes"),
+    ("victims", "jobs that have to go for others"),
+];
+const RUNS: Columns = &[
+    ("wait, s", "mean wait: of the real runs, and over the phases"),
+    ("least, s", "least over the real runs, and over the phases"),
+    ("most, s", "most over the real runs, and over the phases"),
+    ("real runs within", "real runs whose mean wait the phases explain"),
+];
+const PRIORITIES: Columns = &[
+    ("priorities", "priorities that the model calculates the same"),
+    ("largest difference", "largest difference from what Slurm calculated"),
+];
+
+fn table(id: &str, title: &str, reason: &str, columns: Columns, rows: Vec<Row>) -> TableResult {
+    TableResult {
+        study: NAME.to_string(),
+        id: id.to_string(),
+        title: title.to_string(),
+        reason: reason.to_string(),
+        columns: columns.iter().map(|(heading, _)| heading.to_string()).collect(),
+        measures: columns.iter().map(|(_, measure)| measure.to_string()).collect(),
+        rows,
+    }
+}
+
+fn row(label: &str, log: String, cells: Vec<Cell>) -> Row {
+    let policy = Some(NAME.to_string());
+    Row { label: label.to_string(), log, policy, settings: BTreeMap::new(), note: String::new(), cells }
+}
+
+/// Slurm's number and the model's; judged where there is a tolerance in percent.
+fn cell(real: f64, digits: usize, model: f64, tolerance: Option<f64>) -> Cell {
+    let rounding = 0.5 * 10f64.powi(-(digits as i32));
+    let published = Published::Number { text: format!("{real:.digits$}"), value: real, rounding };
+    Cell::new(published, Some(Some(model)), tolerance)
+}
+
+fn count(real: usize, model: usize, tolerance: Option<f64>) -> Cell {
+    cell(real as f64, 0, model as f64, tolerance)
+}
+
+fn shown(model: f64) -> Cell {
+    Cell::new(Published::Nothing, Some(Some(model)), None)
+}
+
+fn passes(held: &[Held]) -> Vec<Row> {
+    let mut all = Agreement::default();
+    held.iter().for_each(|held| all.add(&held.agreement));
+    let mut rows: Vec<Row> =
+        held.iter().map(|h| row(&h.scenario, h.log.id.clone(), pass_cells(&h.agreement))).collect();
+    if rows.len() > 1 {
+        rows.push(row("all", "all".to_string(), pass_cells(&all)));
+    }
+    rows
+}
+
+fn pass_cells(a: &Agreement) -> Vec<Cell> {
+    let unexplained = (a.passes_with_extra - a.extra_after_end) as f64 * 1000.0 / a.passes.max(1) as f64;
+    // Without a plan or a victim there is nothing to judge.
+    let judged = |real: usize, tolerance| (real > 0).then_some(tolerance);
+    vec![
+        shown(a.passes as f64),
+        count(a.starts, a.same_starts, Some(0.0)),
+        count(a.starts, a.same_nodes, None),
+        count(a.plans, a.same_plans, judged(a.plans, 1.0)),
+        count(a.plans, a.same_plan_nodes, None),
+        shown(a.passes_with_extra as f64),
+        Cell::new(Published::Below(10.0), Some(Some(unexplained)), Some(0.0)),
+        count(a.victims, a.same_victims, judged(a.victims, 1.0)),
+    ]
+}
+
+fn runs(held: &[Held]) -> Vec<Row> {
+    let mut scenarios: BTreeMap<&str, Vec<(&str, &FreeRun)>> = BTreeMap::new();
+    for held in held {
+        if let Some(free) = &held.free {
+            scenarios.entry(&held.scenario).or_default().push((&held.log.id, free));
+        }
+    }
+    scenarios.iter().map(|(scenario, runs)| run_row(scenario, runs)).collect()
+}
+
+/// The real runs of a scenario against the phases. Each run is simulated with its own submissions, so each has phases of its own.
+fn run_row(scenario: &str, runs: &[(&str, &FreeRun)]) -> Row {
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let ends = |values: &[f64]| {
+        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+        (least, values.iter().copied().fold(f64::NEG_INFINITY, f64::max))
+    };
+    let real: Vec<f64> = runs.iter().map(|(_, run)| run.real).collect();
+    let model: Vec<f64> = runs.iter().flat_map(|(_, run)| run.model.iter().copied()).collect();
+    let ((real_least, real_most), (least, most)) = (ends(&real), ends(&model));
+    let apart = real_most - real_least;
+    let within = real.iter().filter(|&&wait| (least - apart..=most + apart).contains(&wait)).count();
+    let log = runs.iter().map(|(log, _)| *log).collect::<Vec<_>>().join(" ");
+    let cells = vec![
+        cell(mean(&real), 1, mean(&model), None),
+        cell(real_least, 1, least, None),
+        cell(real_most, 1, most, None),
+        count(real.len(), within, Some(0.0)),
+    ];
+    row(scenario, log, cells)
+}
+
+fn told_priorities(held: &[Held]) -> Vec<Row> {
+    let told = held.iter().filter_map(|held| {
+        let told = held.priorities.as_ref()?;
+        let cells = vec![count(told.all, told.same, Some(0.0)), shown(told.largest as f64)];
+        Some(row(&held.scenario, held.log.id.clone(), cells))
+    });
+    told.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drystone_reproduce::Verdict;
+
+    /// Two real runs of 10 s and 12 s lie 2 s apart. Phases from 7 s to 9 s are within 2 s of the first run, not of the second.
+    #[test]
+    fn a_run_that_the_phases_do_not_explain_is_out() {
+        let run = |real: f64| FreeRun { real, model: vec![7.0, 9.0] };
+        let (one, two) = (run(10.0), run(12.0));
+        let row = run_row("made up", &[("a", &one), ("b", &two)]);
+        let judged = &row.cells[3];
+        assert_eq!((judged.ours, judged.verdict), (Some(1.0), Verdict::Out));
+        assert_eq!((row.cells[0].ours, row.cells[0].verdict), (Some(8.0), Verdict::Shown));
+        let alone = run_row("made up", &[("a", &run(8.0))]);
+        assert_eq!(alone.cells[3].verdict, Verdict::Met);
+    }
+
+    /// A start that the model lacks is out, 2 plans of 300 are within 1 %, and so are extra starts while nodes complete.
+    #[test]
+    fn passes_are_judged_by_starts_plans_and_extra_starts() {
+        let verdicts = |a: &Agreement| [1, 3, 6].map(|at| pass_cells(a)[at].verdict);
+        let good = Agreement {
+            passes: 100,
+            passes_with_extra: 1,
+            extra_after_end: 1,
+            starts: 80,
+            same_starts: 80,
+            plans: 300,
+            same_plans: 298,
+            ..Agreement::default()
+        };
+        assert_eq!(verdicts(&good), [Verdict::Met, Verdict::Within, Verdict::Met]);
+        let bad = Agreement { same_starts: 79, same_plans: 296, extra_after_end: 0, ..good };
+        assert_eq!(verdicts(&bad), [Verdict::Out; 3]);
+    }
+}

@@ -1,0 +1,125 @@
+//! `drystone advise`.
+
+use crate::common::{Folder, line};
+
+/// Six weeks of a machine of 16 processors: by day narrow jobs of four hours follow each other, in the morning a job comes that takes all of
+/// it. Where plans reach an hour ahead only, none holds the machine for it, and it waits until the night.
+fn starving() -> String {
+    let mut log = "; MaxProcs: 16\n; UnixStartTime: 0\n".to_string();
+    let mut number = 0;
+    let mut put = |submit: i64, run: i64, procs: i64, estimate: i64| {
+        number += 1;
+        log += &line(number, submit, run, procs, estimate);
+    };
+    for day in 0..42 {
+        let morning = day * 86_400 + 300 * (day % 5);
+        for narrow in 0..14 {
+            put(morning + 4_200 * narrow, 14_000 + 50 * (narrow % 3), 4, 18_000);
+            if narrow == 3 {
+                put(morning + 4_200 * narrow + 60, 3_000, 16, 3_600);
+            }
+        }
+    }
+    log
+}
+
+/// A machine on which no job ever waits for another.
+fn idle() -> String {
+    let mut log = "; MaxProcs: 64\n; UnixStartTime: 0\n".to_string();
+    for job in 0..300 {
+        log += &line(job + 1, job * 14_400, 3_000 + 10 * (job % 9), 1 + job % 16, 7_200);
+    }
+    log
+}
+
+const CONF: &str = "\
+# A site that was warned of long passes.
+ClusterName=c
+SchedulerType=sched/backfill
+SchedulerParameters=kill_invalid_depend,bf_window=60,bf_interval=60
+NodeName=n[1-16] CPUs=1
+PartitionName=batch Nodes=ALL Default=YES MaxTime=1-00:00:00
+";
+
+const QUICK: [&str; 6] = ["--phases", "2", "--splits", "6", "--quiet", "--knobs"];
+
+fn quick<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&["advise", "log.swf"][..], &QUICK, &["2"], more].concat()
+}
+
+/// The setting that hurts is found, its line keeps what else it says, and neither depends on the number of threads.
+#[test]
+fn a_setting_that_hurts_is_found() {
+    let folder = Folder::with("log.swf", starving());
+    folder.write("slurm.conf", CONF);
+    let args = quick(&["--slurm", "slurm.conf", "--goal", "maxW", "--guard", "avgW<+100%"]);
+    let on = |threads: &str| {
+        folder.run(&[&args[..], &["--threads", threads, "--format", "json", "--report", "advice.html"]].concat()).json()
+    };
+    let advised = on("2");
+    assert_eq!(advised["schema"], "drystone/advise/1");
+    let settings = &advised["advice"]["settings"];
+    assert_eq!(settings["reason"], "recommended", "{settings}");
+    let edit = &settings["edits"][0];
+    let text = edit["line"].as_str().expect("a line");
+    let window = text.strip_prefix("SchedulerParameters=kill_invalid_depend,bf_window=");
+    let window = window.and_then(|rest| rest.strip_suffix(",bf_interval=60")?.parse::<i64>().ok());
+    assert!(
+        window.is_some_and(|minutes| minutes >= 300),
+        "a window as long as the limits, and what else the line says: {text}"
+    );
+    assert_eq!(edit["replaces"], "slurm.conf:4");
+    assert!(settings["judged"]["got"].as_f64().is_some_and(|got| got < -0.3), "{settings}");
+    assert_eq!(settings["judged"]["better"], settings["judged"]["of"]);
+    let live = advised["advice"]["live"]["reason"].as_str().expect("a word");
+    assert_eq!(live, "recommended", "EASY holds the machine for it, too");
+    let page = folder.read("advice.html");
+    assert!(
+        page.contains(text) && page.contains("<svg") && page.contains("# instead of slurm.conf:4"),
+        "{}",
+        page.len()
+    );
+    assert_eq!(on("1"), advised);
+}
+
+#[test]
+fn where_nothing_is_gained_it_says_so() {
+    let folder = Folder::with("log.swf", idle());
+    let text = folder.run(&quick(&[])).ok();
+    assert!(text.contains("Leave it as it is."), "{text}");
+    assert!(text.contains("Keep Slurm's own scheduler."), "{text}");
+    assert!(!text.contains("SchedulerParameters="), "{text}");
+}
+
+#[test]
+fn two_days_tell_nothing() {
+    let mut log = "; MaxProcs: 4\n; UnixStartTime: 0\n".to_string();
+    (0..40).for_each(|job| log += &line(job + 1, job * 4_000, 6_000, 1 + job % 4, 7_000));
+    let text = Folder::with("log.swf", log).run(&quick(&["--only", "live"])).ok();
+    assert!(text.contains("Nothing can be recommended: the log has 2 days"), "{text}");
+}
+
+#[test]
+fn wrong_usage_says_what_is_right() {
+    let folder = Folder::with("log.swf", idle());
+    folder.write("sdiag.txt", "nothing of the kind\n");
+    folder.write("idle.txt", "Backfilling stats\n\tTotal cycles: 0\n");
+    folder.write("empty.conf", "ClusterName=c\n");
+    folder.write("wrong.conf", "NodeName=n1 CPUs=many\nPartitionName=p Nodes=n1\n");
+    for (args, part) in [
+        (&["--goal", "tradeoff(Tw:avgXX)"][..], "Did you mean `avgX`?"),
+        (&["--goal", "tradeof(Tw:avgX)"], "Did you mean `tradeoff`?"),
+        (&["--guard", "maxV<+20%"], "Did you mean `maxW`?"),
+        (&["--guard", "maxW"], "maxW<+20%"),
+        (&["--slurm", "missing.conf"], "missing.conf"),
+        (&["--slurm", "empty.conf"], "no nodes"),
+        (&["--slurm", "wrong.conf"], "wrong.conf:1"),
+        (&["--sdiag", "missing.txt"], "missing.txt: cannot be read"),
+        (&["--sdiag", "sdiag.txt"], "sdiag.txt: no `Backfilling stats`"),
+        (&["--sdiag", "idle.txt"], "tested no job"),
+        (&["--report", "advice.xyz"], "the ending says how to write the report"),
+    ] {
+        let error = folder.run(&quick(args)).fails(2);
+        assert!(error.contains(part), "{args:?}: {error}");
+    }
+}

@@ -1,0 +1,128 @@
+//! What columns of texts hold, as numbers: the jobs of an import have numbers for their texts already.
+
+use super::columns::Text;
+use crate::jobs::{Kind, LimitFrom};
+use crate::rows::{Symbol, Symbols};
+use crate::site::{Imported, Jobs, Site, SiteJob};
+use crate::text::State;
+use std::borrow::Cow;
+
+/// No text.
+pub(super) const NO_TEXT: u32 = u32::MAX;
+
+/// A site as a table of cells.
+pub(super) struct SiteCells<'a> {
+    site: &'a Site,
+    pools: Vec<&'a str>,
+}
+
+impl<'a> SiteCells<'a> {
+    pub(super) fn of(site: &'a Site) -> SiteCells<'a> {
+        SiteCells { site, pools: site.manifest.pools.iter().map(|pool| pool.name.as_str()).collect() }
+    }
+
+    /// Numbers for the texts of some rows.
+    pub(super) fn texts(&'a self) -> GroupTexts<'a> {
+        match &self.site.jobs {
+            Jobs::Imported(imported) => GroupTexts { cells: self, imported: Some(imported), found: Symbols::default() },
+            Jobs::Loaded(_) => GroupTexts { cells: self, imported: None, found: Symbols::default() },
+        }
+    }
+}
+
+/// Numbers for the texts of some rows.
+pub(super) struct GroupTexts<'a> {
+    cells: &'a SiteCells<'a>,
+    imported: Option<&'a Imported>,
+    /// Texts of jobs that were not imported just now.
+    found: Symbols,
+}
+
+/// The place of a value among all.
+fn place<T: PartialEq>(all: &[T], value: &T) -> u32 {
+    all.iter().position(|known| known == value).map_or(NO_TEXT, |at| at as u32)
+}
+
+impl<'a> GroupTexts<'a> {
+    /// A job; its texts may be left out where [`GroupTexts::code`] does without them.
+    pub(super) fn job(&self, at: usize) -> SiteJob<'a> {
+        match self.imported {
+            Some(imported) => imported.without_texts(at),
+            None => self.cells.site.job(at),
+        }
+    }
+
+    /// The number of a text of a job, or [`NO_TEXT`].
+    pub(super) fn code(&mut self, at: usize, job: &SiteJob<'a>, text: Text) -> u32 {
+        let symbol = |symbol: Symbol| if symbol == Symbol(0) { NO_TEXT } else { symbol.0 };
+        match text {
+            Text::LimitFrom => return place(LimitFrom::ALL, &job.limit_from),
+            Text::Kind => return place(Kind::ALL, &job.kind),
+            Text::Pool => {
+                return if usize::from(job.pool) < self.cells.pools.len() { job.pool.into() } else { NO_TEXT };
+            }
+            Text::Marks => return job.marks.0,
+            _ => {}
+        }
+        let Some(imported) = self.imported else {
+            return symbol(self.found.intern(of_job(job, text).as_bytes()));
+        };
+        let row = imported.row(at);
+        let table = &imported.table;
+        match text {
+            Text::User => symbol(table.who(row).user),
+            Text::Account => symbol(table.who(row).account),
+            Text::Group => symbol(table.who(row).group),
+            Text::Partition => symbol(table.at(row).partition),
+            Text::Qos => symbol(table.at(row).qos),
+            Text::Reservation => symbol(table.at(row).reservation),
+            Text::Constraints => symbol(table.at(row).constraints),
+            Text::Canceller => symbol(table.note(row).canceller),
+            Text::Reason => symbol(table.note(row).reason),
+            Text::NodeList => symbol(row.nodes),
+            // Words that are known have the numbers behind those of all texts.
+            Text::State if row.state == State::Other => symbol(table.note(row).word),
+            Text::State => table.names.len() as u32 + row.state as u32,
+            Text::Swf if imported.swf.get(at).is_some_and(|record| !record.is_empty()) => at as u32,
+            _ => NO_TEXT,
+        }
+    }
+
+    /// The text of a number.
+    pub(super) fn text(&self, text: Text, code: u32) -> Cow<'_, str> {
+        let at = code as usize;
+        match (text, self.imported) {
+            (Text::LimitFrom, _) => Cow::Borrowed(LimitFrom::ALL[at].name()),
+            (Text::Kind, _) => Cow::Borrowed(Kind::ALL[at].name()),
+            (Text::Pool, _) => Cow::Borrowed(self.cells.pools[at]),
+            (Text::Marks, _) => Cow::Owned(crate::jobs::Marks(code).words()),
+            (_, None) => self.found.text(Symbol(code)),
+            (Text::NodeList, Some(imported)) => imported.table.node_lists.text(Symbol(code)),
+            (Text::Swf, Some(imported)) => Cow::Borrowed(imported.swf[at].as_str()),
+            (Text::State, Some(imported)) => match at.checked_sub(imported.table.names.len()) {
+                Some(state) => Cow::Borrowed(State::ALL[state].word()),
+                None => imported.table.names.text(Symbol(code)),
+            },
+            (_, Some(imported)) => imported.table.names.text(Symbol(code)),
+        }
+    }
+}
+
+/// The text itself, of those that are no numbers of their own.
+fn of_job<'a, 'b>(job: &'b SiteJob<'a>, text: Text) -> &'b str {
+    match text {
+        Text::User => &job.user,
+        Text::Account => &job.account,
+        Text::Group => &job.group,
+        Text::Partition => &job.partition,
+        Text::Qos => &job.qos,
+        Text::Reservation => &job.reservation,
+        Text::Constraints => &job.constraints,
+        Text::State => &job.state,
+        Text::Canceller => &job.canceller,
+        Text::Reason => &job.reason,
+        Text::NodeList => &job.node_list,
+        Text::Swf => &job.swf,
+        Text::LimitFrom | Text::Kind | Text::Pool | Text::Marks => "",
+    }
+}

@@ -1,0 +1,151 @@
+//! A text read by several threads: each takes a block of whole lines, and what they bring is put together in the order of the blocks, so
+//! that nothing depends on how many there are.
+
+use super::Reader;
+use crate::error::SiteError;
+use crate::readers::Reading;
+use crate::readers::lines::{Block, Blocks};
+use crate::rows::{Intake, Place, Recipe};
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// What a block brought.
+struct Part {
+    intake: Intake,
+    /// The last row, where it is cut off.
+    cut: Option<Place>,
+    /// Line of the last row that was whole.
+    behind: Option<u32>,
+    block: Block,
+}
+
+/// A block by its number, and what its rows go into.
+type Work = (usize, Block, Intake);
+
+/// By the number of the block; a panic is passed on.
+type Brought = (usize, thread::Result<Result<Part, SiteError>>);
+
+/// Reads the blocks that are left, as `reader` does.
+pub(super) fn read<R: Read>(
+    blocks: &mut Blocks<R>,
+    buffer: Vec<u8>,
+    reader: &Reader,
+    job: &mut Reading<'_>,
+) -> Result<(), SiteError> {
+    // Most files have one block only, which is read: no thread for nothing.
+    let first = match blocks.next(buffer) {
+        Ok(Some(block)) => block,
+        Ok(None) => return Ok(()),
+        Err(error) => return job.broken(error, reader.behind.unwrap_or(0)),
+    };
+    let recipe = job.intake.recipe();
+    let threads = job.effort.threads();
+    let (to_workers, work) = channel::<Work>();
+    let (brings, brought) = channel::<Brought>();
+    let work = Mutex::new(work);
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            let (mut reader, brings) = (reader.another(), brings.clone());
+            let work = &work;
+            scope.spawn(move || worker(&mut reader, work, &brings));
+        }
+        let order =
+            Order { brought, next: 0, early: BTreeMap::new(), behind: reader.behind, recipe, spare: Vec::new() };
+        // Without work, which ends with this call, the workers end.
+        drive(first, blocks, threads, to_workers, order, job)
+    })
+}
+
+/// Hands blocks out, and takes what they bring in their order.
+fn drive<R: Read>(
+    first: Block,
+    blocks: &mut Blocks<R>,
+    threads: usize,
+    to_workers: Sender<Work>,
+    mut order: Order,
+    job: &mut Reading<'_>,
+) -> Result<(), SiteError> {
+    let mut sent = 0;
+    let mut broken = None;
+    let mut block = Some((first, order.recipe.part()));
+    loop {
+        job.watch.check()?;
+        match block.take() {
+            Some((ready, part)) => {
+                // A worker that is gone has panicked, and that comes back to here.
+                let _ = to_workers.send((sent, ready, part));
+                sent += 1;
+            }
+            None if order.next == sent => break,
+            None => {}
+        }
+        // One block waits for each worker, so that none waits for a block.
+        if broken.is_none() && sent - order.next <= threads {
+            let (buffer, part) = order.spare.pop().unwrap_or_else(|| (Vec::new(), order.recipe.part()));
+            match blocks.next(buffer) {
+                Ok(Some(next)) => {
+                    block = Some((next, part));
+                    continue;
+                }
+                Ok(None) => {}
+                Err(error) => broken = Some(error),
+            }
+        }
+        if order.next < sent {
+            order.absorb(job)?;
+        }
+    }
+    broken.map_or(Ok(()), |error| job.broken(error, order.behind.unwrap_or(0)))
+}
+
+/// Reads blocks until there are no more.
+fn worker(reader: &mut Reader, work: &Mutex<Receiver<Work>>, brings: &Sender<Brought>) {
+    loop {
+        let next = work.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok((number, block, mut intake)) = next else { return };
+        let part = catch_unwind(AssertUnwindSafe(|| {
+            let cut = reader.take(block.lines(), &mut intake)?;
+            Ok(Part { intake, cut, behind: reader.behind, block })
+        }));
+        if brings.send((number, part)).is_err() {
+            return;
+        }
+    }
+}
+
+/// What is brought, in the order of the blocks.
+struct Order {
+    brought: Receiver<Brought>,
+    /// The block whose turn it is.
+    next: usize,
+    /// What came before its turn.
+    early: BTreeMap<usize, thread::Result<Result<Part, SiteError>>>,
+    behind: Option<u32>,
+    recipe: Recipe,
+    /// Memory for other blocks and their rows.
+    spare: Vec<(Vec<u8>, Intake)>,
+}
+
+impl Order {
+    /// Takes what the next block brought.
+    fn absorb(&mut self, job: &mut Reading<'_>) -> Result<(), SiteError> {
+        let part = loop {
+            if let Some(part) = self.early.remove(&self.next) {
+                break part;
+            }
+            // Each block that was handed out brings something.
+            let Ok((number, part)) = self.brought.recv() else { return Ok(()) };
+            self.early.insert(number, part);
+        };
+        self.next += 1;
+        let mut part = part.unwrap_or_else(|panic| resume_unwind(panic))?;
+        self.behind = self.behind.max(part.behind);
+        job.intake.absorb(&mut part.intake);
+        self.spare.push((part.block.into_buffer(), part.intake));
+        part.cut.map_or(Ok(()), |place| job.cut(place))
+    }
+}

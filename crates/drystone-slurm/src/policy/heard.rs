@@ -1,0 +1,179 @@
+//! What passes say of one job while it waits: for an explanation, which needs more than the contract of policies tells.
+
+use crate::model::{Cluster, Pass, Pending, Verdict, Watch};
+use serde::Serialize;
+use std::cell::RefCell;
+
+thread_local! {
+    /// What this thread listens for.
+    static HEARD: RefCell<Option<Heard>> = const { RefCell::new(None) };
+}
+
+/// A job that is listened for.
+struct Heard {
+    job: u32,
+    /// Whether it has come and waits.
+    waits: bool,
+    said: Vec<Said>,
+}
+
+/// What passes one after another said of a job.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Said {
+    /// Which scheduler's.
+    pub pass: &'static str,
+    /// When the first of them was, in seconds.
+    pub from: i64,
+    /// When the last of them was.
+    pub until: i64,
+    /// How many.
+    pub passes: u64,
+    /// What they said.
+    pub verdict: Reason,
+    /// The parameter of Slurm, or the limit of the association or QOS, that decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<&'static str>,
+    /// Passes before which idle nodes would have been enough for it, had they not been kept for others.
+    pub room: u64,
+    /// The start that the first of them planned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub planned: Option<i64>,
+    /// The start that the last of them planned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub planned_last: Option<i64>,
+}
+
+/// Why a pass did not start a job, or that it did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// It started.
+    Started,
+    /// Main: it is the first of its partition that does not fit.
+    Blocked,
+    /// Main: a job before it does not fit, and blocks its partition or its nodes.
+    BehindBlocked,
+    /// Main: other partitions keep so many nodes that it could never run on the rest.
+    Unavailable,
+    /// Backfill: it has a plan.
+    Planned,
+    /// Backfill: its start lies beyond `bf_window`, so nothing is kept for it.
+    BeyondWindow,
+    /// Backfill: it is to have no plan.
+    Unplanned,
+    /// Backfill: plans of jobs before it leave no room within the window.
+    NoRoom,
+    /// It was skipped, for a limit on jobs of its user, account or partition.
+    Skipped,
+    /// The pass ended before it.
+    NotReached,
+    /// A limit of its association or QOS.
+    Limit,
+    /// Other tasks of its array.
+    Array,
+}
+
+impl Reason {
+    fn of(verdict: &Verdict) -> (Reason, Option<&'static str>, Option<i64>) {
+        match *verdict {
+            Verdict::Started(_) => (Reason::Started, None, None),
+            Verdict::Blocked => (Reason::Blocked, None, None),
+            Verdict::BehindBlocked => (Reason::BehindBlocked, None, None),
+            Verdict::Unavailable => (Reason::Unavailable, None, None),
+            Verdict::Planned { start, .. } => (Reason::Planned, None, Some(start)),
+            Verdict::BeyondWindow { start, .. } => (Reason::BeyondWindow, Some("bf_window"), Some(start)),
+            Verdict::Unplanned { start } => (Reason::Unplanned, None, start),
+            Verdict::NoRoom => (Reason::NoRoom, None, None),
+            Verdict::Skipped(by) => (Reason::Skipped, Some(by), None),
+            Verdict::NotReached(by) => (Reason::NotReached, Some(by), None),
+            Verdict::Limit(by) => (Reason::Limit, Some(by), None),
+            Verdict::Array => (Reason::Array, None, None),
+        }
+    }
+}
+
+/// Does some work in which a policy `slurm` may be simulated, on this thread, and answers also what its passes said of the job with
+/// this index while it waited. All these passes are made, also those that can start nothing; what starts when does not depend on it.
+pub fn listen<T>(job: u32, work: impl FnOnce() -> T) -> (T, Vec<Said>) {
+    let before = HEARD.replace(Some(Heard { job, waits: false, said: Vec::new() }));
+    let done = work();
+    let heard = HEARD.replace(before);
+    (done, heard.map(|heard| heard.said).unwrap_or_default())
+}
+
+/// The job that this thread listens for, if it waits.
+pub(super) fn wanted() -> Option<u32> {
+    HEARD.with_borrow(|heard| heard.as_ref().filter(|heard| heard.waits).map(|heard| heard.job))
+}
+
+/// A job waits from now on.
+pub(super) fn waits(job: u32) {
+    HEARD.with_borrow_mut(|heard| {
+        if let Some(heard) = heard.as_mut().filter(|heard| heard.job == job) {
+            heard.waits = true;
+        }
+    });
+}
+
+/// Listens for one job that waits.
+pub(super) struct Ear {
+    job: u32,
+    /// Whether idle nodes are enough for it, as far as plans are left aside.
+    room: bool,
+    /// Whether passes are made for it that can start nothing.
+    full: bool,
+}
+
+impl Ear {
+    pub(super) fn new(job: u32, full: bool) -> Ear {
+        Ear { job, room: false, full }
+    }
+}
+
+impl Watch for Ear {
+    fn verdict(&mut self, pass: Pass, now: i64, id: u32, verdict: Verdict) {
+        if id != self.job {
+            return;
+        }
+        let pass = match pass {
+            Pass::Main => "main",
+            Pass::Backfill => "backfill",
+        };
+        let (reason, by, planned) = Reason::of(&verdict);
+        let room = u64::from(std::mem::take(&mut self.room));
+        HEARD.with_borrow_mut(|heard| {
+            let Some(Heard { waits, said, .. }) = heard else { return };
+            *waits &= reason != Reason::Started;
+            let last = said.iter_mut().rev().find(|said| said.pass == pass);
+            match last.filter(|last| (last.verdict, last.by) == (reason, by)) {
+                Some(last) => {
+                    (last.until, last.planned_last) = (now, planned);
+                    last.passes += 1;
+                    last.room += room;
+                }
+                None => said.push(Said {
+                    pass,
+                    from: now,
+                    until: now,
+                    passes: 1,
+                    verdict: reason,
+                    by,
+                    room,
+                    planned,
+                    planned_last: planned,
+                }),
+            }
+        });
+    }
+
+    fn about(&mut self, cluster: &Cluster, job: &Pending) {
+        if job.id == self.job {
+            let part = &cluster.machine.parts[usize::from(job.part)];
+            self.room = part.up && !cluster.idle.lacks(job, &part.nodes);
+        }
+    }
+
+    fn wants_plans(&self) -> bool {
+        self.full
+    }
+}
