@@ -212,7 +212,7 @@ fn bad_tables_are_shown_where_they_are_wrong() {
 #[test]
 fn a_machine_too_small_in_the_end_is_said() {
     let err = with_table("--outages", "begin,procs\n0,1\n").fails(2);
-    assert!(err.contains("only 3 of 4 processors are up in the end: job #1, submitted at 10 s, needs 4"), "{err}");
+    assert!(err.contains("only 3 of 4 processors are up in the end: job 2, submitted at 10 s, needs 4"), "{err}");
     assert!(!err.contains("bug"), "{err}");
 }
 

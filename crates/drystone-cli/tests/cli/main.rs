@@ -2,7 +2,6 @@
 #![allow(clippy::disallowed_methods, reason = "tests wait for processes")]
 
 mod advise;
-extern crate drystone as drystone_core;
 mod browser;
 mod builds;
 mod cluster;
@@ -13,8 +12,6 @@ mod evolve;
 mod explain;
 mod faults;
 mod golden;
-#[path = "../../../drystone-slurm/tests/it/heard.rs"]
-mod heard;
 mod help;
 mod inputs;
 mod library;

@@ -93,7 +93,8 @@ impl Reason {
 }
 
 /// Does some work in which a policy `slurm` may be simulated, on this thread, and answers also what its passes said of the job with
-/// this index while it waited. All these passes are made, also those that can start nothing; what starts when does not depend on it.
+/// this index while it waited. Where passes take no time,
+/// those that can start nothing are made, too; where they take time, making them would change what starts when.
 pub fn listen<T>(job: u32, work: impl FnOnce() -> T) -> (T, Vec<Said>) {
     let before = HEARD.replace(Some(Heard { job, waits: false, said: Vec::new() }));
     let done = work();

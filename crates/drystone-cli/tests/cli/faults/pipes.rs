@@ -19,6 +19,7 @@ const PRINTERS: &[&[&str]] = &[
     &["import", "jobs.psv", "--timezone", "UTC", "--out", "imported"],
     &["fidelity", "site", "--warm-up", "0"],
     &["policies"],
+    &["advise", "log.swf", "--phases", "1", "--splits", "2", "--knobs", "1", "--only", "live"],
     &["workload", "info", "log.swf"],
     &["workload", "outages", "log.swf"],
     &["workload", "clean", "log.swf", "--out", "-"],
