@@ -74,10 +74,6 @@ fn every_command_of_a_tutorial_runs() {
         let folder = Folder::new();
         if name == "accounting" {
             site(&folder);
-            folder.write(
-                "sdiag.txt",
-                "Backfilling stats\n\tTotal cycles: 100\n\tMean cycle: 60000\n\tDepth Mean (try depth): 100\n",
-            );
         }
         let mut ran = 0;
         for (language, lines) in blocks(&text) {
@@ -128,6 +124,10 @@ fn fixtures() -> Folder {
 fn site(folder: &Folder) {
     folder.write("jobs.psv", accounting());
     folder.write("slurm.conf", "ClusterName=c\nNodeName=n[1-16] CPUs=4\nPartitionName=p Nodes=ALL Default=YES\n");
+    folder.write(
+        "sdiag.txt",
+        "Backfilling stats\n\tTotal cycles: 100\n\tMean cycle: 60000\n\tDepth Mean (try depth): 100\n",
+    );
 }
 
 /// Sixty hours of a site, as `sacct --parsable2` prints them: a job an hour on half of the machine, for three hours.

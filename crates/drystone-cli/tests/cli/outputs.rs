@@ -223,6 +223,7 @@ fn parquet_holds_what_csv_holds() {
                 parquet::record::Field::Null => String::new(),
                 parquet::record::Field::Bool(b) => u8::from(*b).to_string(),
                 parquet::record::Field::Double(d) => d.to_string(),
+                parquet::record::Field::Str(text) => text.clone(),
                 other => other.to_string(),
             })
             .collect();
