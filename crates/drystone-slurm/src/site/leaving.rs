@@ -96,8 +96,11 @@ impl Site {
         }
     }
 
-    /// A running job goes.
+    /// A running job goes, unless it has ended by itself and only the news of it is on its way.
     fn go(&mut self, at: i64, id: u32, way: Way, out: &mut Vec<Deed>) {
+        if self.news.iter().any(|(_, news)| matches!(news, News::Ended(job) if *job == id)) {
+            return;
+        }
         let Some(gone) = self.cluster.evict(id) else { return };
         let now = at.div_euclid(1000);
         self.graced.remove(&id);

@@ -1,0 +1,1 @@
+//! Asks for features; see its Cargo.toml.
