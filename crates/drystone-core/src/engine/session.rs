@@ -42,9 +42,10 @@ use std::time::Duration;
 /// [`Session::end`] of jobs, lower numbers first; [`Session::expire`]; [`Session::arrive`] and [`Session::cancel`] as they came;
 /// `end` of running jobs that were withdrawn ([`Session::cancel`] answers `false` for them) or killed
 /// ([`Action::Kill`](crate::policy::Action::Kill)). Then ask once for [`Session::decide`] and carry out what it answers. With
-/// [`Pass::Event`](crate::policy::Pass::Event) a decision follows each of them. That is what the simulator does, and what does so gets the simulator's schedule. Coming late is no fault:
-/// time is what the last call said, and never goes back; what lies beyond ±2⁶¹ s counts as that. [`Pass::Pyss`](crate::policy::Pass::Pyss) is for simulations
-/// alone: it has to know of jobs that will end later in the same second.
+/// [`Pass::Event`](crate::policy::Pass::Event) a decision follows each of them. That is what the simulator does, and what does so gets
+/// the simulator's schedule. Coming late is no fault: time is what the last call said, and never goes back; what lies beyond ±2⁶¹ s
+/// counts as that. [`Pass::Pyss`](crate::policy::Pass::Pyss) is for simulations alone: it has to know of jobs that will end later in
+/// the same second.
 ///
 /// ```
 /// use drystone_core::engine::Session;
