@@ -30,7 +30,7 @@ fn main() {}
 fn main() {
     use libtest_mimic::{Arguments, Trial, run};
     let mut arguments = Arguments::from_args();
-    arguments.test_threads.get_or_insert(8);
+    arguments.test_threads.get_or_insert(12);
     let one = |name: &str, test: fn()| {
         Trial::test(name, move || {
             test();

@@ -1,7 +1,7 @@
 //! `slurm(...)` among the policies.
 
 use crate::shared::shared;
-use drystone_core::engine::{Observer, Replay, Simulation};
+use drystone_core::engine::{Observer, Replay, Schedule, Simulation};
 use drystone_core::model::{Job, JobId, Machine, Provenance, Span, Status, Time, Truth, Workload};
 use drystone_core::policy::{PolicySpec, Why};
 use drystone_slurm::policy::{SLURM, register};
@@ -76,16 +76,28 @@ fn a_short_job_is_backfilled_and_a_long_one_is_not() {
 }
 
 /// Slurm looks at limits twice a minute and learns of an end within a second of it. Run times end on every second of two such looks, so
-/// some jobs have ended, unknown to Slurm, when it looks: those are not killed, and the run goes on.
+/// some jobs have ended, unknown to Slurm, when it looks: those are not killed. The others that are too long are, at the next look, and
+/// jobs that wait start in their place only when the machine has freed their processors.
 #[test]
-fn a_job_that_ends_when_limits_are_looked_at_is_not_killed() {
-    let rows: Vec<_> = (0..90).map(|over| (over % 7, 1, 120, 100 + over)).collect();
-    let workload = workload(90, &rows);
-    for phase in 0..8 {
-        let mut starts = Starts(Vec::new());
+fn jobs_past_their_limits_are_killed_unless_they_have_ended() {
+    let rows: Vec<_> = (0..90).map(|over| (over / 13, 1, 120, 100 + over)).collect();
+    for (procs, phase) in (0..8).flat_map(|phase| [(90, phase), (20, phase)]) {
+        let workload = workload(procs, &rows);
+        let mut schedule = Schedule::default();
         let policy = spec(&format!("slurm(kill=yes,phase={phase})")).expect("a policy");
-        let run = Simulation::new(workload.machine(), policy.scheduler(), Replay::new(&workload)).run(&mut starts);
-        assert!(run.is_ok(), "phase {phase}: {run:?}");
-        assert_eq!(starts.0.len(), rows.len(), "phase {phase}");
+        let run = Simulation::new(workload.machine(), policy.scheduler(), Replay::new(&workload)).run(&mut schedule);
+        assert!(run.is_ok(), "{procs} processors, phase {phase}: {run:?}");
+        let mut killed = 0;
+        for (span, (.., run)) in schedule.spans.iter().zip(&rows) {
+            let (start, end) = span.expect("it ran");
+            let ran = (end - start).0;
+            assert!(
+                ran == *run || (120..=151).contains(&ran),
+                "{procs} processors, phase {phase}: {run} s, ran {ran} s"
+            );
+            assert!(ran <= *run && ran <= 151, "{procs} processors, phase {phase}: {run} s, ran {ran} s");
+            killed += usize::from(ran < *run);
+        }
+        assert!(killed > 0, "{procs} processors, phase {phase}");
     }
 }
