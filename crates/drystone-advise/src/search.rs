@@ -22,6 +22,11 @@ impl Default for Plan {
 /// A knob is turned in addition only where that is worth so much.
 const WORTH: f64 = 0.002;
 
+/// Where none of the finalists holds in every clock phase, so many single changes more are tried in all of them, at most twice: the
+/// first phase alone flatters some settings, and the other values of their knobs have not been looked at.
+const MORE: usize = 2;
+const ROUNDS: usize = 2;
+
 /// What was chosen on some periods, and what it promises there.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Chosen {
@@ -32,6 +37,8 @@ pub(crate) struct Chosen {
 /// A search on the periods of one direction.
 struct Climb<'a> {
     periods: &'a [usize],
+    /// Every single change that helps, with what it is worth, best first.
+    helping: Vec<(usize, f64)>,
     /// The best change of each knob that helps, best first.
     ranked: Vec<usize>,
     /// What is turned by now.
@@ -71,7 +78,25 @@ pub(crate) fn settings<B: Bench>(
     all.dedup();
     let phases = study.phases;
     study.learn(bench, &all, phases, "clock phases")?;
-    Ok(climbs.iter().zip(finalists).map(|(climb, finalists)| best(study, finalists, climb.periods)).collect())
+    let held = |(climb, finalists): (&Climb<'_>, &Vec<Candidate>)| best(study, finalists.clone(), climb.periods);
+    let mut chosen: Vec<Option<Chosen>> = climbs.iter().zip(&finalists).map(held).collect();
+    for round in 0..ROUNDS {
+        let further = |((climb, finalists), chosen): ((&Climb<'_>, &Vec<Candidate>), &Option<Chosen>)| match chosen {
+            Some(_) => Vec::new(),
+            None => climb.further(study, finalists).skip(round * MORE).take(MORE).collect(),
+        };
+        let further: Vec<Vec<Candidate>> = climbs.iter().zip(&finalists).zip(&chosen).map(further).collect();
+        let mut all: Vec<Candidate> = further.iter().flatten().cloned().collect();
+        all.sort();
+        all.dedup();
+        study.learn(bench, &all, phases, "more clock phases")?;
+        for ((climb, further), chosen) in climbs.iter().zip(further).zip(&mut chosen) {
+            if chosen.is_none() {
+                *chosen = best(study, further, climb.periods);
+            }
+        }
+    }
+    Ok(chosen)
 }
 
 /// The same among policies to run live.
@@ -115,7 +140,16 @@ impl<'a> Climb<'a> {
             }
         }
         let change = judged.first().map_or(0.0, |first| first.1);
-        Climb { periods, turned: ranked.first().copied().into_iter().collect(), ranked, change }
+        let turned = ranked.first().copied().into_iter().collect();
+        Climb { periods, helping: judged, ranked, turned, change }
+    }
+
+    /// Single changes that are worth more than clock phases make and are not among the finalists, best first.
+    fn further<'b>(&'b self, study: &Study<'_>, finalists: &'b [Candidate]) -> impl Iterator<Item = Candidate> + 'b {
+        let spread = study.spread(self.periods);
+        let worth = self.helping.iter().filter(move |&&(_, change)| change < -spread);
+        let candidates = worth.map(|&(at, _)| Candidate::Slurm(vec![at]));
+        candidates.filter(|candidate| !finalists.contains(candidate))
     }
 
     /// The simplest first: the two best single changes, and what is turned in the end.

@@ -129,6 +129,29 @@ fn what_clocks_do_is_no_gain() {
     assert!(advice.settings.best.is_none());
 }
 
+/// One value of the window looks best in the first phase and is worth nothing in the others; the other value is worth the same in all.
+#[test]
+fn a_value_that_only_the_first_phase_flatters_does_not_hide_another_value_of_its_knob() {
+    let rule = |policy: &str, week: usize| {
+        let first = !policy.contains("phase=1") && !policy.contains("phase=2");
+        let gain = if policy.contains("bf_window=2880") {
+            if first { 0.5 } else { 1.3 }
+        } else if policy.contains("bf_window=720") {
+            0.8
+        } else {
+            1.0
+        };
+        usual(week) * gain
+    };
+    let (advice, asked, _) = self::asked(rule, &[], usize::MAX);
+    let settings = advice.expect("nothing stops it").settings;
+    assert!(asked.iter().any(|policy| policy.contains("phase=2")), "phases are told by number: {asked:?}");
+    assert_eq!(settings.reason, Reason::Recommended, "{settings:?}");
+    let best = settings.best.expect("there is one");
+    assert_eq!((best.name.as_str(), best.phases), ("bf_window=720", 3));
+    assert_eq!(settings.judged.better, 40);
+}
+
 #[test]
 fn guards_are_kept_where_choices_are_made_and_counted_where_they_are_judged() {
     // The best by the mean has one week of very long waits.

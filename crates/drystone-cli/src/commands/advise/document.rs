@@ -133,7 +133,8 @@ fn verdict(advised: &Advised, answer: &Answer, live: bool) -> Vec<String> {
         }
         Reason::NothingBetter => {
             all.push(format!(
-                "{leave} Nothing that was tried and keeps the guards is better by more than clock phases make ({spread})."
+                "{leave} Nothing that keeps the guards is better by more than clock phases make ({spread}){}.",
+                if live { String::new() } else { format!(", in all {} of them", advised.advice.phases) }
             ));
         }
         Reason::NotHeld => {
@@ -199,7 +200,7 @@ fn tried(advised: &Advised) -> Table {
             shown.push(at);
         }
     }
-    columns.push("guards".to_string());
+    columns.extend(["guards".to_string(), "phases".to_string()]);
     let mut table = Table::new(columns);
     let all = &advised.advice.tried;
     let baseline = all.iter().position(|tried| tried.name == "as it is");
@@ -209,6 +210,8 @@ fn tried(advised: &Advised) -> Table {
         let mut row: Vec<Value> = vec![one.name.as_str().into(), change(one.change).into()];
         row.extend(shown.iter().map(|&at| in_unit(Some(one.values[at]), figures[at].1.unit()).into()));
         row.push(if one.keeps { "kept".into() } else { Value::toned("broken", Tone::Bad) });
+        // A live policy has no clock of Slurm.
+        row.push(if one.live { "-".into() } else { count(one.phases as u64).into() });
         table.row(row);
     }
     table
