@@ -5,7 +5,7 @@ use crate::goal::relative;
 use crate::interval::intervals;
 use crate::options::Change;
 use crate::periods::halves;
-use crate::search::{Chosen, Plan, live, settings};
+use crate::search::{Chosen, Plan, best_known, live, settings};
 use crate::study::{Bench, Candidate, Study};
 use drystone::metrics::Unit;
 use serde::Serialize;
@@ -168,7 +168,9 @@ pub fn advise<B: Bench>(study: &mut Study<'_>, bench: &mut B, plan: Plan) -> Res
     let mut directions: Vec<&[usize]> = divisions.iter().flatten().map(Vec::as_slice).collect();
     directions.push(periods);
     let mut chosen = settings(study, bench, &directions, plan.knobs)?;
-    let best = chosen.pop().flatten();
+    // What is chosen on all periods is judged by the choices on halves, so it may come from any of their searches.
+    let own = chosen.pop().flatten();
+    let best = best_known(study, periods).or(own);
     let settings = answer(study, (best, &chosen), &divisions, periods, plan);
     let mut chosen = live(study, &directions);
     let best = chosen.pop().flatten();

@@ -99,7 +99,16 @@ pub(crate) fn settings<B: Bench>(
     Ok(chosen)
 }
 
-/// The same among policies to run live.
+/// The best of all settings that were simulated in every phase, whichever search asked for them.
+pub(crate) fn best_known(study: &Study<'_>, periods: &[usize]) -> Option<Chosen> {
+    let known = |candidate: &Candidate| study.sums(candidate).len() == study.phases as usize;
+    let turned = |candidate: &Candidate| matches!(candidate, Candidate::Slurm(changes) if !changes.is_empty());
+    let mut all: Vec<Candidate> = study.tried().into_iter().filter(turned).filter(known).collect();
+    all.sort_by_key(|candidate| if let Candidate::Slurm(changes) = candidate { changes.len() } else { 0 });
+    best(study, all, periods)
+}
+
+/// As [`settings`], among policies to run live.
 pub(crate) fn live(study: &Study<'_>, directions: &[&[usize]]) -> Vec<Option<Chosen>> {
     let all: Vec<Candidate> = (0..study.live.len()).map(Candidate::Live).collect();
     directions.iter().map(|periods| best(study, all.clone(), periods)).collect()

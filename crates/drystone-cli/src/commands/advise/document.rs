@@ -132,9 +132,12 @@ fn verdict(advised: &Advised, answer: &Answer, live: bool) -> Vec<String> {
             ));
         }
         Reason::NothingBetter => {
+            let of = match live {
+                true => "Nothing".to_string(),
+                false => format!("Of what was tried in all {} clock phases nothing", advised.advice.phases),
+            };
             all.push(format!(
-                "{leave} Nothing that keeps the guards is better by more than clock phases make ({spread}){}.",
-                if live { String::new() } else { format!(", in all {} of them", advised.advice.phases) }
+                "{leave} {of} that keeps the guards is better by more than clock phases make ({spread})."
             ));
         }
         Reason::NotHeld => {
