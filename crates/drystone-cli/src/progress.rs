@@ -101,6 +101,48 @@ impl Progress {
     }
 }
 
+/// Names what is being done, one thing after the other, of work that nothing counts. Each is shown once it takes long enough.
+pub(crate) struct Phases {
+    bar: ProgressBar,
+}
+
+impl Phases {
+    pub(crate) fn new() -> Phases {
+        Phases { bar: ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()) }
+    }
+
+    /// This is what is done now.
+    pub(crate) fn enter(&self, phase: &str) {
+        if nobody_watches() {
+            return;
+        }
+        let shown = |state: &ProgressState, out: &mut dyn Write| {
+            if state.elapsed() >= PATIENCE {
+                let _ = write!(out, "{:#}", HumanDuration(state.elapsed()));
+            }
+        };
+        // A line that says nothing yet is empty.
+        let phase = visible(phase).into_owned();
+        let named = move |state: &ProgressState, out: &mut dyn Write| {
+            if state.elapsed() >= PATIENCE {
+                let _ = write!(out, "{phase}, ");
+            }
+        };
+        if let Ok(style) = ProgressStyle::with_template("{phase}{time}") {
+            self.bar.set_style(style.with_key("phase", named).with_key("time", shown));
+        }
+        self.bar.reset_elapsed();
+        self.bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(5));
+        self.bar.enable_steady_tick(Duration::from_millis(500));
+    }
+}
+
+impl Drop for Phases {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
 /// What a [`Recent`] shows.
 #[derive(Clone, Copy)]
 enum Shown {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Watch<'a> {
     /// Set when it is to stop.
     pub stop: Option<&'a AtomicBool>,
-    /// Told what is being done.
+    /// Told what is being done once the files are read; how far reading is, tells what opens them.
     pub phase: &'a (dyn Fn(&str) + Sync),
 }
 

@@ -5,7 +5,7 @@ use crate::exit::{DONE, Failure, Outcome};
 use crate::input;
 use crate::interrupt;
 use crate::output::{self, message, stdout};
-use crate::progress::{Counted, Progress};
+use crate::progress::{Counted, Phases, Progress};
 use drystone_site::{Hide, Key, Manifest, Site, SiteError, Watch, import as import_site, report, write};
 use drystone_slurm::conf::SlurmConf;
 use std::fs::File;
@@ -46,11 +46,13 @@ pub(crate) fn import(args: &ImportArgs) -> Outcome {
 /// Imports, and writes the site; `None` where it was told to stop.
 pub(crate) fn imported(args: &ImportArgs, out: &Path, stop: &AtomicBool) -> Result<Option<Manifest>, Failure> {
     let open = |path: &Path| counted(path);
-    let watch = Watch { stop: Some(stop), phase: &|_| {} };
+    let phases = Phases::new();
+    let watch = Watch { stop: Some(stop), phase: &|phase| phases.enter(phase) };
     let mut site = match import_site(&args.files, &args.options(), &open, watch) {
         Err(SiteError::Stopped) => return Ok(None),
         other => other?,
     };
+    drop(phases);
     // What is said of the accounting itself is said before its names are gone.
     for warning in &site.manifest.warnings {
         message::warning(warning);

@@ -5,7 +5,7 @@ use ::parquet::basic::Encoding;
 use ::parquet::column::writer::{ColumnCloseResult, ColumnWriter, get_column_writer};
 use ::parquet::data_type::ByteArray;
 use ::parquet::errors::ParquetError;
-use ::parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
+use ::parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr};
 use ::parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use ::parquet::schema::types::ColumnDescPtr;
 use bytes::Bytes;
@@ -39,7 +39,9 @@ pub(super) fn texts<'a>(
     let dictionary: Vec<ByteArray> = dictionary.map(|text| ByteArray::from(text.into_owned().into_bytes())).collect();
     let levels: Vec<i16> = present.map(i16::from).collect();
     let values: Vec<ByteArray> = places.iter().map(|&place| dictionary[place as usize].clone()).collect();
-    chunk(descr, Arc::default(), |column| match column {
+    // Who looks for a text finds it in the dictionary; the least and the greatest of all would be found by comparing each with each.
+    let properties = WriterProperties::builder().set_statistics_enabled(EnabledStatistics::None);
+    chunk(descr, Arc::new(properties.build()), |column| match column {
         ColumnWriter::ByteArrayColumnWriter(column) => column.write_batch(&values, Some(&levels), None),
         _ => Err(ParquetError::General("a column of texts is one of BYTE_ARRAY".to_string())),
     })

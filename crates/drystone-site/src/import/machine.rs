@@ -84,7 +84,7 @@ pub(super) fn place(
 /// ran on some nodes alike, the others are of the same pool.
 fn queues(machine: &mut Machine, table: &Table, jobs: &[Job], sets: &NodeSets) {
     let told = std::mem::take(&mut machine.partitions);
-    partitions_of_jobs(jobs, table, sets, machine);
+    machine.partitions = partitions_of_jobs(jobs, table, sets);
     for partition in &mut machine.partitions {
         if let Some(known) = told.iter().find(|known| known.name == partition.name) {
             *partition = Partition { nodes: std::mem::take(&mut partition.nodes), ..known.clone() };

@@ -2,10 +2,13 @@
 
 mod build;
 mod files;
+mod lost;
 mod machine;
 mod options;
 mod packing;
+mod summary;
 mod swf;
+mod warnings;
 mod window;
 
 pub use files::Opener;
@@ -84,7 +87,6 @@ pub fn import(inputs: &[PathBuf], options: &Options, open: Opener<'_>, watch: Wa
     let mut files_read = Vec::new();
     let Sorted { jobs, machine, events, unread } = sorted;
     for (file, carrier) in jobs {
-        (watch.phase)(&format!("reading {}", file.name));
         let number = intake.table.files.add(&file.name);
         let input = match file.opened {
             Some(opened) => opened,

@@ -3,33 +3,20 @@
 use super::{Machine, Node, NodeSets, Partition};
 use crate::jobs::Job;
 use crate::rows::{Symbol, Table};
-use crate::sweep::{Moves, moves};
+use crate::sweep::{MANY, Moves, both, moves};
 use crate::text::{Amount, UNKNOWN};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Nodes with the most that jobs used of each at once, and partitions on the nodes where their jobs ran. Every number is a lower
 /// bound.
 pub(crate) fn infer(jobs: &[Job], table: &Table, amounts: &[Amount], sets: &NodeSets, machine: &mut Machine) {
-    let mut use_of = vec![Use::default(); machine.nodes.len()];
-    moves(
-        jobs,
-        |_| true,
-        |job, began| {
-            let list = table.rows.get(job.row).nodes;
-            let count = sets.len(list);
-            if count == 0 {
-                return;
-            }
-            let share = Share::of(&amounts[job.amount as usize], count);
-            for node in sets.nodes(list) {
-                use_of[node as usize].change(&share, matches!(began, Moves::Starts));
-            }
-        },
-    );
-    for (node, used) in machine.nodes.iter_mut().zip(&use_of) {
+    let count = machine.nodes.len();
+    let (uses, partitions) =
+        both(jobs.len() >= MANY, || uses(jobs, table, amounts, sets, count), || partitions_of_jobs(jobs, table, sets));
+    for (node, used) in machine.nodes.iter_mut().zip(&uses) {
         fill(node, used);
     }
-    partitions_of_jobs(jobs, table, sets, machine);
+    machine.partitions = partitions;
     let seen = machine.nodes.iter().filter(|node| node.cpus > 0).count();
     if seen > 0 {
         let cpus: u64 = machine.nodes.iter().map(|node| u64::from(node.cpus)).sum();
@@ -44,6 +31,27 @@ pub(crate) fn infer(jobs: &[Job], table: &Table, amounts: &[Amount], sets: &Node
                 .to_string(),
         );
     }
+}
+
+/// What jobs used of each node.
+fn uses(jobs: &[Job], table: &Table, amounts: &[Amount], sets: &NodeSets, nodes: usize) -> Vec<Use> {
+    let mut uses = vec![Use::default(); nodes];
+    moves(
+        jobs,
+        |_| true,
+        |job, began| {
+            let list = table.rows.get(job.row).nodes;
+            let count = sets.len(list);
+            if count == 0 {
+                return;
+            }
+            let share = Share::of(&amounts[job.amount as usize], count);
+            for node in sets.nodes(list) {
+                uses[node as usize].change(&share, matches!(began, Moves::Starts));
+            }
+        },
+    );
+    uses
 }
 
 /// What is unknown of a node is what its jobs show.
@@ -96,7 +104,7 @@ impl Use {
 }
 
 /// Partitions by the nodes of their jobs.
-pub(crate) fn partitions_of_jobs(jobs: &[Job], table: &Table, sets: &NodeSets, machine: &mut Machine) {
+pub(crate) fn partitions_of_jobs(jobs: &[Job], table: &Table, sets: &NodeSets) -> Vec<Partition> {
     // Equal lists of equal partitions are looked at once.
     let mut pairs: Vec<u64> = Vec::with_capacity(jobs.len());
     for job in jobs {
@@ -123,5 +131,5 @@ pub(crate) fn partitions_of_jobs(jobs: &[Job], table: &Table, sets: &NodeSets, m
         })
         .collect();
     found.sort_by(|a, b| a.name.cmp(&b.name));
-    machine.partitions = found;
+    found
 }

@@ -1,0 +1,150 @@
+//! What pools lacked over time: by events, by reservations, and by jobs within reservations.
+
+use super::Beside;
+use super::machine::Placed;
+use super::window::Window;
+use crate::capacity::{Cause, Closures, Loss, Reservation, Scene as CapacityScene, timeline};
+use crate::jobs::{Job, Marks};
+use crate::machine::Projection;
+use crate::rows::Table;
+use std::collections::BTreeSet;
+
+/// What pools lacked over time.
+pub(super) fn losses(
+    beside: &mut Beside,
+    placed: &Placed,
+    table: &Table,
+    jobs: &[Job],
+    amounts: &[crate::text::Amount],
+    projections: &[Projection],
+    window: &Window,
+) -> Vec<Loss> {
+    let mut closures = Closures::default();
+    closures.take(&placed.closures);
+    let numbers: std::collections::BTreeMap<&str, u32> =
+        beside.machine.nodes.iter().zip(0..).map(|(node, number)| (node.name.as_str(), number)).collect();
+    let mut warnings = Vec::new();
+    let mut unknown = 0_u64;
+    let mut close = |list: &str, begin, end, cause| {
+        let names = drystone_slurm::conf::expand_hostlist(list).unwrap_or_else(|_| vec![list.to_string()]);
+        for name in names {
+            match numbers.get(name.as_str()) {
+                Some(&node) => closures.add(node, begin, end, cause),
+                None => unknown += 1,
+            }
+        }
+    };
+    for event in beside.events.iter().filter(|event| !event.nodes.is_empty()) {
+        close(&event.nodes, event.begin, event.end, Cause::Down);
+    }
+    let mut covered = BTreeSet::new();
+    for reservation in &beside.reservations {
+        if reservation.nodes.is_empty() {
+            continue;
+        }
+        close(&reservation.nodes, reservation.begin, Some(reservation.end), Cause::Reservation);
+        covered.insert(reservation.name.as_str());
+    }
+    let mut extra = reserved_jobs(jobs, table, &covered);
+    extra.extend(bare_reservations(&beside.reservations, jobs, table, projections, &mut warnings));
+    extra.extend(cluster_rows(beside, projections, &mut warnings));
+    if unknown > 0 {
+        warnings.push(format!(
+            "{unknown} events or reservations are of nodes that no description and no job names: left out"
+        ));
+    }
+    drop(numbers);
+    let scene = CapacityScene {
+        jobs,
+        table,
+        amounts,
+        sets: &placed.sets,
+        machine: &beside.machine,
+        pools: &placed.pools,
+        projections,
+        records: (window.from, window.until),
+    };
+    let losses = timeline(&scene, closures, extra);
+    beside.warnings.extend(warnings);
+    losses
+}
+
+/// Jobs within reservations of which the nodes are unknown start when they started: others lack what they take.
+fn reserved_jobs(jobs: &[Job], table: &Table, covered: &BTreeSet<&str>) -> Vec<Loss> {
+    let mut losses = Vec::new();
+    for job in jobs.iter().filter(|job| job.marks.has(Marks::RESERVED) && job.end != job.start) {
+        let name = table.names.text(table.at(table.rows.get(job.row)).reservation);
+        if covered.contains(name.as_ref()) {
+            continue;
+        }
+        losses.push(Loss {
+            pool: job.pool,
+            begin: i64::from(job.start),
+            end: (job.end > 0).then_some(i64::from(job.end)),
+            units: job.units,
+            announced: Some(i64::from(job.submit.min(job.start))),
+            cause: Cause::ReservedJob,
+        });
+    }
+    losses
+}
+
+/// Reservations of processors on nodes that are not named take these from the only pool, where no job ran within them.
+fn bare_reservations(
+    reservations: &[Reservation],
+    jobs: &[Job],
+    table: &Table,
+    projections: &[Projection],
+    warnings: &mut Vec<String>,
+) -> Vec<Loss> {
+    let used: BTreeSet<String> = jobs
+        .iter()
+        .filter(|job| job.marks.has(Marks::RESERVED))
+        .map(|job| table.names.text(table.at(table.rows.get(job.row)).reservation).into_owned())
+        .collect();
+    let bare = reservations.iter().filter(|r| r.nodes.is_empty() && !used.contains(&r.name));
+    let mut losses = Vec::new();
+    let mut left = 0;
+    for reservation in bare {
+        match (reservation.cpus, projections) {
+            (Some(cpus), [only]) => losses.push(Loss {
+                pool: 0,
+                begin: reservation.begin,
+                end: Some(reservation.end),
+                units: ((f64::from(cpus) / only.cpus_per_unit).round() as u32).max(1),
+                announced: Some(reservation.begin - crate::capacity::AHEAD),
+                cause: Cause::Reservation,
+            }),
+            _ => left += 1,
+        }
+    }
+    if left > 0 {
+        warnings.push(format!(
+            "{left} reservations say neither their nodes nor jobs that ran within them: left out; at the site: sacctmgr -P show reservation \
+             format=Cluster,Name,NodeNames,TRES,Start,End"
+        ));
+    }
+    losses
+}
+
+/// Rows about the whole cluster count where there is one pool and no row about nodes.
+fn cluster_rows(beside: &Beside, projections: &[Projection], warnings: &mut Vec<String>) -> Vec<Loss> {
+    let rows: Vec<_> = beside.events.iter().filter(|event| event.nodes.is_empty() && event.cpus.is_some()).collect();
+    if rows.is_empty() || beside.events.iter().any(|event| !event.nodes.is_empty()) {
+        return Vec::new();
+    }
+    let [only] = projections else {
+        warnings.push(
+            "events count the whole cluster, which has several pools: which of them lacked processors is not said"
+                .to_string(),
+        );
+        return Vec::new();
+    };
+    let lost = |cpus: u32| u64::from(only.units).saturating_sub((f64::from(cpus) / only.cpus_per_unit).round() as u64);
+    rows.into_iter()
+        .filter_map(|event| {
+            let units = u32::try_from(lost(event.cpus?)).ok().filter(|&units| units > 0)?;
+            Some(Loss { pool: 0, begin: event.begin, end: event.end, units, announced: None, cause: Cause::Cluster })
+        })
+        .collect()
+}

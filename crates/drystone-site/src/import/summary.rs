@@ -1,0 +1,126 @@
+//! What a site says of its pools, partitions and nodes.
+
+use super::machine::Placed;
+use super::window::Window;
+use crate::capacity::Loss;
+use crate::error::SiteError;
+use crate::jobs::{Job, Kind};
+use crate::machine::{Machine, Projection};
+use crate::rows::Table;
+use crate::site::{Manifest, NodeSummary, PartitionSummary, PoolSummary};
+
+pub(super) fn summary(
+    pool: &crate::machine::Pool,
+    number: u16,
+    projection: &Projection,
+    machine: &Machine,
+    jobs: &[Job],
+    amounts: &[crate::text::Amount],
+) -> PoolSummary {
+    let percent = |(part, all): (u64, u64)| if all == 0 { 0.0 } else { part as f64 / all as f64 * 100.0 };
+    let mine = || jobs.iter().filter(|job| job.pool == number);
+    let (held, stood) = projection.inflated;
+    PoolSummary {
+        name: pool.name.clone(),
+        unit: projection.unit,
+        units: projection.units,
+        cpus_per_unit: projection.cpus_per_unit,
+        nodes: projection.nodes,
+        cpus: projection.cpus,
+        gpus: projection.gpus,
+        described: projection.described,
+        partitions: pool.partitions.iter().map(|&p| machine.partitions[p as usize].name.clone()).collect(),
+        jobs: mine().count() as u64,
+        core_seconds: mine()
+            .filter(|job| job.kind == Kind::Ran)
+            .map(|job| job.core_seconds(&amounts[job.amount as usize]))
+            .sum(),
+        whole_nodes: percent(projection.whole),
+        with_gpus: percent(projection.with_gpus),
+        dominant: projection.dominant,
+        by_cpus: projection.dominated.cpus,
+        by_memory: projection.dominated.memory,
+        by_gpus: projection.dominated.gpus,
+        inflated: if held == 0 { 0.0 } else { (stood as f64 / held as f64 - 1.0) * 100.0 },
+        ..PoolSummary::default()
+    }
+}
+
+/// The part of a pool's time that was out, in percent.
+pub(super) fn out(losses: &[Loss], pool: u16, projection: &Projection, window: &Window) -> f64 {
+    let of = |loss: &Loss| {
+        let end = loss.end.unwrap_or(window.until).min(window.until);
+        (end - loss.begin.max(window.from)).max(0) as f64 * f64::from(loss.units)
+    };
+    let lost: f64 = losses.iter().filter(|loss| loss.pool == pool).map(of).sum();
+    lost / ((window.until - window.from).max(1) as f64 * f64::from(projection.units.max(1))) * 100.0
+}
+
+pub(super) fn partitions(
+    machine: &Machine,
+    table: &Table,
+    placed: &Placed,
+    pool_name: impl Fn(Option<u16>) -> Option<String>,
+) -> Vec<PartitionSummary> {
+    let pool = |name: &str| {
+        let number = table.names.find(name.as_bytes()).and_then(|symbol| placed.pools.of_partition(symbol));
+        pool_name(number)
+    };
+    machine
+        .partitions
+        .iter()
+        .map(|p| PartitionSummary {
+            name: p.name.clone(),
+            pool: pool(&p.name),
+            nodes: p.nodes.len() as u32,
+            max_limit: p.max_limit,
+            default_limit: p.default_limit,
+            max_nodes: p.max_nodes,
+            tier: p.tier,
+            exclusive: p.exclusive,
+        })
+        .collect()
+}
+
+pub(super) fn nodes(
+    machine: &Machine,
+    placed: &Placed,
+    pool_name: impl Fn(Option<u16>) -> Option<String>,
+) -> Vec<NodeSummary> {
+    let one = |(node, number): (&crate::machine::Node, u32)| NodeSummary {
+        name: node.name.clone(),
+        cpus: node.cpus,
+        memory_kb: node.memory_kb,
+        gpus: node.gpus,
+        pool: pool_name(placed.pools.of_node(number)),
+        described: placed.described && number < placed.sets.described,
+    };
+    machine.nodes.iter().zip(0..).map(one).collect()
+}
+
+/// Puts the pool with most work first, and leaves out pools without a job.
+pub(super) fn order_pools(
+    manifest: &mut Manifest,
+    jobs: &mut [Job],
+    losses: Vec<Loss>,
+) -> Result<Vec<Loss>, SiteError> {
+    let pools = std::mem::take(&mut manifest.pools);
+    let mut order: Vec<usize> = (0..pools.len()).filter(|&at| pools[at].jobs > 0).collect();
+    order.sort_by(|&a, &b| {
+        pools[b].core_seconds.cmp(&pools[a].core_seconds).then_with(|| pools[a].name.cmp(&pools[b].name))
+    });
+    let idle: Vec<&str> = pools.iter().filter(|pool| pool.jobs == 0).map(|pool| pool.name.as_str()).collect();
+    if !idle.is_empty() {
+        manifest.warnings.push(format!("pools without a job are left out: {}", idle.join(", ")));
+    }
+    let mut moved = vec![None; pools.len()];
+    for (new, &old) in order.iter().enumerate() {
+        moved[old] = u16::try_from(new).ok();
+    }
+    manifest.pools = order.iter().map(|&at| pools[at].clone()).collect();
+    jobs.iter_mut().for_each(|job| job.pool = moved[usize::from(job.pool)].unwrap_or(0));
+    let keep = |loss: Loss| moved[usize::from(loss.pool)].map(|pool| Loss { pool, ..loss });
+    let mut losses: Vec<Loss> = losses.into_iter().filter_map(keep).collect();
+    losses.sort_unstable();
+    Ok(losses)
+}

@@ -1,0 +1,168 @@
+//! What people should know of an import, beyond the rules that applied.
+
+use super::Beside;
+use super::window::Window;
+use crate::jobs::Job;
+use crate::readers::Memory;
+use crate::rows::Table;
+use crate::rules::Rule;
+use crate::site::Manifest;
+
+/// Everything that is to be said.
+pub(super) fn warnings(
+    beside: &Beside,
+    manifest: &Manifest,
+    table: &Table,
+    jobs: &[Job],
+    (off, known): (u64, u64),
+    memory: &Memory,
+) -> Vec<String> {
+    let mut warnings = beside.warnings.clone();
+    if off * 10 > known && off > 10 {
+        warnings.push(format!(
+            "of {known} rows {off} have an end that is an hour off their start and run time: the time zone is wrong, or its summer time"
+        ));
+    }
+    let named = |job: &Job| table.who(table.rows.get(job.row)).user != crate::rows::Symbol(0);
+    if manifest.users == 1 && jobs.len() > 1 && jobs.iter().all(named) {
+        warnings.push(
+            "all jobs are of one user: where PrivateData=jobs is set, sacct -a shows an ordinary user that user's own jobs only; let an \
+             operator run it"
+                .to_string(),
+        );
+    }
+    if let Some(joined) = manifest.rule(Rule::Joined).filter(|joined| joined.rows * 2 > manifest.rows) {
+        warnings.push(format!(
+            "in {} of {} rows the last column holds delimiters: the rows may have other columns than the header or --columns say",
+            joined.rows, manifest.rows
+        ));
+    }
+    for place in &memory.cut {
+        warnings.push(format!("{place}: the file ends in the middle of a record, and what should follow is missing"));
+    }
+    if memory.pbs.unheard > 0 {
+        warnings.push(format!(
+            "{} jobs are deleted, aborted or changed by records, and nothing else is told of them: they were queued before the first record; \
+             at the site: the files of the days before, too",
+            memory.pbs.unheard
+        ));
+    }
+    if let Some(cut) = manifest.rule(Rule::ArrayCut) {
+        let told = format!(
+            "{} rows stand for tasks whose list is cut: how many tasks are missing is unknown; at the site: SLURM_BITSTR_LEN=0 sacct …",
+            cut.rows
+        );
+        warnings.push(told);
+    }
+    if jobs.iter().all(|job| job.limit_from == crate::jobs::LimitFrom::Year) {
+        warnings.push(
+            "no job has a limit, so each may run for a year as far as a policy knows, and none can be backfilled by its length; \
+             --overrun exact or a predictor is the alternative, and every figure says which"
+                .to_string(),
+        );
+    }
+    let gap = longest_gap(jobs, &manifest.window);
+    if let Some((from, until)) = gap {
+        warnings.push(format!(
+            "between {} and {} UTC no job arrives, starts or ends: a file is missing, or the site was down; at the site: sacct … -S {} -E {}",
+            crate::clock::text(from),
+            crate::clock::text(until),
+            &crate::clock::text(from)[..10],
+            &crate::clock::text(until + 86_400)[..10]
+        ));
+    }
+    warnings
+}
+
+/// The longest time in which nothing happens, where it is days, and much longer than usual.
+///
+/// Cost: one pass. Such a time has a whole day in it of which nothing is known, so only the first and the last moment of each day matter.
+fn longest_gap(jobs: &[Job], window: &Window) -> Option<(i64, i64)> {
+    const DAY: u32 = 86_400;
+    if jobs.len() < 1_000 {
+        return None;
+    }
+    let mut days: Vec<(u32, u32)> = Vec::new();
+    let mut moments = 0_u64;
+    for moment in jobs.iter().flat_map(|job| [job.arrive, job.start, job.end]) {
+        if i64::from(moment) < window.from {
+            continue;
+        }
+        moments += 1;
+        let day = (moment / DAY) as usize;
+        if day >= days.len() {
+            days.resize(day + 1, (u32::MAX, 0));
+        }
+        let (first, last) = &mut days[day];
+        (*first, *last) = (moment.min(*first), moment.max(*last));
+    }
+    days.retain(|(first, last)| first <= last);
+    let gap = |pair: &&[(u32, u32)]| pair[1].0 - pair[0].1;
+    let pair = days.windows(2).max_by_key(gap)?;
+    let span = days.last()?.1 - days.first()?.0;
+    let usual = u64::from(span) / moments;
+    let (from, until) = (pair[0].1, pair[1].0);
+    let long = u64::from(until - from);
+    (long > 2 * u64::from(DAY) && long > 200 * usual.max(1)).then(|| (i64::from(from), i64::from(until)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jobs::{Kind, LimitFrom, Marks, NOTHING};
+    use proptest::prelude::*;
+
+    fn job((arrive, wait, run): (u32, u32, u32)) -> Job {
+        Job {
+            row: 0,
+            task: NOTHING,
+            submit: arrive,
+            eligible: arrive,
+            arrive,
+            start: arrive + wait,
+            end: arrive + wait + run,
+            run,
+            limit: run,
+            units: 1,
+            amount: 0,
+            marks: Marks::default(),
+            pool: 0,
+            attempt: 1,
+            kind: Kind::Ran,
+            limit_from: LimitFrom::Record,
+        }
+    }
+
+    /// As it is defined: between two moments that follow each other.
+    fn defined(jobs: &[Job], from: i64) -> Option<(i64, i64)> {
+        let mut moments: Vec<i64> = jobs
+            .iter()
+            .flat_map(|job| [job.arrive, job.start, job.end].map(i64::from))
+            .filter(|&t| t >= from)
+            .collect();
+        moments.sort_unstable();
+        let gap = moments.windows(2).max_by_key(|pair| pair[1] - pair[0])?;
+        let usual = (moments.last()? - moments.first()?) / moments.len() as i64;
+        let long = gap[1] - gap[0];
+        (long > 2 * 86_400 && long > 200 * usual.max(1)).then_some((gap[0], gap[1]))
+    }
+
+    proptest! {
+        #[test]
+        fn the_longest_gap_is_between_two_moments_that_follow_each_other(
+            bursts in prop::collection::vec((0..60_u32, 0..86_400_u32, 1..700_usize), 1..4),
+            waits in 0..3_000_u32,
+            from in 0..10_i64,
+        ) {
+            // Bursts of jobs some days apart.
+            let mut at = 86_400;
+            let mut jobs = Vec::new();
+            for (days, more, count) in bursts {
+                at += days * 86_400 + more;
+                jobs.extend((0..count as u32 + 500).map(|n| job((at + n * 37, n % 7 * waits, n % 11 * 600))));
+            }
+            let window = Window { from: from * 86_400, ..Window::default() };
+            prop_assert_eq!(longest_gap(&jobs, &window), if jobs.len() < 1_000 { None } else { defined(&jobs, window.from) });
+        }
+    }
+}
