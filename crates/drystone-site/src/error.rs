@@ -120,16 +120,16 @@ pub enum SiteError {
     },
     /// Files of several kinds of accounting.
     #[error(
-        "these files are accounting of several kinds, which are different machines or say the same twice: {list}; import one kind at a time"
+        "these files are accounting of several kinds, which are different machines or say the same twice; import one kind at a time:\n\n{list}"
     )]
     Mixed {
-        /// Each file with its kind.
+        /// The kinds, each with its files.
         list: String,
     },
     /// Files that hold no jobs.
-    #[error("no file holds jobs ({list}). At the site:\n\n{ASK}")]
+    #[error("no file holds jobs. There are:\n\n{list}\n\nAt the site:\n\n{ASK}")]
     NoJobs {
-        /// Each file with its kind.
+        /// The kinds, each with its files.
         list: String,
     },
     /// No row could be used.

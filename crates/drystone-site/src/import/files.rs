@@ -112,6 +112,26 @@ pub(crate) fn whole(path: &Path, open: Opener<'_>) -> Result<Vec<u8>, SiteError>
     Ok(bytes)
 }
 
+/// Files that a message names of each kind.
+const NAMED: usize = 3;
+
+/// A line for each kind: how many files are of it, and the first of them.
+fn by_kind<'a>(found: impl Iterator<Item = &'a Found>) -> String {
+    let mut kinds: Vec<(String, Vec<&str>)> = Vec::new();
+    for file in found {
+        let kind = file.kind.name();
+        match kinds.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, files)) => files.push(&file.name),
+            None => kinds.push((kind, vec![&file.name])),
+        }
+    }
+    let line = |(kind, files): (String, Vec<&str>)| {
+        let more = if files.len() > NAMED { format!(" and {} more", files.len() - NAMED) } else { String::new() };
+        format!("  {kind}: {}{more}", files[..files.len().min(NAMED)].join(", "))
+    };
+    kinds.into_iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
 /// The files by what they are for.
 #[derive(Default)]
 pub(crate) struct Sorted {
@@ -128,10 +148,6 @@ impl Sorted {
     /// # Errors
     /// A file given by name is nothing an import knows; jobs of several kinds of accounting; no jobs at all.
     pub(crate) fn of(found: Vec<Found>) -> Result<Sorted, SiteError> {
-        let list = |found: &[Found]| {
-            let all: Vec<String> = found.iter().map(|f| format!("{}: {}", f.name, f.kind.name())).collect();
-            all.join("; ")
-        };
         let mut carriers: Vec<Carrier> = found
             .iter()
             .filter_map(|f| match f.kind {
@@ -143,9 +159,9 @@ impl Sorted {
         carriers.sort_unstable();
         carriers.dedup();
         if carriers.len() > 1 {
-            return Err(SiteError::Mixed { list: list(&found) });
+            return Err(SiteError::Mixed { list: by_kind(found.iter().filter(|f| matches!(f.kind, FileKind::Jobs(_)))) });
         }
-        let all = list(&found);
+        let all = by_kind(found.iter());
         let mut sorted = Sorted::default();
         for file in found {
             match file.kind.clone() {
