@@ -159,7 +159,9 @@ impl Sorted {
         carriers.sort_unstable();
         carriers.dedup();
         if carriers.len() > 1 {
-            return Err(SiteError::Mixed { list: by_kind(found.iter().filter(|f| matches!(f.kind, FileKind::Jobs(_)))) });
+            return Err(SiteError::Mixed {
+                list: by_kind(found.iter().filter(|f| matches!(f.kind, FileKind::Jobs(_)))),
+            });
         }
         let all = by_kind(found.iter());
         let mut sorted = Sorted::default();
