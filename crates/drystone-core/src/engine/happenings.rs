@@ -457,9 +457,11 @@ impl Source for Happenings<'_> {
         Some(Incoming::Adopt(job, truth, adopted))
     }
 
-    fn gone(&mut self, now: Time, id: JobId) {
+    fn gone(&mut self, now: Time, id: JobId) -> bool {
         let job = self.place(id);
         self.leave(job, now);
+        // Where no job waits for others, all that may be is that nothing more happens.
+        !self.plain || self.s.next_job >= self.workload.len()
     }
 
     fn how(&self, id: JobId) -> How {

@@ -115,8 +115,10 @@ pub trait Source {
         None
     }
 
-    /// A job has gone: it has ended, was withdrawn or lost.
-    fn gone(&mut self, _now: Time, _id: JobId) {}
+    /// A job has gone: it has ended, was withdrawn or lost. Answers whether [`Source::peek`] may answer something else now.
+    fn gone(&mut self, _now: Time, _id: JobId) -> bool {
+        false
+    }
 
     /// How a job ends that runs to its end.
     fn how(&self, _id: JobId) -> How {

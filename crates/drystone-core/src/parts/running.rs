@@ -146,6 +146,12 @@ impl RunningSet {
         self.tree.first().copied()
     }
 
+    /// The job that is predicted to end last. O(log n).
+    #[must_use]
+    pub fn last(&self) -> Option<Running> {
+        self.tree.last().copied()
+    }
+
     /// When the job behind the first is predicted to end, if that is known without a search.
     #[inline]
     pub(crate) fn second_end(&self) -> Option<Time> {
@@ -287,6 +293,7 @@ mod tests {
             list.iter().for_each(|&j| if j.id.0 % 29 == 0 { more.push(j) } else { apart.insert(j) });
             list.sort_by_key(|j| (j.end, j.id));
             more.sort_by_key(|j| (j.end, j.id));
+            prop_assert_eq!(set.last(), list.last().copied());
             for (free, lacks, floor, all) in queries {
                 let extra = if all { Extra::All } else { Extra::First };
                 for floor in [Time(floor), Time::MIN] {

@@ -153,6 +153,19 @@ impl<T: Item> Tree<T> {
         self.first_items().first()
     }
 
+    /// The item with the largest key. O(log n), no search.
+    pub(crate) fn last(&self) -> Option<&T> {
+        if self.height == 0 {
+            return self.flat.items().last();
+        }
+        let mut node = self.root;
+        for _ in 0..self.height {
+            let inner = &self.inners[node as usize];
+            node = inner.child[inner.len - 1];
+        }
+        self.leaves[node as usize].items().last()
+    }
+
     /// The items that come first: all, or those of the first leaf.
     #[inline]
     fn first_items(&self) -> &[T] {

@@ -262,6 +262,10 @@ impl Backfill {
             return Some((free, known));
         }
         let (shadow, extra) = self.reservation(head.procs, free, view);
+        if self.is_in_the_way(&head, shadow, view.now()) {
+            self.plan_around(free, view, actions);
+            return None;
+        }
         if shadow < Time::MAX {
             self.announce(head.id, shadow, actions);
         }

@@ -67,8 +67,7 @@ impl<S: Source> Simulation<S> {
 
     /// A job has gone: others may come.
     pub(super) fn tell_gone(&mut self, now: Time, id: JobId) {
-        self.source.gone(now, id);
-        if self.impossible.is_none() {
+        if self.source.gone(now, id) && self.impossible.is_none() {
             self.s.next_arrival = self.source.peek().unwrap_or(Time::MAX);
         }
     }

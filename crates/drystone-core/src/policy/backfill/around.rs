@@ -1,12 +1,13 @@
 //! Passes while processors are out, or are announced to be.
 //!
-//! Processors that come back are ends of jobs that were never submitted, and the pass is the usual one. Around an announced window,
-//! and while jobs run on processors that go with them, the pass is a plan of the future: then all ends at the shadow time
-//! count (`extra=all`), and an overdue job ends now (`overdue=now`).
+//! Processors that come back are ends of jobs that were never submitted, and the pass is the usual one. It is the usual one, too, before
+//! an announced window that no job can reach that might start now, and that the reservation ends before. Nearer to it, and while jobs
+//! run on processors that go with them, the pass is a plan of the future: then all ends at the shadow time count (`extra=all`), and an
+//! overdue job ends now (`overdue=now`).
 
-use super::Backfill;
+use super::{Backfill, Choices, Guard, Overdue};
 use crate::model::{JobId, Procs, Span, Time};
-use crate::parts::{Place, Profile, Running, Stairs, Waiting};
+use crate::parts::{Extra, Place, Profile, Running, Stairs, Waiting};
 use crate::policy::ranking;
 use crate::policy::{Actions, Outlook, View, Why};
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,11 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Around {
     /// No job that is here was ever predicted, or asked, to run longer than this.
     longest: Span,
+    /// The same of jobs that wait.
+    longest_waiting: Span,
+    /// The pass is the usual one as long as the reservation ends by then: a window begins.
+    #[serde(skip)]
+    window: Option<Time>,
     /// The job that headed the queue when the last pass found nothing more to start.
     head: Option<Place>,
 }
@@ -34,9 +40,14 @@ impl Backfill {
         if self.fresh.iter().any(|job| job.procs > left) {
             self.set_aside_fresh(left);
         }
-        for job in &self.fresh {
-            self.around.longest = self.around.longest.max(job.prediction).max(view.job(job.id).estimate);
+        if self.no_job_waits() {
+            self.around.longest_waiting = Span::ZERO;
         }
+        for at in 0..self.fresh.len() {
+            let job = &self.fresh[at];
+            self.lengthened(job.prediction.max(view.job(job.id).estimate));
+        }
+        self.around.window = None;
         if outlook.only_returns() || self.choices.reservations > 1 || self.is_far(outlook, view) {
             self.around.head = None;
             return false;
@@ -46,9 +57,42 @@ impl Backfill {
             return true;
         }
         self.around.head = None;
-        self.pass_around(view, actions);
+        if self.all_end_before(outlook, view) {
+            self.around.window = outlook.windows().first().map(|window| window.from);
+            return false;
+        }
+        self.enqueue_fresh(view);
+        self.rate(view);
+        self.plan_around(view.free(), view, actions);
         self.blocked = None;
         true
+    }
+
+    /// Whether each job that could start now would end before the first window, and the usual pass plans as one around windows does.
+    fn all_end_before(&self, outlook: &Outlook, view: &View<'_>) -> bool {
+        let Choices { extra, overdue, backfill, .. } = &self.choices;
+        let window = outlook.windows().first();
+        window.is_some_and(|window| view.now().saturating_add(self.around.longest_waiting) <= window.from)
+            && (*extra, *overdue) == (Extra::All, Overdue::Now)
+            && backfill.is_some()
+            && outlook.drains.is_empty()
+            && outlook.shared.is_empty()
+            // What goes for good may leave too little for a job, which then is in no job's way.
+            && outlook.windows().iter().all(|window| window.until < Time::MAX)
+    }
+
+    /// Whether a window lies in the way of the reservation of a job that heads the queue, or an overdue job does: then the usual pass
+    /// does not do.
+    pub(super) fn is_in_the_way(&self, head: &Waiting, shadow: Time, now: Time) -> bool {
+        let reaches = |from: Time| shadow <= now || shadow.saturating_add(head.prediction.max(Span(1))) > from;
+        self.choices.reservations > 0 && self.around.window.is_some_and(reaches)
+    }
+
+    /// A job that waits is predicted to run so long by now.
+    #[inline]
+    pub(super) fn lengthened(&mut self, prediction: Span) {
+        let Around { longest, longest_waiting, .. } = &mut self.around;
+        (*longest, *longest_waiting) = (prediction.max(*longest), prediction.max(*longest_waiting));
     }
 
     /// Whether the first window begins so late that no job that starts now, and no reservation, can reach it.
@@ -59,7 +103,7 @@ impl Backfill {
         far(now.saturating_add(longest))
             && outlook.drains.is_empty()
             && outlook.shared.is_empty()
-            && view.running().iter().last().is_none_or(|job| far(job.end))
+            && view.running().last().is_none_or(|job| far(job.end))
             && outlook.returns().iter().all(|back| back.0 == Time::MAX || far(back.0))
     }
 
@@ -69,6 +113,8 @@ impl Backfill {
         !self.choices.order.is_dynamic()
             && !self.backfill_order().is_dynamic()
             && self.starvation.is_none()
+            // Where estimates guard, a job that had to use extra processors may count as ending in time at the next pass.
+            && self.choices.guard == Guard::Prediction
             && self.around.head.is_some_and(|head| self.fresh.iter().all(|job| job.procs > free && job.place() > head))
     }
 
@@ -85,10 +131,11 @@ impl Backfill {
         let waiting = queue.sorted(self.backfill_order(), view);
         if !outlook.windows().is_empty() {
             // The longest that any job that is here is predicted, or asks, to run.
-            let running = view.running().iter().map(|job| job.id);
-            let all = running.chain(waiting.iter().chain(&self.fresh).map(|job| job.id));
             let asked = |id: JobId| view.prediction(id).max(view.job(id).estimate);
-            self.around.longest = all.map(asked).fold(Span::ZERO, Span::max);
+            let longest = |jobs: &mut dyn Iterator<Item = JobId>| jobs.map(asked).fold(Span::ZERO, Span::max);
+            let among_waiting = longest(&mut waiting.iter().chain(&self.fresh).map(|job| job.id));
+            self.around.longest_waiting = among_waiting;
+            self.around.longest = longest(&mut view.running().iter().map(|job| job.id)).max(among_waiting);
         }
         for id in waiting.iter().filter(|job| job.procs > most).map(|job| job.id) {
             self.dequeue(&ranking::waiting(&self.choices.order, id, view.prediction(id), view), view);
@@ -112,14 +159,15 @@ impl Backfill {
     }
 
     /// A plan of the future with one reservation at most: heads start while they may, the first that may not has its
-    /// reservation, others start where they delay neither it nor run into a window.
-    fn pass_around(&mut self, view: &View<'_>, actions: &mut Actions) {
-        self.enqueue_fresh(view);
-        self.rate(view);
+    /// reservation, others start where they delay neither it nor run into a window. `free` processors are left by jobs that this pass
+    /// has started already.
+    pub(super) fn plan_around(&mut self, mut free: Procs, view: &View<'_>, actions: &mut Actions) {
         let now = view.now();
-        let mut free = view.free();
         let mut profile = self.profile.take().unwrap_or_else(|| Profile::new(now, 0));
-        view.fill(&mut profile, free, view.running().iter().map(|job| (job.end, job.procs)));
+        view.fill(&mut profile, view.free(), view.running().iter().map(|job| (job.end, job.procs)));
+        for job in &self.started {
+            profile.reserve(now, job.end.max(now + Span(1)), job.procs);
+        }
         let mut skipped: Vec<JobId> = Vec::new();
         while let Some(head) = self.head(view) {
             let span = head.prediction.max(Span(1));

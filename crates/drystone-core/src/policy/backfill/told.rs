@@ -35,6 +35,7 @@ impl Backfill {
             }
             Phase::Waiting if self.aside.contains(&id) => {}
             Phase::Waiting => {
+                self.lengthened(new);
                 self.blocked = None;
                 self.ended |= view.outlook().is_some();
                 let order = &self.choices.order;
