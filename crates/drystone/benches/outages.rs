@@ -122,17 +122,7 @@ fn main() {
     let wanted = |name: &str| named.is_empty() || named.iter().any(|word| name.contains(word.as_str()));
     let logs = [("KTH-SP2-1996-2.1-cln", 1, "KTH"), ("SDSC-BLUE-2000-4.1-cln", 8, "BLUE")];
     for (log, node, short) in logs {
-        let policies = [
-            "greedy",
-            "easy",
-            "easy++",
-            "conservative",
-            "multiqueue",
-            "slack",
-            "ss",
-            "tss",
-            "goal(objective=slowdown)",
-        ];
+        let policies = ["greedy", "easy", "easy++", "conservative", "multiqueue", "slack", "ss", "tss", "goal"];
         for policy in policies {
             let takes_minutes =
                 short == "BLUE" && ["slack", "ss", "tss"].contains(&policy) || policy.starts_with("goal");

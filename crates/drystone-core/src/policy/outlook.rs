@@ -41,6 +41,8 @@ pub struct Outlook {
     pub(crate) down: Procs,
     /// Processors that have gone and of which no return is known.
     pub(crate) gone: Procs,
+    /// Returns and windows as changes of free processors, in ascending order of time.
+    ahead: Vec<(Time, i64)>,
 }
 
 impl Outlook {
@@ -67,10 +69,15 @@ impl Outlook {
         self.down
     }
 
+    /// Whether running jobs hold processors that go with them, or share some: what comes when depends on when these end.
+    pub(crate) fn hangs_on_jobs(&self) -> bool {
+        !(self.drains.is_empty() && self.shared.is_empty())
+    }
+
     /// Whether the only changes ahead are processors that come back: nothing is being drained, no window is announced.
     #[must_use]
     pub fn only_returns(&self) -> bool {
-        self.windows.is_empty() && self.drains.is_empty() && self.shared.is_empty()
+        self.windows.is_empty() && !self.hangs_on_jobs()
     }
 
     /// Whether nothing is known to change: what is out is out for an unknown time, and no window is announced.
@@ -95,6 +102,19 @@ impl Outlook {
         self.down = self.returns.iter().map(|back| back.1).sum();
         self.returns.sort_unstable();
         self.windows.sort_by_key(|window| window.from);
+        let returns = self.returns.iter().map(|&(until, procs)| (until, i64::from(procs)));
+        let windows = self.windows.iter().flat_map(|window| {
+            let procs = i64::from(window.on.len());
+            [(window.from, -procs), (window.until, procs)]
+        });
+        self.ahead = returns.chain(windows).filter(|change| change.0 < Time::MAX).collect();
+        self.ahead.sort_by_key(|change| change.0);
+    }
+
+    /// Returns and windows as changes of free processors, in ascending order of time. What is expected in this very second is not
+    /// back yet.
+    fn changes_ahead(&self, now: Time) -> impl Iterator<Item = (Time, i64)> + '_ {
+        self.ahead.iter().map(move |&(at, procs)| (at.max(if procs < 0 { now } else { now + Span(1) }), procs))
     }
 
     /// The same without those that are announced to go and of which no return is known. A wider job can be planned before they
@@ -114,20 +134,20 @@ impl Outlook {
         ahead.fold(self.offline.clone(), |all, window| all.union(&window.on))
     }
 
-    /// Every change of free processors ahead: from when, and how many more or, below 0, fewer. `ends` says when a running job is
-    /// believed to end.
-    pub(crate) fn changes(&self, view: &View<'_>, ends: impl Fn(JobId) -> Time) -> Vec<(Time, i64)> {
+    /// Every change of free processors ahead, in ascending order of time: from when, and how many more or, below 0, fewer. `ends` says
+    /// when a running job is believed to end.
+    pub(crate) fn changes(&self, view: &View<'_>, ends: impl Fn(JobId) -> Time, all: &mut Vec<(Time, i64)>) {
         let now = view.now();
-        let mut all = Vec::new();
+        all.clear();
+        all.extend(self.changes_ahead(now));
+        if !self.hangs_on_jobs() {
+            return;
+        }
         let mut add = |at: Time, procs: i64| {
             if at < Time::MAX {
                 all.push((at, procs));
             }
         };
-        for &(until, procs) in &self.returns {
-            // What is expected in this very second is not back yet.
-            add(until.max(now + Span(1)), i64::from(procs));
-        }
         for drain in &self.drains {
             // An overdue job ends in the next second, as far as a plan can know.
             let end = ends(drain.job).max(now + Span(1));
@@ -141,17 +161,12 @@ impl Outlook {
             add(end.max(now + Span(1)), -i64::from(set.intersection(&kept).len()));
             kept = kept.union(set);
         }
-        for window in &self.windows {
-            let procs = i64::from(window.on.len());
-            add(window.from.max(now), -procs);
-            add(window.until, procs);
-        }
-        all
+        all.sort_by_key(|change| change.0);
     }
 }
 
 /// Two sequences of changes, each in ascending order of time, as one.
-fn merged(
+pub(crate) fn merged(
     one: impl Iterator<Item = (Time, i64)>,
     other: impl Iterator<Item = (Time, i64)>,
 ) -> impl Iterator<Item = (Time, i64)> {
@@ -166,7 +181,7 @@ fn merged(
 impl View<'_> {
     /// Makes the profile that of the machine without its waiting jobs: `free` processors now, more as each of `ends`, in
     /// ascending order of time, gives its processors back, and what is known of processors that go and come back.
-    /// O(number of ends), and O(n log n) while processors are out or announced to be.
+    /// O(number of ends and of what goes and comes back), and O(n log n) while running jobs are drained.
     pub fn fill(&self, profile: &mut Profile, free: Procs, ends: impl Iterator<Item = (Time, Procs)>) {
         self.fill_believing(profile, free, ends, |id| self.predicted_end(id));
     }
@@ -183,9 +198,13 @@ impl View<'_> {
             None => profile.reset_to_running(self.now(), free, ends),
             Some(outlook) if outlook.is_settled() => profile.reset_to_running(self.now(), free, ends),
             Some(outlook) => {
-                let mut changes = outlook.changes(self, end);
-                changes.sort_by_key(|change| change.0);
                 let ends = ends.map(|(end, procs)| (end, i64::from(procs)));
+                if !outlook.hangs_on_jobs() {
+                    let ahead = outlook.changes_ahead(self.now());
+                    return profile.reset_to_changes(self.now(), free, merged(ahead, ends));
+                }
+                let mut changes = Vec::new();
+                outlook.changes(self, end, &mut changes);
                 profile.reset_to_changes(self.now(), free, merged(changes.into_iter(), ends));
             }
         }

@@ -85,7 +85,9 @@ impl Goal {
         task.changes.clear();
         let running = &self.running;
         let believed = |id| running.end_of(id, view);
-        task.changes.extend(view.outlook().iter().flat_map(|outlook| outlook.changes(view, believed)));
+        if let Some(outlook) = view.outlook() {
+            outlook.changes(view, believed, &mut task.changes);
+        }
         task.waiting.clear();
         task.waiting.extend(self.queue.iter().map(|&id| {
             let job = view.job(id);

@@ -63,10 +63,10 @@ impl MultiQueue {
 
     /// Before a pass while processors are out or announced to be.
     pub(super) fn look_ahead(&mut self, outlook: &Outlook, view: &View<'_>) {
-        self.scratch.changes = outlook.changes(view, |id| view.predicted_end(id));
+        outlook.changes(view, |id| view.predicted_end(id), &mut self.scratch.changes);
         self.set_aside_fresh(outlook.left_of(view.machine().procs));
         // An overdue job on processors that go with it puts off what was promised behind it from second to second.
-        self.stale |= !outlook.only_returns();
+        self.stale |= outlook.hangs_on_jobs();
     }
 
     /// Jobs that are wider than what is there in the end wait without a promise, and are in no job's way.

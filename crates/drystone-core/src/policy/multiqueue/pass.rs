@@ -6,6 +6,7 @@ use super::{MultiQueue, Promising, Why};
 use crate::model::{JobId, Span, Time};
 use crate::parts::Profile;
 use crate::policy::Actions;
+use crate::policy::outlook::merged;
 
 /// The next job of a queue that may start beside the promises.
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,9 +69,7 @@ impl MultiQueue {
             profile.reset_to_running(now, self.scratch.free, ends);
         } else {
             let ends = ends.map(|(end, procs)| (end, i64::from(procs)));
-            let mut changes: Vec<(Time, i64)> = self.scratch.changes.iter().copied().chain(ends).collect();
-            changes.sort_by_key(|change| change.0);
-            profile.reset_to_changes(now, self.scratch.free, changes);
+            profile.reset_to_changes(now, self.scratch.free, merged(self.scratch.changes.iter().copied(), ends));
         }
         profile
     }
