@@ -1,15 +1,17 @@
 //! Study files: what is to be simulated, in TOML, with errors that point at the line.
 
+mod raw;
+
 use crate::design::{Level, Range, Sampling};
 use crate::error::SweepError;
 use drystone::experiment;
-use drystone::generate::{Habits, Length, Model, Params};
+use drystone::generate::{Habits, Length, Params};
 use drystone::log::clean::{Options, Study as Published};
 use drystone::log::transform::Factor;
 use drystone::metrics::{Measure, Metric, Selection, UnknownWord};
 use drystone::model::{Span as Seconds, TIME_LIMIT};
 use drystone::policy::PolicySpec;
-use serde::Deserialize;
+use raw::{RawGenerate, RawPolicy, RawRange, RawStudy, RawWorkload};
 use std::collections::BTreeMap;
 use std::ops::Range as Bytes;
 use std::path::{Path, PathBuf};
@@ -72,81 +74,6 @@ pub(crate) struct PolicyEntry {
     pub(crate) points: Vec<(Vec<Level>, PolicySpec)>,
     /// Where its `policy` stands.
     pub(crate) at: Bytes<usize>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct RawStudy {
-    name: Option<String>,
-    store: Option<PathBuf>,
-    metrics: Option<Vec<Spanned<String>>>,
-    trim: Option<Spanned<String>>,
-    platform: Option<FileEntry>,
-    priorities: Option<FileEntry>,
-    seed: Option<Spanned<u64>>,
-    repetitions: Option<Spanned<u32>>,
-    seeds: Option<Spanned<Vec<u64>>>,
-    #[serde(default)]
-    workload: Vec<Spanned<RawWorkload>>,
-    #[serde(default)]
-    policy: Vec<Spanned<RawPolicy>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct RawWorkload {
-    name: Option<String>,
-    file: Option<Spanned<PathBuf>>,
-    generate: Option<Spanned<RawGenerate>>,
-    #[serde(rename = "as")]
-    published: Option<Spanned<String>>,
-    #[serde(default)]
-    clean: BTreeMap<Spanned<String>, Spanned<Value>>,
-    trim: Option<Spanned<String>>,
-    platform: Option<FileEntry>,
-    priorities: Option<FileEntry>,
-    outages: Option<FileEntry>,
-    circumstances: Option<FileEntry>,
-    warm_start: Option<Spanned<i64>>,
-    #[serde(default)]
-    feedback: bool,
-    load: Option<Spanned<Value>>,
-    month: Option<Spanned<Value>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct RawGenerate {
-    procs: u32,
-    jobs: Option<u32>,
-    days: Option<u32>,
-    load: Option<f64>,
-    users: Option<u32>,
-    max_estimate: Option<i64>,
-    model: Option<Model>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct RawPolicy {
-    name: Option<String>,
-    policy: Spanned<String>,
-    design: Option<Spanned<String>>,
-    samples: Option<Spanned<usize>>,
-    seed: Option<u64>,
-    #[serde(default)]
-    parameters: BTreeMap<Spanned<String>, Spanned<Value>>,
-    points: Option<Vec<BTreeMap<Spanned<String>, Spanned<Value>>>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct RawRange {
-    from: Value,
-    to: Value,
-    step: Option<Value>,
-    #[serde(default)]
-    log: bool,
 }
 
 /// Says where in a file something is wrong.

@@ -1,0 +1,80 @@
+//! Why a simulation stops before its end.
+
+use super::THRASHING;
+use crate::engine::session::{NewsError, Violation};
+use crate::model::{JobId, Time};
+
+/// Why a simulation stopped before its end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SimulationError {
+    /// The policy asked for something impossible.
+    #[error("the policy broke its contract {0}")]
+    Violation(#[from] Violation),
+    /// Nothing will ever happen again, but jobs are left.
+    #[error("the policy leaves {waiting} waiting and {suspended} suspended jobs for ever; the first is {first}")]
+    Starved {
+        /// Jobs that never started.
+        waiting: u32,
+        /// Jobs that were never resumed.
+        suspended: u32,
+        /// One of them.
+        first: JobId,
+    },
+    /// A job is suspended over and over, and what that costs is more than it runs in between.
+    #[error(
+        "job {number}, submitted at {submit} s, was suspended {THRASHING} times, at a cost each time, and may never end: the \
+         policy should suspend less (ss, tss: a higher sf, or cap=; is: a longer slice) or suspension should cost less"
+    )]
+    Thrashing {
+        /// Which job, in the order of arrival from 0.
+        job: JobId,
+        /// The log's number of it.
+        number: i64,
+        /// When it was submitted.
+        submit: Time,
+    },
+    /// The source sent a job that cannot be, or broke its word: see [`Source`].
+    #[error("arrival {index} of the source: {problem}")]
+    Impossible {
+        /// Its place in the order of arrival, from 0.
+        index: u32,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The policy cannot be told what happens.
+    #[error(transparent)]
+    News(#[from] NewsError),
+    /// Nothing will ever happen again, and too few processors are up for the jobs that wait.
+    #[error(
+        "only {up} of {procs} processors are up in the end: job {number}, submitted at {submit} s, needs {needs} and waits for ever \
+         ({waiting} in all); give the outages an end, or leave out such jobs"
+    )]
+    TooFew {
+        /// Jobs that never started.
+        waiting: u32,
+        /// Processors that are up.
+        up: u32,
+        /// Processors of the machine.
+        procs: u32,
+        /// One of the jobs, in the order of arrival from 0.
+        first: JobId,
+        /// The log's number of it.
+        number: i64,
+        /// When it was submitted.
+        submit: Time,
+        /// How many processors it needs.
+        needs: u32,
+    },
+    /// Actions from outside were given where no pass is due.
+    #[error("actions were given where no pass is due; call `next_pass` first, and once more after the last action")]
+    NoPass,
+    /// The source went back in time.
+    #[error("an arrival at {next} comes after the present, {now}: a source must be in order of time")]
+    Disorder {
+        /// The present.
+        now: Time,
+        /// The arrival.
+        next: Time,
+    },
+}
