@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 /// or one after each of them ([`Pass`]).
 ///
 /// A policy may take something for granted about the jobs: [`Scheduler::fits`] says whether a workload has it. Where it has not, the
-/// simulation may stop with a [`Violation`].
+/// simulation may stop with a [`Violation`](super::Violation).
 ///
 /// ```
 /// use drystone_core::engine::{Replay, Schedule, Simulation};
