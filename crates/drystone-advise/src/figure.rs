@@ -56,7 +56,7 @@ impl Figure {
         *self == Figure::Goal(Measure::Excess(None))
     }
 
-    /// Smaller differences are none: nobody notices them, however large they are beside what there is.
+    /// Smaller differences count as none: no user notices them, however large they are beside what there is.
     #[must_use]
     pub fn negligible(&self) -> f64 {
         match self.unit() {

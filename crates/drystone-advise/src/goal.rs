@@ -29,7 +29,7 @@ impl Goal {
     }
 
     /// By how much values are better or worse than those of the baseline: −0.1 is a tenth better. A trade-off is the mean of the relative
-    /// changes of its figures; a lexical goal is the first change of at least 1 %, and 0 without one. What nobody notices, less than a
+    /// changes of its figures; a lexical goal is the first change of at least 1 %, and 0 without one. What no user notices, less than a
     /// second or a hundredth of a slowdown, is no change.
     #[must_use]
     pub fn change(&self, baseline: &[f64], values: &[f64]) -> f64 {
@@ -237,7 +237,7 @@ mod tests {
             (tradeoff.change(&[0.0, 10.0], &[5.0, 10.0]) - 0.5).abs() < 1e-12,
             "from nothing to something counts as all"
         );
-        assert!(tradeoff.change(&[1.0, 1.005], &[0.1, 1.0]).abs() < 1e-12, "nobody notices that");
+        assert!(tradeoff.change(&[1.0, 1.005], &[0.1, 1.0]).abs() < 1e-12, "no user notices that");
         let lexical: Goal = "lexical(maxW>avgW)".parse().expect("valid");
         assert!((lexical.change(&[1000.0, 10.0], &[1009.0, 5.0]) + 0.5).abs() < 1e-12, "0.9 % is no change");
         assert!(lexical.change(&[1000.0, 10.0], &[1010.0, 5.0]) > 0.0);

@@ -1,32 +1,38 @@
 //! From the command line to a workload: a log read and cleaned, or the synthetic default.
 
+mod cut;
+mod files;
+mod synthetic;
+
 use crate::args::{CutArgs, LogArgs, RealArgs, SimulationArgs};
 use crate::doubts;
 use crate::exit::Failure;
-use crate::meta::{ExperimentMeta, FileMeta, StudyMeta, WorkloadMeta};
+use crate::meta::{ExperimentMeta, StudyMeta, WorkloadMeta};
 use crate::output::message;
 use crate::output::{file::Output, number};
 use crate::progress::{Counted, Progress};
 use crate::real;
 use crate::site::{self, SiteInput, Take};
-use drystone::engine::{Memory, Platform};
 use drystone::experiment::{self, Division};
 use drystone::fingerprint::fingerprint;
-use drystone::generate::{default_params, generate};
-use drystone::log::clean::{Audit, Cleaner, MissingEstimate, Options, Overrun, Rule, Study};
+use drystone::log::clean::{Audit, MissingEstimate, Options, Overrun, Rule, Study};
 use drystone::log::swf::{Header, Record};
 use drystone::log::{self, LogError, source, transform};
 use drystone::metrics::{Calendar, Scheme, Selection};
-use drystone::model::{JobId, Outages, Setting, Time, Workload};
-use drystone::policy::{PolicySpec, Priorities, PriorityError};
+use drystone::model::{JobId, Outages, Workload};
+use drystone::policy::{PolicySpec, Priorities};
 use drystone_slurm::conf::SlurmConf;
 use drystone_slurm::policy::SLURM;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+
+pub(crate) use cut::{Parts, limits};
+pub(crate) use files::{Files, platform, priorities};
+use synthetic::synthetic;
+pub(crate) use synthetic::synthetic_header;
 
 /// A workload with all that is known of it.
 #[derive(Clone, Debug)]
@@ -302,185 +308,12 @@ impl Input {
         }
         Ok(input)
     }
-
-    /// Keeps only the jobs that `--month` and `--slice` ask for.
-    pub(crate) fn slice(self, args: &CutArgs, real: &RealArgs) -> Result<Input, Failure> {
-        let mut input = self;
-        if let Some(after) = real.warm_start {
-            let places = input.places(args)?;
-            return real::warm(input, after, places, args);
-        }
-        if let Some(month) = &args.month {
-            let places = input.month(month)?;
-            input = input.piece(places, "month", month)?;
-        }
-        if let Some(text) = &args.slice {
-            let (from, until) = limits("--slice", text)?;
-            let places = transform::submitted(&input.workload, from, until);
-            input = input.piece(places, "slice", text)?;
-        }
-        Ok(input)
-    }
-
-    /// The places of the jobs of a month.
-    fn month(&self, month: &str) -> Result<Range<usize>, Failure> {
-        let months = transform::months(&self.workload)?;
-        if let Some((_, places)) = months.iter().find(|(name, _)| name == month) {
-            return Ok(places.clone());
-        }
-        let name = |m: Option<&(String, Range<usize>)>| m.map_or("?".to_string(), |m| m.0.clone());
-        Err(Failure::usage(format_args!(
-            "no job was submitted in {month}; the log's months are {} to {}",
-            name(months.first()),
-            name(months.last())
-        )))
-    }
-
-    /// The places of the jobs that `--month` and `--slice` ask for.
-    fn places(&self, args: &CutArgs) -> Result<Range<usize>, Failure> {
-        let mut places = 0..self.workload.len();
-        if let Some(month) = &args.month {
-            places = self.month(month)?;
-        }
-        if let Some(text) = &args.slice {
-            let (from, until) = limits("--slice", text)?;
-            let slice = transform::submitted(&self.workload, from, until);
-            places = places.start.max(slice.start)..places.end.min(slice.end);
-        }
-        if places.is_empty() {
-            return Err(Failure::usage("no job was submitted in that month and slice"));
-        }
-        Ok(places)
-    }
-
-    /// A part of the jobs, as a workload of its own.
-    pub(crate) fn piece(self, places: Range<usize>, name: &str, value: &str) -> Result<Input, Failure> {
-        if places.is_empty() {
-            return Err(Failure::usage(format_args!("no job was submitted in the {name} {value}")));
-        }
-        let setting = Setting { name: name.to_string(), value: value.to_string() };
-        let workload = transform::piece(&self.workload, places.clone(), setting).map_err(Failure::usage)?;
-        let records = self.records.map(|records| records[places].to_vec());
-        Ok(Input { workload, records, ..self })
-    }
 }
 
 /// The files that `run` and `compare` read.
 pub(crate) fn read_by(args: &SimulationArgs) -> [Option<&Path>; 5] {
     let [outages, circumstances] = args.real.files();
     [args.workload.as_deref(), args.priorities.as_deref(), args.platform.as_deref(), outages, circumstances]
-}
-
-/// Reads `FROM..UNTIL`, given with this option.
-pub(crate) fn limits(option: &str, text: &str) -> Result<(Option<Time>, Option<Time>), Failure> {
-    let wrong =
-        || Failure::usage(format_args!("{option} {text}: expected FROM..UNTIL in seconds, e.g. 0..604800 or 86400.."));
-    let (from, until) = text.split_once("..").ok_or_else(wrong)?;
-    let limit = |text: &str| -> Result<Option<Time>, Failure> {
-        let text = text.trim();
-        if text.is_empty() { Ok(None) } else { Ok(Some(Time(text.parse().map_err(|_| wrong())?))) }
-    };
-    let (from, until) = (limit(from)?, limit(until)?);
-    if let (Some(from), Some(until)) = (from, until)
-        && from >= until
-    {
-        return Err(Failure::usage(format_args!("{option} {from}..{until}: it ends before it begins")));
-    }
-    Ok((from, until))
-}
-
-/// The synthetic default, which goes through cleaning like a log, so that every option means the same.
-fn synthetic(seed: u64, options: Options) -> Result<Input, Failure> {
-    let workload = generate(&drystone::generate::Params { seed, ..default_params() })?;
-    let provenance = workload.provenance.clone();
-    let header = synthetic_header(&workload);
-    let mut cleaner = Cleaner::new(&header, options, provenance.name.as_str(), &provenance.name)?;
-    for (job, truth) in workload.jobs().iter().zip(workload.truth()) {
-        cleaner.push(&Record::of(job, truth))?;
-    }
-    let (mut workload, audit, records) = cleaner.finish()?;
-    workload.provenance.utc_offset = provenance.utc_offset;
-    workload.provenance.settings.insert(0, generated(&provenance.settings));
-    Ok(Input { workload, audit, header, records, site: None })
-}
-
-/// The settings of a generator as one: some have the names of cleaning's.
-fn generated(settings: &[Setting]) -> Setting {
-    let value: Vec<String> = settings.iter().map(|s| format!("{}={}", s.name, s.value)).collect();
-    Setting { name: "generated".to_string(), value: value.join(" ") }
-}
-
-/// The header of a synthetic workload as a log.
-pub(crate) fn synthetic_header(workload: &Workload) -> Header {
-    let mut header = Header::new();
-    header.push("Version", "2.2");
-    header.push("Computer", "synthetic");
-    header.push("Conversion", &format!("generated by drystone {}", crate::meta::VERSION));
-    header.push("MaxProcs", &workload.machine().procs.to_string());
-    if let Some(start) = workload.provenance.unix_start {
-        header.push("UnixStartTime", &start.to_string());
-    }
-    for setting in &workload.provenance.settings {
-        header.push("Note", &format!("generated with {}={}", setting.name, setting.value));
-    }
-    header
-}
-
-/// Reads a file of priorities and checks it against the jobs.
-pub(crate) fn priorities(file: &Path, workload: &Workload) -> Result<(Priorities, FileMeta), Failure> {
-    let name = file.display().to_string();
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| Failure::usage(format_args!("{name}: cannot be read: {error}")))?;
-    let in_file = |error: PriorityError| Failure::usage(format_args!("{name}: {error}"));
-    let priorities = Priorities::from_toml(&text).map_err(in_file)?;
-    priorities.check(workload).map_err(in_file)?;
-    Ok((priorities, FileMeta::of(name, &text)))
-}
-
-/// Reads a platform file.
-pub(crate) fn platform(file: &Path) -> Result<(Platform, FileMeta), Failure> {
-    let name = file.display().to_string();
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| Failure::usage(format_args!("{name}: cannot be read: {error}")))?;
-    let platform = Platform::from_toml(&text).map_err(|error| Failure::usage(format_args!("{name}: {error}")))?;
-    Ok((platform, FileMeta::of(name, &text)))
-}
-
-/// What files say of priorities and of the cost of suspensions.
-#[derive(Default)]
-pub(crate) struct Files {
-    pub(crate) priorities: Option<Priorities>,
-    pub(crate) platform: Platform,
-    pub(crate) outages: Outages,
-}
-
-impl Files {
-    /// Reads what there is, for one policy, and records it among the settings.
-    pub(crate) fn read(
-        (priorities_file, platform_file): (Option<&Path>, Option<&Path>),
-        real: &RealArgs,
-        spec: &PolicySpec,
-        input: &Input,
-        experiment: &mut ExperimentMeta,
-    ) -> Result<Files, Failure> {
-        let workload = &input.workload;
-        let mut files = Files { outages: input.outages(real, experiment)?, ..Files::default() };
-        real.heard_by([spec], &files.outages, workload)?;
-        if let Some(file) = priorities_file {
-            let (read, meta) = priorities(file, workload)?;
-            takes(spec, &read, workload)?;
-            (files.priorities, experiment.priorities) = (Some(read), Some(meta));
-        }
-        if let Some(file) = platform_file {
-            let (read, meta) = platform(file)?;
-            let from_log = read.suspension.is_some_and(|transfer| transfer.memory == Memory::Log);
-            if from_log && workload.jobs().iter().all(|job| job.memory_kb < 0) {
-                message::note("the log says of no job how much memory it has: all of it is drawn");
-            }
-            (files.platform, experiment.platform) = (read, Some(meta));
-        }
-        Ok(files)
-    }
 }
 
 /// The policy in the variant of the study, where it has one. Says which of its parameters change nothing.
@@ -493,42 +326,6 @@ pub(crate) fn in_study(spec: &PolicySpec, study: Option<Study>) -> Result<Policy
         message::warning(&format!("{spec}: {name} changes nothing here; it counts with {needs}"));
     }
     Ok(spec)
-}
-
-/// What is simulated from an empty machine: the whole workload, or each month of it.
-pub(crate) enum Parts<'a> {
-    Whole(&'a Workload),
-    Months(Vec<Workload>),
-}
-
-impl Parts<'_> {
-    pub(crate) fn of(input: &Input, each_month: bool) -> Result<Parts<'_>, Failure> {
-        if each_month && input.division().is_some() {
-            return Err(Failure::usage(
-                "--each-month is about one machine, and the site has several pools; SITE#POOL names one",
-            ));
-        }
-        Parts::of_jobs(&input.workload, each_month)
-    }
-
-    /// The parts of jobs of one machine.
-    pub(crate) fn of_jobs(workload: &Workload, each_month: bool) -> Result<Parts<'_>, Failure> {
-        if !each_month {
-            return Ok(Parts::Whole(workload));
-        }
-        let months = transform::months(workload)?.into_iter().map(|(name, places)| {
-            let setting = Setting { name: "month".to_string(), value: name };
-            transform::piece(workload, places, setting).map_err(Failure::usage)
-        });
-        Ok(Parts::Months(months.collect::<Result<_, _>>()?))
-    }
-
-    pub(crate) fn as_slice(&self) -> &[Workload] {
-        match self {
-            Parts::Whole(workload) => std::slice::from_ref(*workload),
-            Parts::Months(months) => months,
-        }
-    }
 }
 
 /// The place of the job with this number in the order of arrival.

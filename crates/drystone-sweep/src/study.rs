@@ -1,18 +1,18 @@
 //! Study files: what is to be simulated, in TOML, with errors that point at the line.
 
+mod points;
 mod raw;
+mod workloads;
 
-use crate::design::{Level, Range, Sampling};
+use crate::design::Level;
 use crate::error::SweepError;
-use drystone::experiment;
-use drystone::generate::{Habits, Length, Params};
+use drystone::generate::Params;
 use drystone::log::clean::{Options, Study as Published};
 use drystone::log::transform::Factor;
 use drystone::metrics::{Measure, Metric, Selection, UnknownWord};
-use drystone::model::{Span as Seconds, TIME_LIMIT};
+use drystone::model::Span as Seconds;
 use drystone::policy::PolicySpec;
-use raw::{RawGenerate, RawPolicy, RawRange, RawStudy, RawWorkload};
-use std::collections::BTreeMap;
+use raw::RawStudy;
 use std::ops::Range as Bytes;
 use std::path::{Path, PathBuf};
 use toml::{Spanned, Value};
@@ -81,9 +81,6 @@ struct Reader<'a> {
     file: &'a Path,
     text: &'a str,
 }
-
-/// No more points than this: beyond it a study file is a mistake.
-const MOST: usize = 1_000_000;
 
 /// Names of columns of the store, which parameters cannot have.
 pub(crate) const RESERVED: [&str; 20] = [
@@ -275,167 +272,6 @@ impl Reader<'_> {
         }
     }
 
-    fn workload(
-        &self,
-        raw: &Spanned<RawWorkload>,
-        study: &RawStudy,
-        trim: Option<Selection>,
-    ) -> Result<WorkloadEntry, SweepError> {
-        let (span, raw) = (raw.span(), raw.as_ref());
-        let source = match (&raw.file, &raw.generate) {
-            (Some(file), None) => Source::Log(file.as_ref().clone()),
-            (None, Some(generate)) => Source::Generated(Box::new(self.generated(generate)?)),
-            _ => return Err(self.error(span, "a workload needs either `file` or `generate`")),
-        };
-        let published: Option<Published> = match &raw.published {
-            None => None,
-            Some(text) => Some(
-                text.as_ref()
-                    .parse()
-                    .map_err(|e: drystone::log::clean::OptionError| self.error(text.span(), e.to_string()))?,
-            ),
-        };
-        let trim = match (&raw.trim, trim, published) {
-            (Some(text), _, _) => self.selection(text)?,
-            (None, Some(trim), _) => trim,
-            (None, None, published) => experiment::selection(published),
-        };
-        let name = match (&raw.name, &source) {
-            (Some(name), _) => name.clone(),
-            (None, Source::Log(file)) => drystone::log::title(file),
-            (None, Source::Generated(_)) => "generated".to_string(),
-        };
-        let warm_start = self.warm_start(raw)?;
-        let from_log = raw.circumstances.is_some() || raw.feedback || warm_start.is_some();
-        if from_log && matches!(source, Source::Generated(_)) {
-            let problem = "`circumstances`, `warm-start` and `feedback` need a log: give `file` instead of `generate`";
-            return Err(self.error(span, problem));
-        }
-        let mut options = self.cleaning(published.map(Published::options).unwrap_or_default(), &raw.clean)?;
-        options.records |= raw.feedback || warm_start.is_some();
-        Ok(WorkloadEntry {
-            name,
-            source,
-            published,
-            options,
-            trim,
-            platform: raw.platform.clone().or_else(|| study.platform.clone()),
-            priorities: raw.priorities.clone().or_else(|| study.priorities.clone()),
-            outages: raw.outages.clone(),
-            circumstances: raw.circumstances.clone(),
-            warm_start,
-            feedback: raw.feedback,
-            loads: self.loads(raw.load.as_ref())?,
-            months: self.months(raw.month.as_ref())?,
-            months_at: raw.month.as_ref().map_or(span.clone(), Spanned::span),
-            file_at: raw.file.as_ref().map_or(span, Spanned::span),
-        })
-    }
-
-    /// How long after the first submit the workload begins, with the jobs that are here then.
-    fn warm_start(&self, raw: &RawWorkload) -> Result<Option<Seconds>, SweepError> {
-        let Some(seconds) = &raw.warm_start else { return Ok(None) };
-        if let Some(at) = raw.load.as_ref().map(Spanned::span).or_else(|| raw.month.as_ref().map(Spanned::span)) {
-            let problem = "`load` and `month` do not go with `warm-start`: what ran and waited is recorded at the load of the log";
-            return Err(self.error(at, problem));
-        }
-        match *seconds.as_ref() {
-            after @ 0..=TIME_LIMIT => Ok(Some(Seconds(after))),
-            _ => {
-                Err(self.error(seconds.span(), "`warm-start` is a number of seconds after the first submit, 0 or more"))
-            }
-        }
-    }
-
-    fn generated(&self, raw: &Spanned<RawGenerate>) -> Result<Params, SweepError> {
-        let (span, raw) = (raw.span(), raw.as_ref());
-        let length = match (raw.jobs, raw.days) {
-            (Some(jobs), None) => Length::Jobs(jobs),
-            (None, Some(days)) => Length::Span(Seconds(i64::from(days) * Seconds::DAY.0)),
-            _ => return Err(self.error(span, "`generate` needs either `jobs` or `days`")),
-        };
-        let plain = Params::new(raw.procs, 1);
-        let params = Params {
-            length,
-            load: raw.load,
-            model: raw.model.unwrap_or_default(),
-            max_estimate: raw.max_estimate.map_or(plain.max_estimate, Seconds),
-            habits: Habits { users: raw.users, ..Habits::default() },
-            ..plain
-        };
-        params.check().map_err(|e| self.error(span, e.to_string()))?;
-        Ok(params)
-    }
-
-    /// The options of a study with changes, each checked where it stands.
-    fn cleaning(
-        &self,
-        base: Options,
-        changes: &BTreeMap<Spanned<String>, Spanned<Value>>,
-    ) -> Result<Options, SweepError> {
-        let mut options = base;
-        for (key, value) in changes {
-            let name = key.as_ref().as_str();
-            if ELSEWHERE.contains(&name) {
-                let instead = if name == "load" { "`load`, one level up" } else { "`as`, one level up" };
-                return Err(self.error(key.span(), format!("`{name}` cannot stand here; see {instead}")));
-            }
-            let fail = |e: String| self.error(value.span(), format!("clean.{name}: {e}"));
-            let mut all = Value::try_from(&options).map_err(|e| fail(e.to_string()))?;
-            // Missing estimates may be numbers of seconds; the library reads them as text.
-            let mut new = value.as_ref().clone();
-            if let ("missing-estimate", Value::Integer(seconds)) = (name, &new) {
-                new = Value::String(seconds.to_string());
-            }
-            all.as_table_mut().map(|table| table.insert(name.to_string(), new));
-            options = all.try_into().map_err(|e: toml::de::Error| match e.message().trim() {
-                told if told.starts_with("unknown field") => self.error(key.span(), without_elsewhere(told)),
-                told => fail(told.to_string()),
-            })?;
-            if options.take == Some(0) {
-                return Err(fail("expected a number of jobs from 1".to_string()));
-            }
-        }
-        Ok(options)
-    }
-
-    fn loads(&self, raw: Option<&Spanned<Value>>) -> Result<Vec<Option<Factor>>, SweepError> {
-        let Some(raw) = raw else { return Ok(vec![None]) };
-        let one = |value: &Value| match value {
-            Value::Integer(_) | Value::Float(_) | Value::String(_) => {
-                let text = self.level(value, raw.span())?.to_string();
-                text.parse()
-                    .map(Some)
-                    .map_err(|e: drystone::log::clean::OptionError| self.error(raw.span(), e.to_string()))
-            }
-            _ => Err(self.error(raw.span(), "`load` is a factor such as 1.1, or a list of factors")),
-        };
-        match raw.as_ref() {
-            Value::Array(values) if values.is_empty() => Err(self.error(raw.span(), "`load` is empty")),
-            Value::Array(values) => {
-                let loads: Vec<Option<Factor>> = values.iter().map(one).collect::<Result<_, _>>()?;
-                self.once("load", raw.span(), loads.iter().flatten().map(|load| load.as_f64()).collect())?;
-                Ok(loads)
-            }
-            value => Ok(vec![one(value)?]),
-        }
-    }
-
-    fn months(&self, raw: Option<&Spanned<Value>>) -> Result<Vec<Option<String>>, SweepError> {
-        let Some(raw) = raw else { return Ok(vec![None]) };
-        let wrong = || self.error(raw.span(), "`month` is a month such as \"1997-03\", or a list of months");
-        let one = |value: &Value| value.as_str().map(|s| Some(s.to_string())).ok_or_else(wrong);
-        match raw.as_ref() {
-            Value::Array(values) if values.is_empty() => Err(wrong()),
-            Value::Array(values) => {
-                let months: Vec<Option<String>> = values.iter().map(one).collect::<Result<_, _>>()?;
-                self.once("month", raw.span(), months.iter().flatten().collect())?;
-                Ok(months)
-            }
-            value => Ok(vec![one(value)?]),
-        }
-    }
-
     /// Values of which none may be there twice.
     fn once<T: PartialEq + std::fmt::Display>(
         &self,
@@ -450,217 +286,6 @@ impl Reader<'_> {
         }
     }
 
-    fn policy(&self, raw: &Spanned<RawPolicy>, seed: u64) -> Result<PolicyEntry, SweepError> {
-        let (span, raw) = (raw.span(), raw.as_ref());
-        let template = raw.policy.as_ref();
-        let (parameters, points) = match &raw.points {
-            Some(points) => self.listed(raw, points)?,
-            None => self.designed(raw, span.clone(), seed)?,
-        };
-        let wanted = self.places(&raw.policy)?;
-        if let Some(missing) = wanted.iter().find(|w| !parameters.contains(w)) {
-            let problem = format!("`{{{missing}}}` has no values: give it some below [policy.parameters]");
-            return Err(self.error(raw.policy.span(), problem));
-        }
-        if let Some(unused) = parameters.iter().find(|p| !wanted.contains(p)) {
-            let problem = format!("the parameter `{unused}` does not stand in the policy: write `{{{unused}}}` there");
-            return Err(self.error(raw.policy.span(), problem));
-        }
-        let mut made = Vec::with_capacity(points.len());
-        for point in points {
-            let mut text = template.clone();
-            for (name, level) in parameters.iter().zip(&point) {
-                text = text.replace(&format!("{{{name}}}"), &level.to_string());
-            }
-            let spec: PolicySpec =
-                text.parse().map_err(|e: drystone::policy::SpecError| self.error(raw.policy.span(), e.to_string()))?;
-            made.push((point, spec));
-        }
-        let head = || template.split(['(', '@']).next().unwrap_or(template).trim().to_string();
-        let name = raw.name.clone().unwrap_or_else(head);
-        Ok(PolicyEntry { name, parameters, points: made, at: raw.policy.span() })
-    }
-
-    /// The names in braces in the text of a policy.
-    fn places(&self, text: &Spanned<String>) -> Result<Vec<String>, SweepError> {
-        let mut names = Vec::new();
-        let mut rest = text.as_ref().as_str();
-        while let Some(open) = rest.find('{') {
-            let Some(close) = rest[open..].find('}') else {
-                return Err(self.error(text.span(), "`{` without `}`: write {name} where a parameter goes"));
-            };
-            let name = rest[open + 1..open + close].to_string();
-            if !names.contains(&name) {
-                names.push(name);
-            }
-            rest = &rest[open + close + 1..];
-        }
-        Ok(names)
-    }
-
-    fn name(&self, key: &Spanned<String>) -> Result<String, SweepError> {
-        let name = key.as_ref();
-        let fine = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-            && name.chars().next().is_some_and(|c| c.is_ascii_alphabetic());
-        if !fine {
-            let problem = format!("`{name}` cannot name a parameter; use letters, digits and _, a letter first");
-            return Err(self.error(key.span(), problem));
-        }
-        if RESERVED.contains(&name.to_lowercase().as_str()) || name.parse::<Metric>().is_ok() {
-            return Err(
-                self.error(key.span(), format!("`{name}` is a column of the store or of a ranking; take another name"))
-            );
-        }
-        Ok(name.clone())
-    }
-
-    /// The points of a list.
-    fn listed(
-        &self,
-        raw: &RawPolicy,
-        points: &[BTreeMap<Spanned<String>, Spanned<Value>>],
-    ) -> Result<(Vec<String>, Vec<Vec<Level>>), SweepError> {
-        let at = raw.policy.span();
-        if !raw.parameters.is_empty() || raw.samples.is_some() {
-            return Err(self.error(at, "a policy has `points` or `parameters`, not both"));
-        }
-        if let Some(design) = raw.design.as_ref().filter(|d| d.as_ref() != "list") {
-            return Err(self.error(design.span(), "with `points` the design is \"list\""));
-        }
-        let Some(first) = points.first() else { return Err(self.error(at, "`points` is empty")) };
-        let keys = in_order(first);
-        let names = keys.iter().map(|(key, _)| self.name(key)).collect::<Result<Vec<_>, _>>()?;
-        let mut made = Vec::new();
-        for (number, point) in (1..).zip(points) {
-            if let Some((key, _)) = point.iter().find(|(key, _)| !names.contains(key.as_ref())) {
-                let problem = format!("every point has the parameters of the first: {}", names.join(", "));
-                return Err(self.error(key.span(), problem));
-            }
-            let value = |name: &String| {
-                let found = point.iter().find(|(key, _)| key.as_ref() == name);
-                let found = found.ok_or_else(|| self.error(at.clone(), format!("point {number} lacks `{name}`")))?;
-                self.level(found.1.as_ref(), found.1.span())
-            };
-            made.push(names.iter().map(value).collect::<Result<Vec<_>, _>>()?);
-        }
-        Ok((names, made))
-    }
-
-    /// The points of a grid or a sample.
-    fn designed(
-        &self,
-        raw: &RawPolicy,
-        span: Bytes<usize>,
-        seed: u64,
-    ) -> Result<(Vec<String>, Vec<Vec<Level>>), SweepError> {
-        let (mut names, mut ranges) = (Vec::new(), Vec::new());
-        for (key, value) in in_order(&raw.parameters) {
-            names.push(self.name(key)?);
-            ranges.push((self.range(value)?, value.span()));
-        }
-        let design = raw.design.as_ref().map_or("grid", |d| d.as_ref().as_str());
-        let at = raw.design.as_ref().map_or(span, Spanned::span);
-        let samples = || match &raw.samples {
-            Some(samples) if (1..=MOST).contains(samples.as_ref()) => Ok(*samples.as_ref()),
-            Some(samples) => Err(self.error(samples.span(), format!("`samples` is a number from 1 to {MOST}"))),
-            None => Err(self.error(at.clone(), format!("the design \"{design}\" needs `samples`"))),
-        };
-        let sampling = match design {
-            "grid" => Sampling::Grid,
-            "random" => Sampling::Random(samples()?),
-            "latin-hypercube" => Sampling::LatinHypercube(samples()?),
-            "list" => return Err(self.error(at, "the design \"list\" needs `points = [{ … }, … ]`")),
-            _ => {
-                let problem = format!("`{design}` is no design; expected grid, list, random or latin-hypercube");
-                return Err(self.error(at, problem));
-            }
-        };
-        if sampling == Sampling::Grid {
-            if let Some(samples) = &raw.samples {
-                return Err(self.error(samples.span(), "a grid has no `samples`; set `design`"));
-            }
-            let mut size = 1usize;
-            for (range, span) in &ranges {
-                match range {
-                    Range::Between { .. } | Range::Whole { .. } => {
-                        return Err(self.error(span.clone(), "a grid needs a `step` and takes no `log`"));
-                    }
-                    Range::Levels(levels) => size = size.saturating_mul(levels.len()),
-                }
-            }
-            if size > MOST {
-                return Err(self.error(at, format!("the grid has more than {MOST} points; take a sample")));
-            }
-        }
-        let ranges: Vec<Range> = ranges.into_iter().map(|r| r.0).collect();
-        Ok((names, crate::design::points(&ranges, sampling, raw.seed.unwrap_or(seed))))
-    }
-
-    fn range(&self, value: &Spanned<Value>) -> Result<Range, SweepError> {
-        let span = value.span();
-        match value.as_ref() {
-            Value::Array(values) if values.is_empty() => Err(self.error(span, "a parameter needs at least one value")),
-            Value::Array(values) => {
-                let levels = values.iter().map(|v| self.level(v, span.clone())).collect::<Result<Vec<_>, _>>()?;
-                // As they will stand in policies: 0.5 and "0.5" are the same.
-                let texts: Vec<String> = levels.iter().map(ToString::to_string).collect();
-                if let Some(at) = (1..texts.len()).find(|&i| texts[..i].contains(&texts[i])) {
-                    return Err(self.error(span, format!("`{}` is there twice", texts[at])));
-                }
-                Ok(Range::Levels(levels))
-            }
-            Value::Table(_) => {
-                let raw: RawRange = value.as_ref().clone().try_into().map_err(|e: toml::de::Error| {
-                    let problem = e.message().trim().to_string();
-                    self.error(span.clone(), format!("{problem}; a range is {{ from = 1, to = 30, step = 1 }}"))
-                })?;
-                self.between(&raw, span)
-            }
-            single => Ok(Range::Levels(vec![self.level(single, span)?])),
-        }
-    }
-
-    fn between(&self, raw: &RawRange, span: Bytes<usize>) -> Result<Range, SweepError> {
-        let number = |value: &Value| value.as_float().or(value.as_integer().map(|i| i as f64));
-        let (Some(from), Some(to)) = (number(&raw.from), number(&raw.to)) else {
-            return Err(self.error(span, "`from` and `to` are numbers"));
-        };
-        if !(from <= to && from.is_finite() && to.is_finite()) {
-            return Err(self.error(span, "`from` is at most `to`"));
-        }
-        if raw.log && (from <= 0.0 || raw.step.is_some()) {
-            return Err(self.error(span, "`log` needs numbers above 0 and no `step`"));
-        }
-        let whole = (raw.from.as_integer(), raw.to.as_integer());
-        let step = match &raw.step {
-            None => None,
-            Some(step) => Some(
-                number(step)
-                    .filter(|s| *s > 0.0 && s.is_finite())
-                    .ok_or_else(|| self.error(span.clone(), "`step` is a number above 0"))?,
-            ),
-        };
-        if step.unwrap_or(1.0) > 0.0 && (to - from) / step.unwrap_or(1.0) >= MOST as f64 {
-            return Err(self.error(span, format!("the range has more than {MOST} values")));
-        }
-        match (whole, &raw.step, step) {
-            ((Some(from), Some(to)), None, _) if !raw.log => Ok(Range::Levels((from..=to).map(Level::Int).collect())),
-            ((Some(from), Some(to)), Some(Value::Integer(step)), _) => {
-                let step = usize::try_from(*step).unwrap_or(1);
-                Ok(Range::Levels((from..=to).step_by(step).map(Level::Int).collect()))
-            }
-            (_, Some(_), Some(step)) => {
-                // Counted, not added up, and cleaned of binary fractions: 0.1, 0.2, 0.3.
-                let count = ((to - from) / step + 1e-9).floor() as usize;
-                let value = |i: usize| format!("{:.9}", from + step * i as f64).parse().unwrap_or(from);
-                Ok(Range::Levels((0..=count).map(|i| Level::Real(value(i))).collect()))
-            }
-            // Parameters that take whole numbers take no others.
-            ((Some(from), Some(to)), ..) => Ok(Range::Whole { from, to }),
-            _ => Ok(Range::Between { from, to, log: raw.log }),
-        }
-    }
-
     fn level(&self, value: &Value, span: Bytes<usize>) -> Result<Level, SweepError> {
         match value {
             Value::Integer(value) => Ok(Level::Int(*value)),
@@ -670,21 +295,4 @@ impl Reader<'_> {
             _ => Err(self.error(span, "a value is a number, a text or true or false")),
         }
     }
-}
-
-/// The entries in the order in which they stand in the file.
-fn in_order(table: &BTreeMap<Spanned<String>, Spanned<Value>>) -> Vec<(&Spanned<String>, &Spanned<Value>)> {
-    let mut entries: Vec<_> = table.iter().collect();
-    entries.sort_by_key(|(key, _)| key.span().start);
-    entries
-}
-
-/// Fields of the library's options that a study sets one level up.
-const ELSEWHERE: [&str; 4] = ["study", "load", "list", "records"];
-
-/// A list of fields that are expected, without those that would be refused.
-fn without_elsewhere(told: &str) -> String {
-    ELSEWHERE.iter().fold(told.to_string(), |told, name| {
-        told.replace(&format!("`{name}`, "), "").replace(&format!(", `{name}`"), "")
-    })
 }

@@ -83,7 +83,7 @@ pub struct Session {
     propagation: Propagation,
     /// What one decision may take.
     time_limit: Option<Duration>,
-    /// Whether anybody wants to know what was predicted of a job over its life.
+    /// Whether an observer wants to know what was predicted of a job over its life.
     keeps_changes: bool,
     actions: Actions,
     /// Room for the predictions that one job had.
@@ -127,7 +127,7 @@ struct State {
     foreign: BTreeSet<JobId>,
     /// Whether corrections may be due that nothing has asked for yet.
     lagging: bool,
-    /// Whether anybody was ever given a reservation.
+    /// Whether any job was ever given a reservation.
     reserves: bool,
     /// Running jobs that were killed; the machine has not said yet that they have ended.
     killed: Vec<JobId>,

@@ -7,7 +7,9 @@
 //! Cost, for n items: insert and remove O(log n) with memory moves of at most one node; a search visits only subtrees
 //! whose summary admits a match.
 
+mod insert;
 mod nodes;
+mod remove;
 
 use crate::model::JobId;
 use nodes::{Inner, Leaf};
@@ -123,21 +125,6 @@ impl<T: Item> Default for Tree<T> {
 /// A way down: per level of inner nodes the node and the slot of its child.
 type Way = [(u32, u32); WAY];
 
-/// A node that had to be split: the new right neighbour and the lower bound of its keys.
-struct Split {
-    low: Packed,
-    node: u32,
-}
-
-/// Adds what is below a node to an array that has room for it.
-fn gather<T: Item>(to: &mut Leaf<T, FLAT>, leaves: &[Leaf<T, LEAF>], inners: &[Inner<T>], node: u32, height: u32) {
-    if height == 0 {
-        return to.append(leaves[node as usize].items());
-    }
-    let inner = &inners[node as usize];
-    inner.child[..inner.len].iter().for_each(|&child| gather(to, leaves, inners, child, height - 1));
-}
-
 impl<T: Item> Tree<T> {
     pub(crate) fn len(&self) -> usize {
         self.len
@@ -195,76 +182,6 @@ impl<T: Item> Tree<T> {
         self.insert_deep(item);
     }
 
-    #[inline(never)]
-    fn insert_deep(&mut self, item: T) {
-        if self.height == 0 {
-            self.grow();
-        }
-        if self.insert_where_room(item) {
-            return;
-        }
-        if let Some(split) = self.insert_below(self.root, self.height, item) {
-            let old = self.root;
-            let mut root = Inner::empty();
-            root.len = 2;
-            root.child = [0; FANOUT];
-            root.child[0] = old;
-            root.child[1] = split.node;
-            root.low[1] = split.low;
-            root.summary[0] = self.summary_of(old, self.height);
-            root.summary[1] = self.summary_of(split.node, self.height);
-            self.root = self.new_inner(root);
-            self.height += 1;
-            if self.height as usize > WAY {
-                self.rebuild();
-            }
-        }
-    }
-
-    /// Makes leaves of the array, with room in each.
-    #[cold]
-    fn grow(&mut self) {
-        let mut root = Inner::empty();
-        let flat = std::mem::take(&mut self.flat.len);
-        for items in self.flat.items[..flat].chunks(ROOMY) {
-            let leaf = Leaf::of(items);
-            root.low[root.len] = leaf.items[0].key();
-            root.summary[root.len] = leaf.summary();
-            root.child[root.len] = self.leaves.len() as u32;
-            root.len += 1;
-            self.leaves.push(leaf);
-        }
-        self.root = self.new_inner(root);
-        self.height = 1;
-    }
-
-    /// Makes an array of the leaves again, if few items are left: as many must come, or leave, before the next such change.
-    #[inline]
-    fn shrink(&mut self) {
-        if self.len <= FLAT / 2 {
-            self.flatten();
-        }
-    }
-
-    #[cold]
-    fn flatten(&mut self) {
-        let Tree { flat, leaves, inners, .. } = self;
-        gather(flat, leaves, inners, self.root, self.height);
-        self.height = 0;
-        self.leaves.clear();
-        self.inners.clear();
-        self.free_leaves.clear();
-        self.free_inners.clear();
-    }
-
-    /// Puts all items into full nodes: then [`WAY`] levels hold them, however many there are.
-    #[cold]
-    fn rebuild(&mut self) {
-        let items: Vec<T> = self.iter().copied().collect();
-        *self = Tree::default();
-        items.into_iter().for_each(|item| self.insert(item));
-    }
-
     /// Removes the item with this key; `None` if there is none.
     #[inline]
     pub(crate) fn remove(&mut self, key: &Packed) -> Option<T> {
@@ -288,71 +205,6 @@ impl<T: Item> Tree<T> {
             node = inner.child[slot];
         }
         (way, node)
-    }
-
-    /// [`Tree::insert`] below inner nodes, where no node has to be split. Else nothing is changed, and the answer is `false`.
-    fn insert_where_room(&mut self, item: T) -> bool {
-        let (way, leaf) = self.way(&item.key());
-        let leaf = &mut self.leaves[leaf as usize];
-        if leaf.len == LEAF {
-            return false;
-        }
-        leaf.insert(item);
-        for &(node, slot) in way[..self.height as usize].iter().rev() {
-            if !item.join(&mut self.inners[node as usize].summary[slot as usize]) {
-                break;
-            }
-        }
-        true
-    }
-
-    fn remove_deep(&mut self, key: &Packed) -> Option<T> {
-        let (way, leaf) = self.way(key);
-        let at = self.leaves[leaf as usize].place_of(key)?;
-        self.remove_on(&way, leaf, at)
-    }
-
-    /// Removes what is at a place in a leaf, to which this way leads.
-    fn remove_on(&mut self, way: &Way, leaf: u32, at: usize) -> Option<T> {
-        let height = self.height as usize;
-        let (parent, slot) = way[height - 1];
-        let inner = &self.inners[parent as usize];
-        let left = self.leaves[leaf as usize].len;
-        let right =
-            inner.child[..inner.len].get(slot as usize + 1).map_or(LEAF, |&next| self.leaves[next as usize].len);
-        if left <= 1 || left + right <= LEAF / 2 + 1 {
-            let key = self.leaves[leaf as usize].items[at].key();
-            return self.remove_and_merge(&key);
-        }
-        let leaf = &mut self.leaves[leaf as usize];
-        let gone = leaf.remove_at(at);
-        self.len -= 1;
-        let mut changed = gone.leave(&mut self.inners[parent as usize].summary[slot as usize], leaf.items());
-        for at in (1..height).rev() {
-            let ((upper, slot), (lower, _)) = (way[at - 1], way[at]);
-            if !changed {
-                break;
-            }
-            if let Ok([upper, lower]) = self.inners.get_disjoint_mut([upper as usize, lower as usize]) {
-                changed = gone.part(&mut upper.summary[slot as usize], &lower.summary[..lower.len]);
-            }
-        }
-        self.shrink();
-        Some(gone)
-    }
-
-    /// [`Tree::remove`] below inner nodes, where nodes may become empty or so small that they join their neighbours.
-    fn remove_and_merge(&mut self, key: &Packed) -> Option<T> {
-        let gone = self.remove_below(self.root, self.height, key)?;
-        self.len -= 1;
-        self.shrink();
-        while self.height > 1 && self.inners[self.root as usize].len == 1 {
-            let old = self.root;
-            self.root = self.inners[old as usize].child[0];
-            self.free_inners.push(old);
-            self.height -= 1;
-        }
-        Some(gone)
     }
 
     /// Puts `item` in the place of the item with this key, or where its own key belongs; `None`, and nothing is changed, if
@@ -543,162 +395,12 @@ impl<T: Item> Tree<T> {
         }
     }
 
-    fn insert_below(&mut self, node: u32, height: u32, item: T) -> Option<Split> {
-        if height == 0 {
-            return self.insert_in_leaf(node, item);
-        }
-        let slot = self.inners[node as usize].slot(&item.key());
-        let child = self.inners[node as usize].child[slot];
-        let Some(split) = self.insert_below(child, height - 1, item) else {
-            item.join(&mut self.inners[node as usize].summary[slot]);
-            return None;
-        };
-        let left = self.summary_of(child, height - 1);
-        let right = self.summary_of(split.node, height - 1);
-        self.inners[node as usize].summary[slot] = left;
-        let mut target = node;
-        let mut at = slot + 1;
-        let mut result = None;
-        if self.inners[node as usize].len == FANOUT {
-            // A full node that grows at its end leaves its left part full; otherwise it is halved.
-            let keep = if at == FANOUT { FANOUT - 1 } else { FANOUT / 2 };
-            let mut new = Inner::empty();
-            let old = &mut self.inners[node as usize];
-            new.len = FANOUT - keep;
-            new.low[..new.len].copy_from_slice(&old.low[keep..]);
-            new.child[..new.len].copy_from_slice(&old.child[keep..]);
-            new.summary[..new.len].clone_from_slice(&old.summary[keep..]);
-            old.len = keep;
-            let low = new.low[0];
-            let new = self.new_inner(new);
-            result = Some(Split { low, node: new });
-            if at > keep {
-                target = new;
-                at -= keep;
-            }
-        }
-        let inner = &mut self.inners[target as usize];
-        inner.open(at);
-        inner.low[at] = split.low;
-        inner.child[at] = split.node;
-        inner.summary[at] = right;
-        result
-    }
-
-    fn insert_in_leaf(&mut self, node: u32, item: T) -> Option<Split> {
-        let key = item.key();
-        let mut target = node;
-        let at = self.leaves[node as usize].position(&key);
-        let mut result = None;
-        if self.leaves[node as usize].len == LEAF {
-            let keep = if at == LEAF { LEAF } else { LEAF / 2 };
-            let old = &mut self.leaves[node as usize];
-            let new = Leaf::of(&old.items[keep..]);
-            old.len = keep;
-            let low = if keep == LEAF { key } else { new.items[0].key() };
-            let new = self.new_leaf(new);
-            result = Some(Split { low, node: new });
-            if at > keep || keep == LEAF {
-                target = new;
-            }
-        }
-        self.leaves[target as usize].insert(item);
-        result
-    }
-
-    fn remove_below(&mut self, node: u32, height: u32, key: &Packed) -> Option<T> {
-        if height == 0 {
-            return self.leaves[node as usize].remove(key);
-        }
-        let slot = self.inners[node as usize].slot(key);
-        let child = self.inners[node as usize].child[slot];
-        let gone = self.remove_below(child, height - 1, key)?;
-        if self.size_of(child, height - 1) == 0 {
-            self.free_node(child, height - 1);
-            self.inners[node as usize].close(slot);
-            return Some(gone);
-        }
-        if !self.merge_small(node, slot, height) {
-            let mut summary = std::mem::take(&mut self.inners[node as usize].summary[slot]);
-            if height == 1 {
-                gone.leave(&mut summary, self.leaves[child as usize].items());
-            } else {
-                let inner = &self.inners[child as usize];
-                gone.part(&mut summary, &inner.summary[..inner.len]);
-            }
-            self.inners[node as usize].summary[slot] = summary;
-        }
-        Some(gone)
-    }
-
-    /// Joins the child at `slot` with its right neighbour when both together fill at most half a node, so that removals
-    /// in the middle of a long queue do not leave a trail of nearly empty leaves.
-    fn merge_small(&mut self, node: u32, slot: usize, height: u32) -> bool {
-        let inner = &self.inners[node as usize];
-        if slot + 1 >= inner.len {
-            return false;
-        }
-        let (left, right) = (inner.child[slot], inner.child[slot + 1]);
-        let limit = if height == 1 { LEAF / 2 } else { FANOUT / 2 };
-        if self.size_of(left, height - 1) + self.size_of(right, height - 1) > limit {
-            return false;
-        }
-        if height == 1 {
-            let from = self.leaves[right as usize].clone();
-            let to = &mut self.leaves[left as usize];
-            to.items[to.len..to.len + from.len].copy_from_slice(from.items());
-            to.len += from.len;
-        } else {
-            let from = self.inners[right as usize].clone();
-            let low = self.inners[node as usize].low[slot + 1];
-            let to = &mut self.inners[left as usize];
-            let (a, b) = (to.len, to.len + from.len);
-            to.low[a..b].copy_from_slice(&from.low[..from.len]);
-            to.low[a] = low;
-            to.child[a..b].copy_from_slice(&from.child[..from.len]);
-            to.summary[a..b].clone_from_slice(&from.summary[..from.len]);
-            to.len = b;
-        }
-        self.free_node(right, height - 1);
-        let summary = self.summary_of(left, height - 1);
-        let inner = &mut self.inners[node as usize];
-        inner.close(slot + 1);
-        inner.summary[slot] = summary;
-        true
-    }
-
     fn size_of(&self, node: u32, height: u32) -> usize {
         if height == 0 { self.leaves[node as usize].len } else { self.inners[node as usize].len }
     }
 
     fn summary_of(&self, node: u32, height: u32) -> T::Summary {
         if height == 0 { self.leaves[node as usize].summary() } else { self.inners[node as usize].total() }
-    }
-
-    fn new_leaf(&mut self, leaf: Leaf<T, LEAF>) -> u32 {
-        if let Some(at) = self.free_leaves.pop() {
-            self.leaves[at as usize] = leaf;
-            return at;
-        }
-        self.leaves.push(leaf);
-        (self.leaves.len() - 1) as u32
-    }
-
-    fn new_inner(&mut self, inner: Inner<T>) -> u32 {
-        if let Some(at) = self.free_inners.pop() {
-            self.inners[at as usize] = inner;
-            return at;
-        }
-        self.inners.push(inner);
-        (self.inners.len() - 1) as u32
-    }
-
-    fn free_node(&mut self, node: u32, height: u32) {
-        if height == 0 {
-            self.free_leaves.push(node);
-        } else {
-            self.free_inners.push(node);
-        }
     }
 }
 

@@ -1,23 +1,24 @@
 //! From rows to a site.
 
 use super::lost::losses;
-use super::machine::{by_symbol, place};
+use super::machine::{Placed, by_symbol, place};
 use super::packing::packing;
 use super::summary::{nodes, order_pools, out, partitions, summary};
 use super::warnings::warnings;
 use super::window::Window;
 use super::{Arrive, Beside, Choices, Het, Options, Preempted, Size, Throttle, Wide, Withdraw, nothing_left};
+use crate::capacity::Loss;
 use crate::clock::Zone;
 use crate::error::SiteError;
 use crate::jobs::{self, Found, Job, Kind, Marks, count};
 use crate::machine::{Machine, Projection, Scene, project};
 use crate::readers::{Carrier, Memory};
-use crate::rows::{Intake, Table};
+use crate::rows::{Intake, Interner, Table};
 use crate::rules::{Rule, Tally};
-use crate::site::{FileRead, Imported, Jobs, Manifest, SCHEMA, Setting, Site};
-use crate::text::{Form, When};
+use crate::site::{FileRead, Imported, Jobs, Manifest, PoolSummary, SCHEMA, Setting, Site};
+use crate::text::{Amount, Form, When};
 use crate::watch::Watch;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What was read, and how.
 pub(super) type FilesRead = Vec<(String, Carrier, u64)>;
@@ -26,100 +27,27 @@ pub(super) type FilesRead = Vec<(String, Carrier, u64)>;
 pub(super) fn build(
     mut intake: Intake,
     memory: Memory,
-    mut beside: Beside,
+    beside: Beside,
     files: FilesRead,
     options: &Options,
     watch: &Watch<'_>,
 ) -> Result<Site, SiteError> {
-    let choices = Choices {
-        merge_preempted: options.preempted == Preempted::Merge,
-        preempts_by_requeue: beside.machine.preempts_by_requeue,
-        requested_size: options.size == Size::Requested,
-        arrive_at_submit: options.arrive == Arrive::Submit,
-    };
-    (watch.phase)("finding jobs");
     let zone = intake.zone().cloned();
-    let Intake { table, mut tally, orphans, hour_off, read, .. } = intake_parts(&mut intake);
-    let Found { mut jobs, mut amounts, throttles } = jobs::find(&table, &mut tally, &choices, &orphans);
-    watch.check()?;
-    runaways(&mut jobs, &table, &mut tally);
-    if options.withdraw == Withdraw::Drop {
-        drop_withdrawn(&mut jobs, &table, &mut tally);
-    }
-    if jobs.is_empty() {
-        return Err(nothing_left(read, &tally));
-    }
+    (watch.phase)("finding jobs");
+    let mut making = Making::find(&mut intake, beside, options, watch)?;
     (watch.phase)("placing jobs");
-    let placed = place(&mut beside, &table, &mut jobs, &amounts, &mut tally)?;
-    jobs::set_limits(
-        &mut jobs,
-        &table,
-        amounts.items(),
-        &by_symbol(&beside.machine, &table),
-        placed.described,
-        &mut tally,
-    );
-    jobs::mark_causes(&mut jobs, &table, amounts.items(), &mut tally);
-    if options.throttle != Throttle::Off {
-        jobs::throttle(&mut jobs, &table, &throttles, options.throttle == Throttle::Infer, amounts.items(), &mut tally);
-    }
-    mark_reserved(&mut jobs, &table, amounts.items(), &mut tally);
+    let placed = making.place()?;
     watch.check()?;
-    let scene = Scene {
-        machine: &beside.machine,
-        table: &table,
-        sets: &placed.sets,
-        described: placed.described,
-        count: options.count,
-    };
-    let numbered = || placed.pools.pools.iter().zip(0_u16..);
-    let projections: Vec<Projection> =
-        numbered().map(|(pool, number)| project(scene, pool, number, &mut jobs, &mut amounts)).collect();
-    jobs::join_components(&mut jobs, &table, &mut amounts, options.het == Het::Split, &mut tally);
-    too_wide(&mut jobs, &table, &projections, options, &mut tally)?;
-    if jobs.is_empty() {
-        return Err(nothing_left(read, &tally));
-    }
-    let imputed = jobs::impute_runs(&mut jobs, &table);
-    tally.jobs(Rule::ImputedRun, imputed, 0, || crate::rules::Example::new(String::new(), b""));
-    let edge = |text: &Option<String>, option| text.as_deref().map(|t| edge(t, option, zone.as_ref())).transpose();
-    let window = Window::of(&jobs, edge(&options.from, "--from")?, edge(&options.until, "--until")?)?;
-    outside(&mut jobs, &table, &window, &mut tally);
-    if jobs.is_empty() {
-        return Err(nothing_left(read, &tally));
-    }
-    sort(&mut jobs, &table);
+    let projections = making.project(&placed)?;
+    let window = making.cut(zone.as_ref())?;
     watch.check()?;
     (watch.phase)("capacity over time");
-    let losses = losses(&mut beside, &placed, &table, &jobs, amounts.items(), &projections, &window);
-    let mut manifest = Manifest {
-        schema: SCHEMA.to_string(),
-        cluster: cluster(&table, &beside.machine),
-        time_zone: zone.as_ref().map_or("UTC".to_string(), |zone| zone.name().to_string()),
-        files: files
-            .into_iter()
-            .map(|(name, carrier, rows)| FileRead { name, kind: carrier.name().to_string(), rows })
-            .collect(),
-        slurm_versions: memory.versions.iter().cloned().collect(),
-        ignored_columns: memory.ignored.iter().cloned().collect(),
-        options: options.settings().into_iter().map(|s| Setting { name: s.name, value: s.value }).collect(),
-        rows: read,
-        jobs: jobs.len() as u64,
-        users: users(&jobs, &table),
-        grace: beside.machine.grace,
-        evidence: beside.machine.evidence.clone(),
-        window,
-        ..Manifest::default()
-    };
-    manifest.count(&tally);
-    manifest.warnings = warnings(&beside, &manifest, &table, &jobs, hour_off, &memory);
-    for ((pool, number), projection) in numbered().zip(&projections) {
-        let gaps = packing(pool, number, projection, &beside.machine, &jobs, &table, amounts.items(), &placed.sets);
-        let mut summary = summary(pool, number, projection, &beside.machine, &jobs, amounts.items());
-        (summary.packing_fits, summary.packing_gaps) = (gaps.fits, gaps.gaps);
-        summary.out = out(&losses, number, projection, &manifest.window);
-        manifest.pools.push(summary);
-    }
+    let Making { beside, table, jobs, amounts, .. } = &mut making;
+    let losses = losses(beside, &placed, table, jobs, amounts.items(), &projections, &window);
+    let mut manifest = making.manifest(files, &memory, zone.as_ref(), window);
+    manifest.warnings = warnings(&making.beside, &manifest, &making.table, &making.jobs, making.hour_off, &memory);
+    manifest.pools = making.pools(&placed, &projections, &losses, &manifest.window);
+    let Making { beside, table, mut jobs, amounts, .. } = making;
     let pool_name = |number: Option<u16>| number.map(|n| placed.pools.pools[usize::from(n)].name.clone());
     manifest.partitions = partitions(&beside.machine, &table, &placed, pool_name);
     let nodes = nodes(&beside.machine, &placed, pool_name);
@@ -131,6 +59,137 @@ pub(super) fn build(
         slurm_conf: beside.slurm_conf,
         folder: None,
     })
+}
+
+/// A site in the making.
+struct Making<'a> {
+    beside: Beside,
+    table: Table,
+    jobs: Vec<Job>,
+    amounts: Interner<Amount>,
+    tally: Tally,
+    /// Tasks of each array that run at once at most, where a row says so.
+    throttles: BTreeMap<u64, u32>,
+    /// Rows that were read.
+    read: u64,
+    /// Jobs whose times are an hour apart from their run time, and of how many that is known.
+    hour_off: (u64, u64),
+    options: &'a Options,
+}
+
+impl<'a> Making<'a> {
+    /// Jobs from rows, without those that never ended and, where so asked, those that were withdrawn.
+    fn find(
+        intake: &mut Intake,
+        beside: Beside,
+        options: &'a Options,
+        watch: &Watch<'_>,
+    ) -> Result<Making<'a>, SiteError> {
+        let choices = Choices {
+            merge_preempted: options.preempted == Preempted::Merge,
+            preempts_by_requeue: beside.machine.preempts_by_requeue,
+            requested_size: options.size == Size::Requested,
+            arrive_at_submit: options.arrive == Arrive::Submit,
+        };
+        let Intake { table, mut tally, orphans, hour_off, read, .. } = intake_parts(intake);
+        let Found { mut jobs, amounts, throttles } = jobs::find(&table, &mut tally, &choices, &orphans);
+        watch.check()?;
+        runaways(&mut jobs, &table, &mut tally);
+        if options.withdraw == Withdraw::Drop {
+            drop_withdrawn(&mut jobs, &table, &mut tally);
+        }
+        let making = Making { beside, table, jobs, amounts, tally, throttles, read, hour_off, options };
+        making.has_jobs()?;
+        Ok(making)
+    }
+
+    fn has_jobs(&self) -> Result<(), SiteError> {
+        if self.jobs.is_empty() { Err(nothing_left(self.read, &self.tally)) } else { Ok(()) }
+    }
+
+    /// Gives every job its pool, and marks what kept it from starting.
+    fn place(&mut self) -> Result<Placed, SiteError> {
+        let Making { beside, table, jobs, amounts, tally, throttles, options, .. } = self;
+        let placed = place(beside, table, jobs, amounts, tally)?;
+        let limits = by_symbol(&beside.machine, table);
+        jobs::set_limits(jobs, table, amounts.items(), &limits, placed.described, tally);
+        jobs::mark_causes(jobs, table, amounts.items(), tally);
+        if options.throttle != Throttle::Off {
+            jobs::throttle(jobs, table, throttles, options.throttle == Throttle::Infer, amounts.items(), tally);
+        }
+        mark_reserved(jobs, table, amounts.items(), tally);
+        Ok(placed)
+    }
+
+    /// Counts what each job takes of its pool, and leaves out those that are too wide for it.
+    fn project(&mut self, placed: &Placed) -> Result<Vec<Projection>, SiteError> {
+        let Making { beside, table, jobs, amounts, tally, options, .. } = self;
+        let scene = Scene {
+            machine: &beside.machine,
+            table,
+            sets: &placed.sets,
+            described: placed.described,
+            count: options.count,
+        };
+        let pools = placed.pools.pools.iter().zip(0_u16..);
+        let projections: Vec<Projection> =
+            pools.map(|(pool, number)| project(scene, pool, number, jobs, amounts)).collect();
+        jobs::join_components(jobs, table, amounts, options.het == Het::Split, tally);
+        too_wide(jobs, table, &projections, options, tally)?;
+        self.has_jobs()?;
+        Ok(projections)
+    }
+
+    /// Leaves out what the window has no part of, and puts the rest in order.
+    fn cut(&mut self, zone: Option<&Zone>) -> Result<Window, SiteError> {
+        let Making { table, jobs, tally, options, .. } = self;
+        let imputed = jobs::impute_runs(jobs, table);
+        tally.jobs(Rule::ImputedRun, imputed, 0, || crate::rules::Example::new(String::new(), b""));
+        let edge = |text: &Option<String>, option| text.as_deref().map(|t| edge(t, option, zone)).transpose();
+        let window = Window::of(jobs, edge(&options.from, "--from")?, edge(&options.until, "--until")?)?;
+        outside(jobs, table, &window, tally);
+        self.has_jobs()?;
+        sort(&mut self.jobs, &self.table);
+        Ok(window)
+    }
+
+    fn manifest(&self, files: FilesRead, memory: &Memory, zone: Option<&Zone>, window: Window) -> Manifest {
+        let machine = &self.beside.machine;
+        let read =
+            |(name, carrier, rows): (String, Carrier, u64)| FileRead { name, kind: carrier.name().to_string(), rows };
+        let mut manifest = Manifest {
+            schema: SCHEMA.to_string(),
+            cluster: cluster(&self.table, machine),
+            time_zone: zone.map_or("UTC".to_string(), |zone| zone.name().to_string()),
+            files: files.into_iter().map(read).collect(),
+            slurm_versions: memory.versions.iter().cloned().collect(),
+            ignored_columns: memory.ignored.iter().cloned().collect(),
+            options: self.options.settings().into_iter().map(|s| Setting { name: s.name, value: s.value }).collect(),
+            rows: self.read,
+            jobs: self.jobs.len() as u64,
+            users: users(&self.jobs, &self.table),
+            grace: machine.grace,
+            evidence: machine.evidence.clone(),
+            window,
+            ..Manifest::default()
+        };
+        manifest.count(&self.tally);
+        manifest
+    }
+
+    /// What there is to say of each pool.
+    fn pools(&self, placed: &Placed, projections: &[Projection], losses: &[Loss], window: &Window) -> Vec<PoolSummary> {
+        let (machine, amounts) = (&self.beside.machine, self.amounts.items());
+        let pools = placed.pools.pools.iter().zip(0_u16..).zip(projections);
+        let say = |((pool, number), projection)| {
+            let gaps = packing(pool, number, projection, machine, &self.jobs, &self.table, amounts, &placed.sets);
+            let mut summary = summary(pool, number, projection, machine, &self.jobs, amounts);
+            (summary.packing_fits, summary.packing_gaps) = (gaps.fits, gaps.gaps);
+            summary.out = out(losses, number, projection, window);
+            summary
+        };
+        pools.map(say).collect()
+    }
 }
 
 /// The parts of an intake.
@@ -173,7 +232,7 @@ fn runaways(jobs: &mut Vec<Job>, table: &Table, tally: &mut Tally) {
     };
     // When another job was started last on each of their nodes.
     let wanted: BTreeSet<String> = suspects.iter().flat_map(|&at| expand(&jobs[at])).collect();
-    let mut latest: std::collections::BTreeMap<String, u32> = std::collections::BTreeMap::new();
+    let mut latest: BTreeMap<String, u32> = BTreeMap::new();
     for job in jobs.iter().filter(|job| job.kind.started()) {
         for node in expand(job).into_iter().filter(|node| wanted.contains(node)) {
             let known = latest.entry(node).or_default();

@@ -96,7 +96,7 @@ impl Session {
         self.s.view()
     }
 
-    /// Whether a pass can do anything: somebody waits to start or to go on, or the policy asked for it.
+    /// Whether a pass can do anything: a job waits to start or to go on, or the policy asked for it.
     #[inline]
     pub(crate) fn wants_pass(&self) -> bool {
         self.s.waiting > 0 || self.s.suspended > 0 || self.woken

@@ -3,7 +3,7 @@
 use super::{Session, Violation};
 use crate::model::{JobId, Procs, Span, TIME_LIMIT, Time};
 use crate::parts::Running;
-use crate::policy::{Action, Known, Pass, Phase, Placement, Why};
+use crate::policy::{Action, Entry, Known, Pass, Phase, Placement, Why};
 
 impl Session {
     #[inline(always)]
@@ -28,139 +28,171 @@ impl Session {
     }
 
     fn carry_out_any(&mut self, action: Action) -> Result<(), Violation> {
-        let now = self.s.world.now;
-        let job = match action {
-            Action::Start { job, .. }
-            | Action::Suspend(job)
-            | Action::Resume(job)
-            | Action::ResumeOn { job, .. }
-            | Action::Kill(job)
-            | Action::Requeue(job)
-            | Action::Reserve { job, .. }
-            | Action::Repredict { job, .. } => job,
-            Action::Note { .. } => return Ok(()),
-        };
-        let refuse = |problem: String| Err(Violation { at: now, job: Some(job), problem });
-        let free = self.s.world.free;
-        let Some(Known { entry, .. }) = self.s.world.jobs.get_mut(job) else {
-            return refuse("is not known".into());
-        };
-        let procs = entry.procs;
         match action {
-            Action::Start { on, why, .. } => {
-                if entry.phase != Phase::Waiting {
-                    return refuse(format!("cannot start: it is {:?}", entry.phase));
-                }
-                if i64::from(procs) > free && self.scheduler.pass != Pass::Pyss {
-                    return refuse(format!("cannot start on {procs} processors: {free} are free"));
-                }
-                entry.phase = Phase::Running;
-                entry.segment = now;
-                entry.first_start = now;
-                entry.as_head = why == Why::Head;
-                let end = entry.predicted_end();
-                self.s.waiting -= 1;
-                self.s.waiting_procs -= u64::from(procs);
-                self.run(job, procs, end);
-                if let Placement::Set(index) = on {
-                    return self.name(job, procs, index);
-                }
+            Action::Start { job, why, on } => self.start(job, why, on),
+            Action::Suspend(job) => self.suspend(job),
+            Action::Resume(job) => {
+                self.resume(job)?;
+                self.take_back(job)
             }
-            Action::Resume(_) | Action::ResumeOn { .. } => {
-                if entry.phase != Phase::Suspended {
-                    return refuse(format!("cannot be resumed: it is {:?}", entry.phase));
-                }
-                if i64::from(procs) > free {
-                    return refuse(format!("cannot be resumed on {procs} processors: {free} are free"));
-                }
-                entry.phase = Phase::Running;
-                entry.segment = now;
-                let end = entry.predicted_end();
-                self.s.suspended -= 1;
-                self.s.suspended_procs -= u64::from(procs);
-                self.run(job, procs, end);
-                if let Action::ResumeOn { on: Placement::Set(index), .. } = action {
-                    return self.name(job, procs, index);
-                }
-                if let Action::ResumeOn { .. } = action {
-                    self.s.world.named.remove(&job);
-                }
-                if let Some(set) = self.s.world.named.get(&job) {
-                    if !set.is_disjoint(&self.s.named_busy) {
-                        return refuse(format!("cannot be resumed: some of its processors {set} are taken"));
-                    }
-                    if self.s.are_out(set) {
-                        return refuse(format!("cannot be resumed: some of its processors {set} are out"));
-                    }
-                    self.s.named_busy = self.s.named_busy.union(set);
-                }
+            Action::ResumeOn { job, on: Placement::Any } => {
+                self.resume(job)?;
+                self.s.world.named.remove(&job);
+                Ok(())
             }
-            Action::Suspend(_) => {
-                if entry.phase != Phase::Running {
-                    return refuse(format!("cannot be suspended: it is {:?}", entry.phase));
-                }
-                self.s.world.running.remove(entry.predicted_end(), job);
-                entry.phase = Phase::Suspended;
-                entry.ran += now - entry.segment;
-                entry.suspensions += 1;
-                self.note_expiry();
-                self.s.world.free += i64::from(procs);
-                self.s.suspended += 1;
-                self.s.suspended_procs += u64::from(procs);
-                if let Some(set) = self.s.world.named.get(&job) {
-                    self.s.named_busy = self.s.named_busy.difference(set);
-                    if self.s.is_irregular(set) {
-                        self.s.refresh();
-                    }
-                }
-                if self.s.draining {
-                    self.s.refresh();
-                }
-                if self.s.names && !self.scheduler.policy.needs().name {
-                    // The policy only counts: the job goes on anywhere.
-                    self.s.world.named.remove(&job);
-                }
+            Action::ResumeOn { job, on: Placement::Set(index) } => {
+                let procs = self.resume(job)?;
+                self.name(job, procs, index)
             }
-            Action::Kill(_) => {
-                if entry.phase != Phase::Running {
-                    return refuse(format!("cannot be killed: it is {:?}", entry.phase));
-                }
+            Action::Kill(job) => {
+                self.entry_in(job, Phase::Running, "be killed")?;
                 // The machine confirms by ending the job.
                 self.s.killed.push(job);
+                Ok(())
             }
-            Action::Requeue(_) => {
-                if entry.phase != Phase::Running {
-                    return refuse(format!("cannot be sent back: it is {:?}", entry.phase));
-                }
+            Action::Requeue(job) => {
+                self.entry_in(job, Phase::Running, "be sent back")?;
                 self.send_back(job);
+                Ok(())
             }
-            Action::Reserve { start, .. } => {
-                if entry.phase != Phase::Waiting {
-                    return refuse(format!("cannot be given a reservation: it is {:?}", entry.phase));
-                }
+            Action::Reserve { job, start, .. } => {
+                let entry = self.entry_in(job, Phase::Waiting, "be given a reservation")?;
                 if entry.first_reservation == Time::MAX {
                     entry.first_reservation = start;
                 }
                 self.s.reserves = true;
+                Ok(())
             }
-            Action::Repredict { prediction, .. } => {
-                if entry.phase == Phase::Done {
-                    return refuse("cannot be given another prediction: it is done".into());
-                }
-                if !(0..=TIME_LIMIT).contains(&prediction.0) {
-                    return refuse(format!(
-                        "cannot be predicted to run for {prediction} s: 0 to {TIME_LIMIT} are possible"
-                    ));
-                }
-                // Where it would be over, its correction would be due in the past, or again and again at this instant.
-                let least = match entry.phase {
-                    Phase::Running if self.corrects => entry.ran + (now - entry.segment) + Span(1),
-                    _ => Span::ZERO,
-                };
-                self.repredict(job, prediction.max(least));
-            }
-            Action::Note { .. } => {}
+            Action::Repredict { job, prediction } => self.revise(job, prediction),
+            Action::Note { .. } => Ok(()),
         }
+    }
+
+    /// Why an action is impossible.
+    fn refusal(&self, job: JobId, problem: String) -> Violation {
+        Violation { at: self.s.world.now, job: Some(job), problem }
+    }
+
+    /// A job in the table of jobs.
+    fn entry_of(&mut self, job: JobId) -> Result<&mut Entry, Violation> {
+        let now = self.s.world.now;
+        match self.s.world.jobs.get_mut(job) {
+            Some(Known { entry, .. }) => Ok(entry),
+            None => Err(Violation { at: now, job: Some(job), problem: "is not known".into() }),
+        }
+    }
+
+    /// The same, where it must be in this phase for what it is to do.
+    fn entry_in(&mut self, job: JobId, phase: Phase, deed: &str) -> Result<&mut Entry, Violation> {
+        let now = self.s.world.now;
+        let entry = self.entry_of(job)?;
+        if entry.phase != phase {
+            return Err(Violation {
+                at: now,
+                job: Some(job),
+                problem: format!("cannot {deed}: it is {:?}", entry.phase),
+            });
+        }
+        Ok(entry)
+    }
+
+    fn start(&mut self, job: JobId, why: Why, on: Placement) -> Result<(), Violation> {
+        let (now, free) = (self.s.world.now, self.s.world.free);
+        let may_exceed = self.scheduler.pass == Pass::Pyss;
+        let entry = self.entry_in(job, Phase::Waiting, "start")?;
+        let procs = entry.procs;
+        if i64::from(procs) > free && !may_exceed {
+            return Err(self.refusal(job, format!("cannot start on {procs} processors: {free} are free")));
+        }
+        entry.phase = Phase::Running;
+        entry.segment = now;
+        entry.first_start = now;
+        entry.as_head = why == Why::Head;
+        let end = entry.predicted_end();
+        self.s.waiting -= 1;
+        self.s.waiting_procs -= u64::from(procs);
+        self.run(job, procs, end);
+        match on {
+            Placement::Any => Ok(()),
+            Placement::Set(index) => self.name(job, procs, index),
+        }
+    }
+
+    /// Answers how many processors the job takes; which, is not settled yet.
+    fn resume(&mut self, job: JobId) -> Result<Procs, Violation> {
+        let (now, free) = (self.s.world.now, self.s.world.free);
+        let entry = self.entry_in(job, Phase::Suspended, "be resumed")?;
+        let procs = entry.procs;
+        if i64::from(procs) > free {
+            return Err(self.refusal(job, format!("cannot be resumed on {procs} processors: {free} are free")));
+        }
+        entry.phase = Phase::Running;
+        entry.segment = now;
+        let end = entry.predicted_end();
+        self.s.suspended -= 1;
+        self.s.suspended_procs -= u64::from(procs);
+        self.run(job, procs, end);
+        Ok(procs)
+    }
+
+    /// A job that was resumed takes the processors it had, where it had names of some.
+    fn take_back(&mut self, job: JobId) -> Result<(), Violation> {
+        let Some(set) = self.s.world.named.get(&job) else { return Ok(()) };
+        let lost = if !set.is_disjoint(&self.s.named_busy) {
+            "taken"
+        } else if self.s.are_out(set) {
+            "out"
+        } else {
+            self.s.named_busy = self.s.named_busy.union(set);
+            return Ok(());
+        };
+        Err(self.refusal(job, format!("cannot be resumed: some of its processors {set} are {lost}")))
+    }
+
+    fn suspend(&mut self, job: JobId) -> Result<(), Violation> {
+        let now = self.s.world.now;
+        let entry = self.entry_in(job, Phase::Running, "be suspended")?;
+        let (procs, end) = (entry.procs, entry.predicted_end());
+        entry.phase = Phase::Suspended;
+        entry.ran += now - entry.segment;
+        entry.suspensions += 1;
+        self.s.world.running.remove(end, job);
+        self.note_expiry();
+        self.s.world.free += i64::from(procs);
+        self.s.suspended += 1;
+        self.s.suspended_procs += u64::from(procs);
+        if let Some(set) = self.s.world.named.get(&job) {
+            self.s.named_busy = self.s.named_busy.difference(set);
+            if self.s.is_irregular(set) {
+                self.s.refresh();
+            }
+        }
+        if self.s.draining {
+            self.s.refresh();
+        }
+        if self.s.names && !self.scheduler.policy.needs().name {
+            // The policy only counts: the job goes on anywhere.
+            self.s.world.named.remove(&job);
+        }
+        Ok(())
+    }
+
+    fn revise(&mut self, job: JobId, prediction: Span) -> Result<(), Violation> {
+        let (now, corrects) = (self.s.world.now, self.corrects);
+        let entry = self.entry_of(job)?;
+        // Where it would be over, its correction would be due in the past, or again and again at this instant.
+        let least = match entry.phase {
+            Phase::Done => {
+                return Err(self.refusal(job, "cannot be given another prediction: it is done".into()));
+            }
+            Phase::Running if corrects => entry.ran + (now - entry.segment) + Span(1),
+            _ => Span::ZERO,
+        };
+        if !(0..=TIME_LIMIT).contains(&prediction.0) {
+            let problem = format!("cannot be predicted to run for {prediction} s: 0 to {TIME_LIMIT} are possible");
+            return Err(self.refusal(job, problem));
+        }
+        self.repredict(job, prediction.max(least));
         Ok(())
     }
 
@@ -174,7 +206,7 @@ impl Session {
     }
 
     fn name(&mut self, job: JobId, procs: Procs, index: u32) -> Result<(), Violation> {
-        let refuse = |problem: String| Err(Violation { at: self.s.world.now, job: Some(job), problem });
+        let refuse = |problem: String| Err(self.refusal(job, problem));
         let Some(set) = self.actions.set(index) else {
             return refuse("starts on a set of processors that was not given".into());
         };

@@ -116,7 +116,7 @@ impl State {
         }
     }
 
-    /// A job has its processors, but begins when the memory of those who left them is written.
+    /// A job has its processors, but begins when the memory of the jobs that left them is written.
     fn wait_for_writers(&mut self, session: &Session, now: Time, id: JobId) {
         self.writing.retain(|&(until, _)| until > now);
         let Some(set) = session.named(id) else { return };

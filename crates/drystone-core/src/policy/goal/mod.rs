@@ -173,7 +173,7 @@ impl Policy for Goal {
     }
 
     fn next_wake(&self) -> Option<Time> {
-        // What is planned for later starts when somebody ends.
+        // What is planned for later starts when a job ends.
         None
     }
 

@@ -281,7 +281,7 @@ impl Search {
         let mut left = self.gains_from[candidate.fixed];
         // Where the first delayed job has left room.
         let mut room: Option<Time> = None;
-        // Everybody is put at the earliest place there is, with those before in theirs.
+        // Every job is put at the earliest place there is, with the jobs before it in theirs.
         let mut bounds: Bounds = Bounds::default();
         for (at, Waiting { planned: job, .. }) in plan.iter().enumerate().skip(candidate.fixed) {
             left -= self.gains[at];

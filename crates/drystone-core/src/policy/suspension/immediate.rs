@@ -43,14 +43,14 @@ pub struct Immediate {
 struct Asking {
     /// It cannot suspend the one in its way before. [`TOUCHED`]: that one has gone since it was looked at.
     ready: Time,
-    /// A job that runs on its processors: while it does, no other that goes lets the suspended one go on. [`NOBODY`]: none does.
+    /// A job that runs on its processors: while it does, no other that goes lets the suspended one go on. [`NO_JOB`]: none does.
     blocker: JobId,
 }
 
 /// What is in the way for so long is enough to know.
 const FAR: Span = Span(30 * Span::MINUTE.0);
 const TOUCHED: Time = Time::MIN;
-const NOBODY: JobId = JobId(u32::MAX);
+const NO_JOB: JobId = JobId(u32::MAX);
 
 impl Asking {
     fn now(self, tick: bool, now: Time) -> bool {
@@ -117,7 +117,7 @@ impl Immediate {
         if runs {
             self.runs(task);
         } else {
-            self.asking.push(Asking { ready: TOUCHED, blocker: NOBODY });
+            self.asking.push(Asking { ready: TOUCHED, blocker: NO_JOB });
             self.parked.push(task);
         }
         self.look_anew(view);
@@ -181,7 +181,7 @@ impl Immediate {
     /// A job has left its processors.
     fn touch(&mut self, gone: &Task) {
         for (asking, task) in self.asking.iter_mut().zip(&self.parked) {
-            if asking.blocker == gone.id || asking.blocker == NOBODY && task.meets(gone) {
+            if asking.blocker == gone.id || asking.blocker == NO_JOB && task.meets(gone) {
                 asking.ready = TOUCHED;
             }
         }
@@ -203,7 +203,7 @@ impl Immediate {
             }
         }
         self.touch(&task);
-        self.asking.push(Asking { ready: TOUCHED, blocker: NOBODY });
+        self.asking.push(Asking { ready: TOUCHED, blocker: NO_JOB });
         self.parked.push(task);
     }
 
@@ -303,7 +303,7 @@ impl Immediate {
     /// (2): lets suspended jobs go on, in descending order of their instantaneous expansion factors.
     fn resume(&mut self, now: Time, actions: &mut Actions) {
         let tick = self.is_tick(now);
-        // Jobs suspended by those who go on are not looked at again.
+        // Jobs suspended by those that go on are not looked at again.
         let mut late: Vec<JobId> = Vec::new();
         let mut last: Option<Place> = None;
         let mut line = self.line(tick, now, last, &late);
@@ -353,7 +353,7 @@ impl Immediate {
         line
     }
 
-    /// Whether a suspended job's processors are free or may be taken from those who run on them.
+    /// Whether a suspended job's processors are free or may be taken from the jobs that run on them.
     fn may_go_on(&self, task: &Task, tick: bool, now: Time) -> bool {
         let Some(processors) = &self.processors else { return false };
         if self.is_lost_on(&task.set, &self.ahead.barred(task, now)) {
@@ -389,7 +389,7 @@ impl Immediate {
     /// Who is longest in the way of a suspended job, and the tick behind `now` before which that one does not give way. There may be
     /// more passes at a tick, so a job that gives way already is not the one that matters.
     fn asking(&self, task: &Task, now: Time) -> Asking {
-        let mut asking = Asking { ready: self.first_tick(now), blocker: NOBODY };
+        let mut asking = Asking { ready: self.first_tick(now), blocker: NO_JOB };
         let tick = self.is_tick(now);
         let mut firm = false;
         for other in self.on_processors_of(task).map(|at| &self.running[at]) {
@@ -401,7 +401,7 @@ impl Immediate {
                 self.gives_way_at(other, task, factor, asking.ready)
             };
             let stays = !tick || ready > asking.ready || !self.gives_way(other, task, factor, now);
-            if ready > asking.ready || asking.blocker == NOBODY || stays && !firm {
+            if ready > asking.ready || asking.blocker == NO_JOB || stays && !firm {
                 asking = Asking { ready, blocker: other.id };
                 firm = stays;
                 if asking.ready - now >= FAR {

@@ -1,11 +1,14 @@
 //! SS and TSS: rules S3 to S9.
 
+mod ticks;
+mod victims;
+
 use super::means::Limits;
 use super::news::{Ahead, meets};
 use super::pool::Pool;
 use super::processors::Processors;
-use super::ratio::{Decimal, Ratio};
-use super::settings::{Factor, Place, Selection, Victims};
+use super::ratio::Decimal;
+use super::settings::{Factor, Place, Selection};
 use super::task::{Task, believed};
 use super::tuner::Tuner;
 use crate::model::{JobId, ProcSet, Procs, Time};
@@ -14,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 /// Selective suspension: an idle job may suspend running ones if its expansion factor is SF times theirs.
 ///
-/// With q idle and r running jobs, a pass after a completion costs O(q), and O(q log q) if somebody starts; after nothing but
+/// With q idle and r running jobs, a pass after a completion costs O(q), and O(q log q) if a job starts; after nothing but
 /// arrivals it looks at the newcomers only; the preemption routine costs O(q·(log q + r)). It runs only when an expansion
 /// factor may have crossed what it needs: a tick at which nothing can change is slept through.
 #[derive(Serialize, Deserialize)]
@@ -32,7 +35,7 @@ pub struct Selective {
     running: Vec<Task>,
     /// Jobs suspended in this pass; empty between passes.
     stopped: Vec<Task>,
-    /// Whether more than arrivals happened since the last pass, so that anybody may start.
+    /// Whether more than arrivals happened since the last pass, so that any job may start.
     changed: bool,
     wake: Option<Time>,
     #[serde(skip)]
@@ -119,13 +122,6 @@ impl Selective {
         self.barred = ProcSet::new();
         self.processors = all;
         answer
-    }
-
-    /// How wide a victim may be.
-    #[inline]
-    fn widest(&self, task: &Task, relieved: bool) -> Procs {
-        let width = self.settings.width.filter(|_| !relieved);
-        width.map_or(Procs::MAX, |times| task.procs.saturating_mul(times))
     }
 
     fn ended(&mut self, id: JobId, view: &View<'_>) {
@@ -220,7 +216,7 @@ impl Selective {
         self.barring(at, now, |this| this.plain_start(at, now))
     }
 
-    /// Rule S7: the processors on which an idle job starts without suspending anybody.
+    /// Rule S7: the processors on which an idle job starts without suspending another.
     fn plain_start(&mut self, at: usize, now: Time) -> Option<ProcSet> {
         let task = &self.idle[at];
         if self.is_pinned(task) {
@@ -358,7 +354,7 @@ impl Selective {
         self.stopped.push(task);
     }
 
-    /// Rule S7, DISPATCH: everybody who may start without suspending anybody, in order of priority.
+    /// Rule S7, DISPATCH: every job that may start without suspending another, in order of priority.
     fn dispatch(&mut self, now: Time, actions: &mut Actions) -> bool {
         let mut at = 0;
         if self.changed || self.settings.place.changes_with_time() {
@@ -380,192 +376,6 @@ impl Selective {
             }
         }
         self.idle.len() < before
-    }
-
-    /// Rule S8, PREEMPT.
-    fn preempt(&mut self, now: Time, actions: &mut Actions) {
-        self.idle.sort_unstable_by(|a, b| a.before(b, now));
-        let mut at = 0;
-        while at < self.idle.len() {
-            if let Some(set) = self.start_beside(at, now) {
-                self.start(at, set, if at == 0 { Why::Head } else { Why::Backfilled }, now, actions);
-                continue;
-            }
-            let found = self.barring(at, now, |this| match this.is_pinned(&this.idle[at]) {
-                true => this.victims_on_its_processors(at, now),
-                false => this.victims_anywhere(at, now),
-            });
-            if !found {
-                at += 1;
-                continue;
-            }
-            // From the highest position down, so that the others stay where they are.
-            self.victims.sort_unstable_by(|a, b| b.cmp(a));
-            let victims = std::mem::take(&mut self.victims);
-            victims.iter().for_each(|&victim| self.stop(victim, now, actions));
-            let set = match self.is_pinned(&self.idle[at]) {
-                true => Some(self.idle[at].set.clone()),
-                false => self.barring(at, now, |this| this.place(at, Some(victims.len()), now)),
-            };
-            self.victims = victims;
-            match set {
-                Some(set) => self.start(at, set, Why::Preempting, now, actions),
-                None => at += 1,
-            }
-        }
-        // A job that gave way may have left processors that another suspended job was waiting for.
-        self.changed = !self.stopped.is_empty();
-        self.idle.append(&mut self.stopped);
-    }
-
-    /// The jobs that a suspended one must suspend to go on, if it may: all that run on its processors.
-    fn victims_on_its_processors(&mut self, at: usize, now: Time) -> bool {
-        self.victims.clear();
-        let task = &self.idle[at];
-        if self.is_lost_on(&task.set) {
-            return false;
-        }
-        let tau = task.idle_priority(now);
-        for (j, other) in self.running.iter().enumerate() {
-            if !task.meets(other) {
-                continue;
-            }
-            if other.since == now || !tau.is_at_least(self.factor, other.running_priority()) || self.is_sheltered(other)
-            {
-                return false;
-            }
-            self.victims.push(j);
-        }
-        true
-    }
-
-    /// The jobs that a fresh one suspends, if there are enough.
-    fn victims_anywhere(&mut self, at: usize, now: Time) -> bool {
-        self.victims.clear();
-        let available = self.available(at, true, now);
-        let task = &self.idle[at];
-        let (need, tau) = (u64::from(task.procs), task.idle_priority(now));
-        let widest = self.widest(task, self.is_relieved(tau));
-        let mut sum = u64::from(available);
-        for (j, other) in self.running.iter().enumerate() {
-            if self.settings.victims != Victims::Widest && sum >= need
-                || !tau.is_at_least(self.factor, other.running_priority())
-            {
-                break;
-            }
-            if other.since == now {
-                continue;
-            }
-            if other.procs > widest || self.is_sheltered(other) {
-                if self.settings.victims == Victims::Exit {
-                    break;
-                }
-                continue;
-            }
-            sum += u64::from(other.procs);
-            self.victims.push(j);
-        }
-        if sum < need {
-            return false;
-        }
-        // Stable: of equally wide ones those of lower priority first.
-        self.victims.sort_by_key(|&j| std::cmp::Reverse(self.running[j].procs));
-        let mut sum = u64::from(available);
-        let running = &self.running;
-        let enough = self.victims.iter().position(|&j| {
-            let before = sum;
-            sum += u64::from(running[j].procs);
-            before >= need
-        });
-        self.victims.truncate(enough.unwrap_or(self.victims.len()));
-        true
-    }
-
-    fn is_relieved(&self, tau: Ratio) -> bool {
-        self.settings.relief.is_some_and(|relief| tau.is_at_least(relief, Ratio { over: 1, under: 1 }))
-    }
-
-    /// The next tick at which something can change if nothing else happens; only the idle jobs from `from` on are asked.
-    fn next_tick_for(&mut self, from: usize, now: Time, known: Option<Time>) -> Option<Time> {
-        let every = self.settings.every.0;
-        let first = Time((now.0.div_euclid(every) + 1) * every);
-        let mut best = known.filter(|&t| t > now).unwrap_or(Time::MAX);
-        for at in from..self.idle.len() {
-            if best <= first {
-                break;
-            }
-            let ready = self.ready(at, now, best);
-            if ready < best {
-                best = Time((ready.max(first).0 - 1).div_euclid(every) * every + every);
-            }
-        }
-        (best < Time::MAX).then_some(best)
-    }
-
-    /// From when on an idle job can start as things are, no later than it really can; [`Time::MAX`] for never. Not computed
-    /// to the end where it is `bound` or later.
-    fn ready(&mut self, at: usize, now: Time, bound: Time) -> Time {
-        if self.is_ruled_out(at, now) {
-            return Time::MAX;
-        }
-        if self.can_start(at, now) {
-            return now;
-        }
-        let when = |task: &Task, tau: Ratio| task.when_over(self.factor.least_over(tau, task.length));
-        let task = &self.idle[at];
-        // Free processors of suspended jobs may come to be its own as time passes, or are at the next tick, whatever runs.
-        if !self.is_pinned(task)
-            && (self.settings.place.changes_with_time() || self.settings.place == Place::Never)
-            && self.processors.as_ref().is_some_and(|p| p.free().len() >= task.procs)
-        {
-            return now;
-        }
-        let Some(first) = self.running.first() else { return Time::MAX };
-        if when(task, first.running_priority()) >= bound {
-            return bound;
-        }
-        if self.is_pinned(task) {
-            let simple = self.limits.is_none() && self.settings.cap.is_none();
-            let mut highest = None;
-            for other in self.running.iter().rev().filter(|other| task.meets(other)) {
-                if !simple && self.is_sheltered(other) {
-                    return Time::MAX;
-                }
-                highest = highest.or(Some(other.running_priority()));
-                if simple {
-                    break;
-                }
-            }
-            return highest.map_or(now, |tau| when(task, tau));
-        }
-        let available = match self.settings.place {
-            Place::Strict => self.processors.as_ref().map_or(0, |p| p.open().len()),
-            _ => self.processors.as_ref().map_or(0, |p| p.free().len()),
-        };
-        // These are too few: a job that has enough without victims was answered above.
-        let with = |relieved: bool| {
-            let (widest, mut sum) = (self.widest(task, relieved), u64::from(available));
-            for other in &self.running {
-                if other.procs > widest || self.is_sheltered(other) {
-                    if self.settings.victims == Victims::Exit {
-                        break;
-                    }
-                    continue;
-                }
-                sum += u64::from(other.procs);
-                if sum >= u64::from(task.procs) {
-                    return when(task, other.running_priority());
-                }
-            }
-            Time::MAX
-        };
-        match self.settings.relief {
-            None => with(false),
-            Some(relief) => {
-                let relieved = task.when_over(relief.least_over(Ratio { over: 1, under: 1 }, task.length));
-                with(false).min(with(true).max(relieved))
-            }
-        }
     }
 }
 

@@ -1,0 +1,126 @@
+//! Parts of a workload: a month, a slice, each month by itself.
+
+use super::Input;
+use crate::args::{CutArgs, RealArgs};
+use crate::exit::Failure;
+use crate::real;
+use drystone::log::transform;
+use drystone::model::{Setting, Time, Workload};
+use std::ops::Range;
+
+impl Input {
+    /// Keeps only the jobs that `--month` and `--slice` ask for.
+    pub(crate) fn slice(self, args: &CutArgs, real: &RealArgs) -> Result<Input, Failure> {
+        let mut input = self;
+        if let Some(after) = real.warm_start {
+            let places = input.places(args)?;
+            return real::warm(input, after, places, args);
+        }
+        if let Some(month) = &args.month {
+            let places = input.month(month)?;
+            input = input.piece(places, "month", month)?;
+        }
+        if let Some(text) = &args.slice {
+            let (from, until) = limits("--slice", text)?;
+            let places = transform::submitted(&input.workload, from, until);
+            input = input.piece(places, "slice", text)?;
+        }
+        Ok(input)
+    }
+
+    /// The places of the jobs of a month.
+    pub(super) fn month(&self, month: &str) -> Result<Range<usize>, Failure> {
+        let months = transform::months(&self.workload)?;
+        if let Some((_, places)) = months.iter().find(|(name, _)| name == month) {
+            return Ok(places.clone());
+        }
+        let name = |m: Option<&(String, Range<usize>)>| m.map_or("?".to_string(), |m| m.0.clone());
+        Err(Failure::usage(format_args!(
+            "no job was submitted in {month}; the log's months are {} to {}",
+            name(months.first()),
+            name(months.last())
+        )))
+    }
+
+    /// The places of the jobs that `--month` and `--slice` ask for.
+    fn places(&self, args: &CutArgs) -> Result<Range<usize>, Failure> {
+        let mut places = 0..self.workload.len();
+        if let Some(month) = &args.month {
+            places = self.month(month)?;
+        }
+        if let Some(text) = &args.slice {
+            let (from, until) = limits("--slice", text)?;
+            let slice = transform::submitted(&self.workload, from, until);
+            places = places.start.max(slice.start)..places.end.min(slice.end);
+        }
+        if places.is_empty() {
+            return Err(Failure::usage("no job was submitted in that month and slice"));
+        }
+        Ok(places)
+    }
+
+    /// A part of the jobs, as a workload of its own.
+    pub(crate) fn piece(self, places: Range<usize>, name: &str, value: &str) -> Result<Input, Failure> {
+        if places.is_empty() {
+            return Err(Failure::usage(format_args!("no job was submitted in the {name} {value}")));
+        }
+        let setting = Setting { name: name.to_string(), value: value.to_string() };
+        let workload = transform::piece(&self.workload, places.clone(), setting).map_err(Failure::usage)?;
+        let records = self.records.map(|records| records[places].to_vec());
+        Ok(Input { workload, records, ..self })
+    }
+}
+
+/// Reads `FROM..UNTIL`, given with this option.
+pub(crate) fn limits(option: &str, text: &str) -> Result<(Option<Time>, Option<Time>), Failure> {
+    let wrong =
+        || Failure::usage(format_args!("{option} {text}: expected FROM..UNTIL in seconds, e.g. 0..604800 or 86400.."));
+    let (from, until) = text.split_once("..").ok_or_else(wrong)?;
+    let limit = |text: &str| -> Result<Option<Time>, Failure> {
+        let text = text.trim();
+        if text.is_empty() { Ok(None) } else { Ok(Some(Time(text.parse().map_err(|_| wrong())?))) }
+    };
+    let (from, until) = (limit(from)?, limit(until)?);
+    if let (Some(from), Some(until)) = (from, until)
+        && from >= until
+    {
+        return Err(Failure::usage(format_args!("{option} {from}..{until}: it ends before it begins")));
+    }
+    Ok((from, until))
+}
+
+/// What is simulated from an empty machine: the whole workload, or each month of it.
+pub(crate) enum Parts<'a> {
+    Whole(&'a Workload),
+    Months(Vec<Workload>),
+}
+
+impl Parts<'_> {
+    pub(crate) fn of(input: &Input, each_month: bool) -> Result<Parts<'_>, Failure> {
+        if each_month && input.division().is_some() {
+            return Err(Failure::usage(
+                "--each-month is about one machine, and the site has several pools; SITE#POOL names one",
+            ));
+        }
+        Parts::of_jobs(&input.workload, each_month)
+    }
+
+    /// The parts of jobs of one machine.
+    pub(crate) fn of_jobs(workload: &Workload, each_month: bool) -> Result<Parts<'_>, Failure> {
+        if !each_month {
+            return Ok(Parts::Whole(workload));
+        }
+        let months = transform::months(workload)?.into_iter().map(|(name, places)| {
+            let setting = Setting { name: "month".to_string(), value: name };
+            transform::piece(workload, places, setting).map_err(Failure::usage)
+        });
+        Ok(Parts::Months(months.collect::<Result<_, _>>()?))
+    }
+
+    pub(crate) fn as_slice(&self) -> &[Workload] {
+        match self {
+            Parts::Whole(workload) => std::slice::from_ref(*workload),
+            Parts::Months(months) => months,
+        }
+    }
+}

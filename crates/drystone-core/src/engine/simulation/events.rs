@@ -1,0 +1,229 @@
+//! What happens at an instant: jobs end, predictions expire, jobs come and go.
+
+use super::{Simulation, SimulationError};
+use crate::engine::ends::End;
+use crate::engine::observer::Observer;
+use crate::engine::source::{Incoming, Source};
+use crate::model::{Ended, How, Job, JobId, Machine, Span, Time, Truth};
+use crate::parts::Running;
+use crate::policy::Pass;
+
+impl<S: Source> Simulation<S> {
+    #[inline]
+    pub(super) fn whole_instant(
+        &mut self,
+        now: Time,
+        end: Time,
+        deadline: Time,
+        arrival: Time,
+        observer: &mut impl Observer,
+    ) -> bool {
+        let (mut decide, mut deadline) = (false, deadline);
+        if end == now {
+            decide = true;
+            loop {
+                self.end_one(now, observer);
+                if self.next_end() != now {
+                    break;
+                }
+            }
+            // Where an end makes the prediction of a running job anew, it may be over at this very instant.
+            if self.session.repredicts_running() {
+                deadline = self.session.next_deadline();
+            }
+        }
+        if deadline <= now {
+            decide |= self.session.expire_predictions(now);
+        }
+        // Upon an end others may arrive.
+        let arrival = if S::NEWS { self.s.next_arrival } else { arrival };
+        if arrival == now {
+            while self.s.next_arrival == now {
+                decide |= self.receive(now, observer);
+            }
+            // A job that was withdrawn while it ran ends before the pass, which could suspend it else: it would be here until
+            // it goes on. A job that was withdrawn so has left a mark.
+            if self.s.stale {
+                while self.next_end() == now {
+                    self.end_one(now, observer);
+                    decide = true;
+                }
+            }
+        }
+        decide
+    }
+
+    pub(super) fn one_event(&mut self, now: Time, end: Time, arrival: Time, observer: &mut impl Observer) -> bool {
+        if S::NEWS && arrival == now && self.source.comes_first() {
+            return self.receive(now, observer);
+        }
+        if end == now {
+            self.end_one(now, observer);
+            return true;
+        }
+        if self.session.next_expiry() <= now {
+            return self.session.correct_first(now);
+        }
+        if arrival == now {
+            return self.receive(now, observer);
+        }
+        self.session.wake(now)
+    }
+
+    pub(super) fn one_pyss_event(&mut self, now: Time, end: Time, arrival: Time, observer: &mut impl Observer) -> bool {
+        if end == now && self.s.ends.peek().is_some_and(End::is_cut) {
+            self.end_one(now, observer);
+            return true;
+        }
+        // A job that ends at this very second is not corrected.
+        let outlives = |job: &Running| self.s.end_if_running(job.id, self.session.entry(job.id)) != now;
+        let expired = self.session.expired(now).find(outlives);
+        if let Some(job) = expired {
+            self.session.correct(job, now);
+            return false;
+        }
+        if arrival == now {
+            return self.receive(now, observer);
+        }
+        if end == now {
+            self.end_one(now, observer);
+            return true;
+        }
+        self.session.wake(now)
+    }
+
+    /// Lets predictions expire before anything else happens. Answers the instant of the first correction that leads to something,
+    /// at which a decision is due, and what the next deadline is then.
+    #[inline]
+    pub(super) fn expire_before(&mut self, end: Time, arrival: Time) -> (Option<Time>, Time) {
+        if end < arrival && self.session.lag_until(end) {
+            return (None, Time::MAX);
+        }
+        let heard = self.session.expire_before(end.min(arrival).min(self.session.next_wake()));
+        if let Some(now) = heard
+            && self.session.pass() == Pass::Instant
+        {
+            while self.session.next_expiry() <= now {
+                self.session.correct_first(now);
+            }
+        }
+        (heard, self.session.next_deadline())
+    }
+
+    #[inline]
+    fn end_one<O: Observer>(&mut self, now: Time, observer: &mut O) {
+        let Some(next) = self.s.ends.pop() else { return };
+        let id = next.job();
+        let ran =
+            if S::NEWS { self.session.ended(now, id, self.source.how(id), None) } else { self.session.end(now, id) };
+        debug_assert!(ran, "job {id} ends at {now} but does not run");
+        debug_assert_eq!(self.session.entry(id).ran, self.s.due(id), "run time received is the run time due");
+        if O::ENDS {
+            let how = if S::NEWS { self.source.how(id) } else { How::Completed };
+            self.report(id, how, observer);
+        } else {
+            self.session.drop_changes(id);
+        }
+        if !self.s.overhead.is_empty() {
+            self.s.overhead.remove(&id);
+        }
+        self.s.gone |= id == self.session.oldest();
+        if S::NEWS {
+            self.tell_gone(now, id);
+        }
+    }
+
+    #[inline]
+    fn report(&mut self, id: JobId, how: How, observer: &mut impl Observer) {
+        let overhead = self.s.overhead.get(&id).copied().unwrap_or(Span::ZERO);
+        let mut outcome = self.session.outcome_with(id, overhead);
+        outcome.how = how;
+        let truth = &self.s.truth[id];
+        debug_assert_eq!(outcome.ran, truth.run, "run time received is the run time due");
+        let place = self.source.place(id);
+        observer.ended(&Ended { id: place, job: self.session.job(id), truth, outcome: &outcome });
+    }
+
+    #[inline]
+    pub(super) fn forget_done(&mut self) {
+        self.s.gone = false;
+        if let Some(oldest) = self.session.forget_done() {
+            self.s.truth.forget_before(oldest);
+        }
+    }
+
+    #[inline]
+    fn receive(&mut self, now: Time, observer: &mut impl Observer) -> bool {
+        let decide = self.take(now, observer);
+        self.s.next_arrival = match &self.impossible {
+            None => self.source.peek().unwrap_or(Time::MAX),
+            // The next step finds itself in the past, and says why.
+            Some(_) => Time::MIN,
+        };
+        decide
+    }
+
+    #[inline]
+    pub(super) fn take(&mut self, now: Time, observer: &mut impl Observer) -> bool {
+        let checked = self.source.is_checked();
+        match self.source.next() {
+            Some(Incoming::Submit(job, truth)) => {
+                if !checked && let Some(problem) = wrong(job, truth, self.session.view().machine(), now) {
+                    let index = self.session.next_id().0;
+                    self.impossible = Some(SimulationError::Impossible { index, problem });
+                    return false;
+                }
+                let oracle = self.session.clairvoyant().then_some(truth.run);
+                self.s.truth.push(truth.clone());
+                let id = self.session.admit(now, job, oracle);
+                observer.arrived(now, self.source.place(id));
+                true
+            }
+            Some(Incoming::Cancel(id)) => {
+                let was_here = self.session.cancel(now, id);
+                if was_here {
+                    self.withdraw(now, id, observer);
+                } else {
+                    self.s.cut(&self.session, now, id);
+                }
+                was_here
+            }
+            Some(other) => {
+                let news = other.into();
+                self.take_news(now, news, observer)
+            }
+            None => {
+                let problem = format!("was to come at {now}, and there is none");
+                self.impossible = Some(SimulationError::Impossible { index: self.session.next_id().0, problem });
+                false
+            }
+        }
+    }
+
+    /// A job that waited to start or to go on was withdrawn. What it has received is all it got.
+    pub(super) fn withdraw<O: Observer>(&mut self, now: Time, id: JobId, observer: &mut O) {
+        self.s.gone |= id == self.session.oldest();
+        if S::NEWS {
+            self.tell_gone(now, id);
+        }
+        let entry = self.session.entry(id);
+        if entry.suspensions == 0 {
+            observer.cancelled(now, self.source.place(id));
+            self.session.drop_changes(id);
+            return;
+        }
+        self.s.keep_received(id, entry.ran);
+        if O::ENDS {
+            self.report(id, How::Cancelled, observer);
+        } else {
+            self.session.drop_changes(id);
+        }
+        self.s.overhead.remove(&id);
+    }
+}
+
+/// Why this job cannot come now.
+fn wrong(job: &Job, truth: &Truth, machine: Machine, now: Time) -> Option<String> {
+    let early = || (job.submit != now).then(|| format!("comes at {now}, but was submitted at {}", job.submit));
+    job.problem(machine).or_else(|| truth.problem()).or_else(early)
+}

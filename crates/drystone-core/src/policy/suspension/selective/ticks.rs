@@ -1,0 +1,92 @@
+//! Rule S9: ticks at which nothing can change are slept through.
+
+use super::Selective;
+use crate::model::Time;
+use crate::policy::suspension::ratio::Ratio;
+use crate::policy::suspension::settings::{Place, Victims};
+use crate::policy::suspension::task::Task;
+
+impl Selective {
+    /// The next tick at which something can change if nothing else happens; only the idle jobs from `from` on are asked.
+    pub(super) fn next_tick_for(&mut self, from: usize, now: Time, known: Option<Time>) -> Option<Time> {
+        let every = self.settings.every.0;
+        let first = Time((now.0.div_euclid(every) + 1) * every);
+        let mut best = known.filter(|&t| t > now).unwrap_or(Time::MAX);
+        for at in from..self.idle.len() {
+            if best <= first {
+                break;
+            }
+            let ready = self.ready(at, now, best);
+            if ready < best {
+                best = Time((ready.max(first).0 - 1).div_euclid(every) * every + every);
+            }
+        }
+        (best < Time::MAX).then_some(best)
+    }
+
+    /// From when on an idle job can start as things are, no later than it really can; [`Time::MAX`] for never. Not computed
+    /// to the end where it is `bound` or later.
+    fn ready(&mut self, at: usize, now: Time, bound: Time) -> Time {
+        if self.is_ruled_out(at, now) {
+            return Time::MAX;
+        }
+        if self.can_start(at, now) {
+            return now;
+        }
+        let when = |task: &Task, tau: Ratio| task.when_over(self.factor.least_over(tau, task.length));
+        let task = &self.idle[at];
+        // Free processors of suspended jobs may come to be its own as time passes, or are at the next tick, whatever runs.
+        if !self.is_pinned(task)
+            && (self.settings.place.changes_with_time() || self.settings.place == Place::Never)
+            && self.processors.as_ref().is_some_and(|p| p.free().len() >= task.procs)
+        {
+            return now;
+        }
+        let Some(first) = self.running.first() else { return Time::MAX };
+        if when(task, first.running_priority()) >= bound {
+            return bound;
+        }
+        if self.is_pinned(task) {
+            let simple = self.limits.is_none() && self.settings.cap.is_none();
+            let mut highest = None;
+            for other in self.running.iter().rev().filter(|other| task.meets(other)) {
+                if !simple && self.is_sheltered(other) {
+                    return Time::MAX;
+                }
+                highest = highest.or(Some(other.running_priority()));
+                if simple {
+                    break;
+                }
+            }
+            return highest.map_or(now, |tau| when(task, tau));
+        }
+        let available = match self.settings.place {
+            Place::Strict => self.processors.as_ref().map_or(0, |p| p.open().len()),
+            _ => self.processors.as_ref().map_or(0, |p| p.free().len()),
+        };
+        // These are too few: a job that has enough without victims was answered above.
+        let with = |relieved: bool| {
+            let (widest, mut sum) = (self.widest(task, relieved), u64::from(available));
+            for other in &self.running {
+                if other.procs > widest || self.is_sheltered(other) {
+                    if self.settings.victims == Victims::Exit {
+                        break;
+                    }
+                    continue;
+                }
+                sum += u64::from(other.procs);
+                if sum >= u64::from(task.procs) {
+                    return when(task, other.running_priority());
+                }
+            }
+            Time::MAX
+        };
+        match self.settings.relief {
+            None => with(false),
+            Some(relief) => {
+                let relieved = task.when_over(relief.least_over(Ratio { over: 1, under: 1 }, task.length));
+                with(false).min(with(true).max(relieved))
+            }
+        }
+    }
+}

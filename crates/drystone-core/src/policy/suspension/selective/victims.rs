@@ -1,0 +1,120 @@
+//! Rule S8: idle jobs that suspend running ones.
+
+use super::Selective;
+use crate::model::{Procs, Time};
+use crate::policy::suspension::ratio::Ratio;
+use crate::policy::suspension::settings::Victims;
+use crate::policy::suspension::task::Task;
+use crate::policy::{Actions, Why};
+
+impl Selective {
+    /// How wide a victim may be.
+    #[inline]
+    pub(super) fn widest(&self, task: &Task, relieved: bool) -> Procs {
+        let width = self.settings.width.filter(|_| !relieved);
+        width.map_or(Procs::MAX, |times| task.procs.saturating_mul(times))
+    }
+
+    /// Rule S8, PREEMPT.
+    pub(super) fn preempt(&mut self, now: Time, actions: &mut Actions) {
+        self.idle.sort_unstable_by(|a, b| a.before(b, now));
+        let mut at = 0;
+        while at < self.idle.len() {
+            if let Some(set) = self.start_beside(at, now) {
+                self.start(at, set, if at == 0 { Why::Head } else { Why::Backfilled }, now, actions);
+                continue;
+            }
+            let found = self.barring(at, now, |this| match this.is_pinned(&this.idle[at]) {
+                true => this.victims_on_its_processors(at, now),
+                false => this.victims_anywhere(at, now),
+            });
+            if !found {
+                at += 1;
+                continue;
+            }
+            // From the highest position down, so that the others stay where they are.
+            self.victims.sort_unstable_by(|a, b| b.cmp(a));
+            let victims = std::mem::take(&mut self.victims);
+            victims.iter().for_each(|&victim| self.stop(victim, now, actions));
+            let set = match self.is_pinned(&self.idle[at]) {
+                true => Some(self.idle[at].set.clone()),
+                false => self.barring(at, now, |this| this.place(at, Some(victims.len()), now)),
+            };
+            self.victims = victims;
+            match set {
+                Some(set) => self.start(at, set, Why::Preempting, now, actions),
+                None => at += 1,
+            }
+        }
+        // A job that gave way may have left processors that another suspended job was waiting for.
+        self.changed = !self.stopped.is_empty();
+        self.idle.append(&mut self.stopped);
+    }
+
+    /// The jobs that a suspended one must suspend to go on, if it may: all that run on its processors.
+    fn victims_on_its_processors(&mut self, at: usize, now: Time) -> bool {
+        self.victims.clear();
+        let task = &self.idle[at];
+        if self.is_lost_on(&task.set) {
+            return false;
+        }
+        let tau = task.idle_priority(now);
+        for (j, other) in self.running.iter().enumerate() {
+            if !task.meets(other) {
+                continue;
+            }
+            if other.since == now || !tau.is_at_least(self.factor, other.running_priority()) || self.is_sheltered(other)
+            {
+                return false;
+            }
+            self.victims.push(j);
+        }
+        true
+    }
+
+    /// The jobs that a fresh one suspends, if there are enough.
+    fn victims_anywhere(&mut self, at: usize, now: Time) -> bool {
+        self.victims.clear();
+        let available = self.available(at, true, now);
+        let task = &self.idle[at];
+        let (need, tau) = (u64::from(task.procs), task.idle_priority(now));
+        let widest = self.widest(task, self.is_relieved(tau));
+        let mut sum = u64::from(available);
+        for (j, other) in self.running.iter().enumerate() {
+            if self.settings.victims != Victims::Widest && sum >= need
+                || !tau.is_at_least(self.factor, other.running_priority())
+            {
+                break;
+            }
+            if other.since == now {
+                continue;
+            }
+            if other.procs > widest || self.is_sheltered(other) {
+                if self.settings.victims == Victims::Exit {
+                    break;
+                }
+                continue;
+            }
+            sum += u64::from(other.procs);
+            self.victims.push(j);
+        }
+        if sum < need {
+            return false;
+        }
+        // Stable: of equally wide ones those of lower priority first.
+        self.victims.sort_by_key(|&j| std::cmp::Reverse(self.running[j].procs));
+        let mut sum = u64::from(available);
+        let running = &self.running;
+        let enough = self.victims.iter().position(|&j| {
+            let before = sum;
+            sum += u64::from(running[j].procs);
+            before >= need
+        });
+        self.victims.truncate(enough.unwrap_or(self.victims.len()));
+        true
+    }
+
+    fn is_relieved(&self, tau: Ratio) -> bool {
+        self.settings.relief.is_some_and(|relief| tau.is_at_least(relief, Ratio { over: 1, under: 1 }))
+    }
+}

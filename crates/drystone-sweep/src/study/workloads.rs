@@ -1,0 +1,186 @@
+//! Workloads of a study file: logs or generators, how they are cleaned, and what is done with them.
+
+use super::raw::{RawGenerate, RawStudy, RawWorkload};
+use super::{Reader, Source, WorkloadEntry};
+use crate::error::SweepError;
+use drystone::experiment;
+use drystone::generate::{Habits, Length, Params};
+use drystone::log::clean::{Options, Study as Published};
+use drystone::log::transform::Factor;
+use drystone::metrics::Selection;
+use drystone::model::{Span as Seconds, TIME_LIMIT};
+use std::collections::BTreeMap;
+use toml::{Spanned, Value};
+
+impl Reader<'_> {
+    pub(super) fn workload(
+        &self,
+        raw: &Spanned<RawWorkload>,
+        study: &RawStudy,
+        trim: Option<Selection>,
+    ) -> Result<WorkloadEntry, SweepError> {
+        let (span, raw) = (raw.span(), raw.as_ref());
+        let source = match (&raw.file, &raw.generate) {
+            (Some(file), None) => Source::Log(file.as_ref().clone()),
+            (None, Some(generate)) => Source::Generated(Box::new(self.generated(generate)?)),
+            _ => return Err(self.error(span, "a workload needs either `file` or `generate`")),
+        };
+        let published: Option<Published> = match &raw.published {
+            None => None,
+            Some(text) => Some(
+                text.as_ref()
+                    .parse()
+                    .map_err(|e: drystone::log::clean::OptionError| self.error(text.span(), e.to_string()))?,
+            ),
+        };
+        let trim = match (&raw.trim, trim, published) {
+            (Some(text), _, _) => self.selection(text)?,
+            (None, Some(trim), _) => trim,
+            (None, None, published) => experiment::selection(published),
+        };
+        let name = match (&raw.name, &source) {
+            (Some(name), _) => name.clone(),
+            (None, Source::Log(file)) => drystone::log::title(file),
+            (None, Source::Generated(_)) => "generated".to_string(),
+        };
+        let warm_start = self.warm_start(raw)?;
+        let from_log = raw.circumstances.is_some() || raw.feedback || warm_start.is_some();
+        if from_log && matches!(source, Source::Generated(_)) {
+            let problem = "`circumstances`, `warm-start` and `feedback` need a log: give `file` instead of `generate`";
+            return Err(self.error(span, problem));
+        }
+        let mut options = self.cleaning(published.map(Published::options).unwrap_or_default(), &raw.clean)?;
+        options.records |= raw.feedback || warm_start.is_some();
+        Ok(WorkloadEntry {
+            name,
+            source,
+            published,
+            options,
+            trim,
+            platform: raw.platform.clone().or_else(|| study.platform.clone()),
+            priorities: raw.priorities.clone().or_else(|| study.priorities.clone()),
+            outages: raw.outages.clone(),
+            circumstances: raw.circumstances.clone(),
+            warm_start,
+            feedback: raw.feedback,
+            loads: self.loads(raw.load.as_ref())?,
+            months: self.months(raw.month.as_ref())?,
+            months_at: raw.month.as_ref().map_or(span.clone(), Spanned::span),
+            file_at: raw.file.as_ref().map_or(span, Spanned::span),
+        })
+    }
+
+    /// How long after the first submit the workload begins, with the jobs that are here then.
+    pub(super) fn warm_start(&self, raw: &RawWorkload) -> Result<Option<Seconds>, SweepError> {
+        let Some(seconds) = &raw.warm_start else { return Ok(None) };
+        if let Some(at) = raw.load.as_ref().map(Spanned::span).or_else(|| raw.month.as_ref().map(Spanned::span)) {
+            let problem = "`load` and `month` do not go with `warm-start`: what ran and waited is recorded at the load of the log";
+            return Err(self.error(at, problem));
+        }
+        match *seconds.as_ref() {
+            after @ 0..=TIME_LIMIT => Ok(Some(Seconds(after))),
+            _ => {
+                Err(self.error(seconds.span(), "`warm-start` is a number of seconds after the first submit, 0 or more"))
+            }
+        }
+    }
+
+    fn generated(&self, raw: &Spanned<RawGenerate>) -> Result<Params, SweepError> {
+        let (span, raw) = (raw.span(), raw.as_ref());
+        let length = match (raw.jobs, raw.days) {
+            (Some(jobs), None) => Length::Jobs(jobs),
+            (None, Some(days)) => Length::Span(Seconds(i64::from(days) * Seconds::DAY.0)),
+            _ => return Err(self.error(span, "`generate` needs either `jobs` or `days`")),
+        };
+        let plain = Params::new(raw.procs, 1);
+        let params = Params {
+            length,
+            load: raw.load,
+            model: raw.model.unwrap_or_default(),
+            max_estimate: raw.max_estimate.map_or(plain.max_estimate, Seconds),
+            habits: Habits { users: raw.users, ..Habits::default() },
+            ..plain
+        };
+        params.check().map_err(|e| self.error(span, e.to_string()))?;
+        Ok(params)
+    }
+
+    /// The options of a study with changes, each checked where it stands.
+    pub(super) fn cleaning(
+        &self,
+        base: Options,
+        changes: &BTreeMap<Spanned<String>, Spanned<Value>>,
+    ) -> Result<Options, SweepError> {
+        let mut options = base;
+        for (key, value) in changes {
+            let name = key.as_ref().as_str();
+            if ELSEWHERE.contains(&name) {
+                let instead = if name == "load" { "`load`, one level up" } else { "`as`, one level up" };
+                return Err(self.error(key.span(), format!("`{name}` cannot stand here; see {instead}")));
+            }
+            let fail = |e: String| self.error(value.span(), format!("clean.{name}: {e}"));
+            let mut all = Value::try_from(&options).map_err(|e| fail(e.to_string()))?;
+            // Missing estimates may be numbers of seconds; the library reads them as text.
+            let mut new = value.as_ref().clone();
+            if let ("missing-estimate", Value::Integer(seconds)) = (name, &new) {
+                new = Value::String(seconds.to_string());
+            }
+            all.as_table_mut().map(|table| table.insert(name.to_string(), new));
+            options = all.try_into().map_err(|e: toml::de::Error| match e.message().trim() {
+                told if told.starts_with("unknown field") => self.error(key.span(), without_elsewhere(told)),
+                told => fail(told.to_string()),
+            })?;
+            if options.take == Some(0) {
+                return Err(fail("expected a number of jobs from 1".to_string()));
+            }
+        }
+        Ok(options)
+    }
+
+    pub(super) fn loads(&self, raw: Option<&Spanned<Value>>) -> Result<Vec<Option<Factor>>, SweepError> {
+        let Some(raw) = raw else { return Ok(vec![None]) };
+        let one = |value: &Value| match value {
+            Value::Integer(_) | Value::Float(_) | Value::String(_) => {
+                let text = self.level(value, raw.span())?.to_string();
+                text.parse()
+                    .map(Some)
+                    .map_err(|e: drystone::log::clean::OptionError| self.error(raw.span(), e.to_string()))
+            }
+            _ => Err(self.error(raw.span(), "`load` is a factor such as 1.1, or a list of factors")),
+        };
+        match raw.as_ref() {
+            Value::Array(values) if values.is_empty() => Err(self.error(raw.span(), "`load` is empty")),
+            Value::Array(values) => {
+                let loads: Vec<Option<Factor>> = values.iter().map(one).collect::<Result<_, _>>()?;
+                self.once("load", raw.span(), loads.iter().flatten().map(|load| load.as_f64()).collect())?;
+                Ok(loads)
+            }
+            value => Ok(vec![one(value)?]),
+        }
+    }
+
+    pub(super) fn months(&self, raw: Option<&Spanned<Value>>) -> Result<Vec<Option<String>>, SweepError> {
+        let Some(raw) = raw else { return Ok(vec![None]) };
+        let wrong = || self.error(raw.span(), "`month` is a month such as \"1997-03\", or a list of months");
+        let one = |value: &Value| value.as_str().map(|s| Some(s.to_string())).ok_or_else(wrong);
+        match raw.as_ref() {
+            Value::Array(values) if values.is_empty() => Err(wrong()),
+            Value::Array(values) => {
+                let months: Vec<Option<String>> = values.iter().map(one).collect::<Result<_, _>>()?;
+                self.once("month", raw.span(), months.iter().flatten().collect())?;
+                Ok(months)
+            }
+            value => Ok(vec![one(value)?]),
+        }
+    }
+}
+
+/// Fields of the library's options that a study sets one level up.
+const ELSEWHERE: [&str; 4] = ["study", "load", "list", "records"];
+
+/// A list of fields that are expected, without those that would be refused.
+fn without_elsewhere(told: &str) -> String {
+    ELSEWHERE.iter().fold(told.to_string(), |told, name| {
+        told.replace(&format!("`{name}`, "), "").replace(&format!(", `{name}`"), "")
+    })
+}
